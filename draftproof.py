@@ -109,7 +109,7 @@ _COMMANDS = {
 
 _FROM_PROOFS = {
     "metrics": {"prove": "draftproof.proofs_check.sweep:PROVE"},
-    "claims": "draftproof.proofs_check.page:registry",
+    "claims": "draftproof.proofs_check.claims:registry",
 }
 """The parts of `proofs_check` that `sweep` and `report` need but `simulators` may not import; passed to them
 as the context's `obj`."""

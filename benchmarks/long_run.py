@@ -1,6 +1,8 @@
 """Tokens a call in the long run: shaped block verification beside block verification.
 
     python -m benchmarks.long_run --calls 60 --prompts 200
+    python -m benchmarks.long_run --kind pair --calls 24 --prompts 96
+    python -m benchmarks.long_run --pooled --calls 60 --prompts 240
     python -m benchmarks.long_run --search
 
 Random independent rows (V = 10, the same after every prefix; p and q Dirichlet with concentration 1, q partly
@@ -8,7 +10,11 @@ p), and n-grams of the text of Python's own documentation, characters and words:
 back than the proposal. From each prompt, or each pair of rows, both verifiers decode. A call's tokens are
 counted as their mean over several drafts, given the state; the state goes on by one more. What a draft keeps
 on average after each context of the text is a control variate: in the long run both verifiers have the same.
-Intervals are 95 %, clustered by prompt or pair. With --search: small rational rows on which shaped-block is
+Intervals are 95 %, clustered by prompt or pair. With --kind pair: the pair of models that is shipped, at
+temperature 1, both verifiers from the same prompts; a call's tokens are their mean given draft and state, and
+there is no control variate. With --pooled: pooled block verification (`draftproof.theory.pooled`) beside
+block verification on the same texts of the target, from how often a call starts at each text; no call is
+drawn. With --search: small rational rows on which shaped-block is
 below block.
 """
 
@@ -28,6 +34,7 @@ from draftproof.simulators.calls import Calls
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.leaf_shaping import extended
+from draftproof.theory.pooled import Pooled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
@@ -101,6 +108,110 @@ def kept(oracle: Random, p: Any, q: Model, depth: int, text: Prefix) -> float:
     return out
 
 
+class Unshaped(Pooled):
+    """Block verification, as a function of the text."""
+
+    def rows(self, starting: Any, whole: Any, p: Any, q: Any) -> Any:
+        return p, p
+
+
+def started(p: Any, q: Any, depth: int, text: Prefix, first: int) -> list[float]:
+    """How often a call starts at the text's prefixes, from one of so many tokens on: pooled, and block."""
+    sums = []
+    for kind in (Unshaped, Pooled):
+        found = kind(p, q, first - FIRST * (depth + 1), depth)
+        sums.append(
+            sum(float(found.at(text[:n]).starting) for n in range(found.start, len(text)) if n >= first)
+        )
+    return sums
+
+
+def by_text(kind: str, depth: int, prompts: int, calls: int) -> list[Any]:
+    """A row of the table, as `compared`."""
+    burnt, tokens, sums = FIRST * (depth + 1), 2 * calls, []
+    for seed, (p, q, prompt) in enumerate(cases(kind, prompts)):
+        oracle, text = Random(np.random.default_rng(seed)), prompt
+        if kind == "pair":
+            begin, tokens = p.first + burnt, len(prompt) - p.first - burnt
+        else:
+            begin = len(prompt) + burnt
+            while len(text) < begin + tokens:
+                text = (*text, oracle.choose(p[text]))
+        sums.append(started(p, q, depth, text, begin))
+    values = np.array(sums)
+    block, pooled = tokens * len(values) / values.sum(axis=0)
+    gain = pooled / block - 1
+    off = (values[:, 0] - (1 + gain) * values[:, 1]) / values[:, 1].mean()
+    half = 1.96 * off.std(ddof=1) / np.sqrt(len(off))
+    percent = [round(100 * (gain + sign * half), 2) for sign in (-1, 1)]
+    return [kind, depth, round(block, 3), round(pooled, 3), round(100 * gain, 2), percent]
+
+
+class Given:
+    """The rows after the prefixes of one text."""
+
+    def __init__(self, rows: np.ndarray, first: int):
+        self.rows, self.first = rows, first
+
+    def __getitem__(self, prefix: Prefix) -> np.ndarray:
+        return self.rows[len(prefix) - self.first]
+
+
+def with_models(depth: int, prompts: int, calls: int) -> np.ndarray:
+    """[prompts, verifiers, 2], as `decoded`, of the shipped pair; the control is 0."""
+    import torch
+
+    from draftproof.gpu import verify
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.prompts import prompts as shipped
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.validate.acceptance import mean_accepted
+
+    torch.set_num_threads(1)
+    target, drafter = pair(None, None, "cpu")
+    given = [each.ids[-48:] for each in shipped(None, target, prompts)]
+    values = np.zeros((len(given), len(VERIFIERS), 2))
+    for i, name in enumerate(VERIFIERS):
+        options = {"verifier": verify.named(name), "structure": structure(f"chain:{depth}")}
+        most = (FIRST + calls) * (depth + 1)
+        steps = generate(target, drafter, given, **options, max_new_tokens=most, ignore_end=True, seed=depth)
+        for number, step in zip(range(FIRST + calls), steps, strict=False):
+            if number >= FIRST:
+                values[:, i, 0] += 1 + mean_accepted(options["verifier"], step).numpy()
+    return values / calls
+
+
+def texts_of_pair(prompts: int) -> Iterator[Any]:
+    """(target's rows, drafter's rows, prompt and text of the target) of each prompt of the shipped pair."""
+    import torch
+
+    from draftproof.gpu import verify
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.output import texts as emitted
+    from draftproof.gpu.prompts import prompts as shipped
+
+    torch.set_num_threads(1)
+    target, drafter = pair(None, None, "cpu")
+    given = [each.ids[-48:] for each in shipped(None, target, prompts)]
+    options = {"verifier": verify.named("token"), "structure": None}
+    for at in range(0, len(given), 64):
+        part = given[at : at + 64]
+        steps = generate(target, None, part, **options, max_new_tokens=200, ignore_end=True, seed=at)
+        for prompt, text in zip(part, emitted(steps, len(part)), strict=True):
+            ids = torch.tensor([[*prompt, *text]])
+            with torch.inference_mode():
+                rows = [
+                    model.network(input_ids=ids)
+                    .logits[0, len(prompt) - 1 :, : target.vocab]
+                    .double()
+                    .softmax(-1)
+                    for model in (target, drafter.model)
+                ]
+            yield *(Given(each.numpy(), len(prompt)) for each in rows), (*prompt, *text)
+
+
 def ngrams(tokens: list[int], vocab: int, order: int) -> Model:
     """Interpolated n-grams: a context's counts, with as much weight as it has distinct successors given to
     the next shorter context (Witten and Bell).
@@ -143,6 +254,9 @@ def cases(kind: str, prompts: int) -> Iterator[tuple[Model, Model, Prefix]]:
             q = p + rng.choice((0.25, 0.5, 1)) * (other - p)
             yield Model(10, 0, lambda _, row=p: row), Model(10, 0, lambda _, row=q: row), ()
         return
+    if kind == "pair":
+        yield from texts_of_pair(prompts)
+        return
     tokens, vocab = texts(kind)
     long, short = (4, 2) if kind == "characters" else (2, 1)
     p, q = ngrams(tokens, vocab, long), ngrams(tokens, vocab, short)
@@ -152,14 +266,18 @@ def cases(kind: str, prompts: int) -> Iterator[tuple[Model, Model, Prefix]]:
 
 def compared(kind: str, depth: int, prompts: int, calls: int) -> list[Any]:
     """One row of the table: the two means, and the gain with its interval."""
-    values = np.array(
-        [
-            [decoded(p, q, depth, name, prompt, calls, seed) for name in VERIFIERS]
-            for seed, (p, q, prompt) in enumerate(cases(kind, prompts))
-        ]
-    )  # [prompts, verifiers, 2]
+    values = (  # [prompts, verifiers, 2]
+        with_models(depth, prompts, calls)
+        if kind == "pair"
+        else np.array(
+            [
+                [decoded(p, q, depth, name, prompt, calls, seed) for name in VERIFIERS]
+                for seed, (p, q, prompt) in enumerate(cases(kind, prompts))
+            ]
+        )
+    )
     tokens, control = values[..., 0], values[..., 1]
-    if kind != "independent rows":  # there every context is the same
+    if kind in ("characters", "words"):  # with independent rows every context is the same
         slope = np.polyfit(control.ravel(), tokens.ravel(), 1)[0]
         tokens = tokens - slope * (control - control.mean())
     block, shaped = tokens.mean(axis=0)
@@ -194,9 +312,12 @@ def main() -> None:
     )
     parser.add_argument("--calls", type=int, default=60)
     parser.add_argument("--prompts", type=int, default=200)
-    parser.add_argument("--kind", choices=["independent rows", "characters", "words"], action="append")
+    parser.add_argument(
+        "--kind", choices=["independent rows", "characters", "words", "pair"], action="append"
+    )
     parser.add_argument("--depth", type=int, action="append")
     parser.add_argument("--search", action="store_true")
+    parser.add_argument("--pooled", action="store_true")
     given = parser.parse_args()
     if given.search:
         for each in search():
@@ -204,7 +325,8 @@ def main() -> None:
         return
     for kind in given.kind or ("independent rows", "characters", "words"):
         for depth in given.depth or DEPTHS:
-            print(json.dumps(compared(kind, depth, given.prompts, given.calls)), flush=True)
+            row = (by_text if given.pooled else compared)(kind, depth, given.prompts, given.calls)
+            print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

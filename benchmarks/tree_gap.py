@@ -3,6 +3,7 @@
     python -m benchmarks.tree_gap --draft tree
     python -m benchmarks.tree_gap --draft paths --partial 3
     python -m benchmarks.tree_gap --draft tree --vocab 4 --floats
+    python -m benchmarks.tree_gap --draft 'tree:[[[]],[]]' --vocab 2 --verifiers layered,layered-leaves
 
 `tree`: binary, depth 2, without replacement; `paths`: two independent paths of depth 2. E[tau] of the
 verifiers is exact (with --floats: float64); the optima are certified to the error that is printed:
@@ -28,6 +29,7 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
+from draftproof.theory.spelling import scheme
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.verifiers import named
 
@@ -55,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--draft", choices=DRAFTS, default="tree")
+    parser.add_argument("--draft", default="tree", help=f"{', '.join(DRAFTS)}, or as in the command line")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="the first instance")
     parser.add_argument("--vocab", type=int, default=3)
@@ -67,7 +69,8 @@ def main() -> None:
     columns = ["traversal", "stateless", *names[1:], *(["partial"] if options.partial else [])]
     table, lossy, error, start = [], 0, 0.0, time.perf_counter()
     last = options.first + options.count
-    family = Randoms(DRAFTS[options.draft], options.vocab, last, law=Mixed())
+    draft = DRAFTS[options.draft] if options.draft in DRAFTS else scheme(options.draft)
+    family = Randoms(draft, options.vocab, last, law=Mixed())
     for number in range(options.first, last):
         instance = family[number]
         run = instance.floats() if options.floats else instance

@@ -204,7 +204,7 @@ class Tree:
         return there.cumprod(1).bool() if self.is_chain else (there[:, None] | ~self.above).all(-1)
 
     def stopped(self, tokens: Tensor, node: Tensor, token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """As `emitted`, but what follows the extra token means nothing."""
+        """Like `emitted`, but entries after the extra token are undefined."""
         if self.shared:
             path = self.root_paths[0].index_select(0, node)
             tau = node if self.is_chain else self.levels[0].index_select(0, node)

@@ -18,11 +18,11 @@ Emptied: TypeAlias = tuple[str, Tensor]
 
 class History:
     """What each processor remembers of the texts of a batch, which begin with prompts [B, T] (-1 after their
-    end). `room`: the largest number of tokens of a text with its draft.
+    end). `longest`: the largest number of tokens of a text with its draft.
     """
 
-    def __init__(self, processors: Iterable[Processor], prompts: Tensor, vocab: int, room: int) -> None:
-        self.memory = {each: each.begin(prompts, vocab, room) for each in processors}
+    def __init__(self, processors: Iterable[Processor], prompts: Tensor, vocab: int, longest: int) -> None:
+        self.memory = {each: each.begin(prompts, vocab, longest) for each in processors}
 
     def add(self, words: Tensor) -> None:
         """Adds the words [B, d] that were emitted, -1 after their end."""

@@ -1,6 +1,7 @@
 """Causal language models loaded by transformers, and the check that two of them can decode together."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -112,10 +113,9 @@ def load(
             raise
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise BadInput(f"{name}: transformers cannot load this model: {reason}") from None
-    for what, keys in (("lacks", found["missing_keys"]), ("has unknown", found["unexpected_keys"])):
-        if keys:
-            names = ", ".join(sorted(keys)[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
-            raise BadInput(f"{name}: the checkpoint {what} weights: {names}")
+    extra = [key for key in found["unexpected_keys"] if not of_mtp(key, network.config)]
+    if problem := lacking(found["missing_keys"], extra):
+        raise BadInput(f"{name}: {problem}")
     special = ("bos_token_id", "eos_token_id", "pad_token_id")
     kept = {each: getattr(network.generation_config, each, None) for each in special}
     network.generation_config = GenerationConfig(**kept)
@@ -130,6 +130,31 @@ def load(
     if (outputs, vocab) != (wide, wide):
         network.register_forward_hook(partial(_shut, vocab, wide))
     return Model(str(name), network, tokenizer, wide, context_of(network.config), wide - vocab)
+
+
+def lacking(missing: Iterable[str], unknown: Iterable[str]) -> str | None:
+    """What is wrong with a checkpoint of which keys are missing or unknown, in one line.
+
+    >>> lacking(["fc.weight"], [])
+    'the checkpoint lacks weights: fc.weight'
+    """
+    given = (("lacks", sorted(missing)), ("has unknown", sorted(unknown)))
+    found = [f"{what} weights: {keys_of(keys)}" for what, keys in given if keys]
+    return f"the checkpoint {' and '.join(found)}" if found else None
+
+
+def keys_of(names: Sequence[str]) -> str:
+    """The first three of some names, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def of_mtp(key: str, config: Any) -> bool:
+    """Whether a checkpoint's key is of its MTP layers, which the network itself does not have: `mtp.`, or
+    layers after the last one.
+    """
+    found = re.match(r"(?:model\.)?(?:language_model\.)?layers\.(\d+)\.", key)
+    layers = config.get_text_config(decoder=True).num_hidden_layers
+    return key.startswith("mtp.") or (found is not None and int(found[1]) >= layers)
 
 
 def shut(logits: Tensor, known: int, width: int) -> Tensor:

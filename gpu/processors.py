@@ -29,8 +29,8 @@ class Processor:
     name = ""
     forbids = False
 
-    def begin(self, prompts: Tensor, vocab: int, room: int) -> Tensor:
-        """[B, S]: what is remembered of the prompts [B, T]. `room`: the largest number of tokens of a text.
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
+        """[B, S]: what is remembered of the prompts [B, T]. `longest`: the most tokens of a text.
         Raises BadInput for a processor that does not fit the vocabulary.
         """
         return prompts[:, :0]
@@ -51,7 +51,7 @@ class _Counting(Processor):
 
     prompt = False
 
-    def begin(self, prompts: Tensor, vocab: int, room: int) -> Tensor:
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
         none = torch.zeros(len(prompts), 1, vocab, device=prompts.device)
         return (self.follow(none, prompts[:, None]) if self.prompt else none)[:, 0]
 
@@ -123,7 +123,7 @@ class Bias(Processor):
     def forbids(self) -> bool:  # type: ignore[override]
         return any(bias == -float("inf") for _, bias in self.biases)
 
-    def begin(self, prompts: Tensor, vocab: int, room: int) -> Tensor:
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
         _known(self.name, (token for token, _ in self.biases), vocab)
         row = torch.zeros(vocab, device=prompts.device)
         for token, bias in self.biases:
@@ -137,11 +137,11 @@ class Bias(Processor):
 class _Window(Processor):
     """Remembers the last tokens of a text, [B, S], with -1 before its first one."""
 
-    def _size(self, room: int) -> int:
+    def _size(self, longest: int) -> int:
         raise NotImplementedError
 
-    def begin(self, prompts: Tensor, vocab: int, room: int) -> Tensor:
-        none = prompts.new_full((len(prompts), 1, self._size(room)), -1)
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
+        none = prompts.new_full((len(prompts), 1, self._size(longest)), -1)
         return self.follow(none, prompts[:, None])[:, 0]
 
     def follow(self, memory: Tensor, words: Tensor) -> Tensor:
@@ -163,12 +163,12 @@ class BadWords(_Window):
         if not self.words or not all(self.words):
             raise BadInput("bad_words_ids has an empty sequence")
 
-    def _size(self, room: int) -> int:
+    def _size(self, longest: int) -> int:
         return max(map(len, self.words)) - 1
 
-    def begin(self, prompts: Tensor, vocab: int, room: int) -> Tensor:
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
         _known(self.name, (token for word in self.words for token in word), vocab)
-        return super().begin(prompts, vocab, room)
+        return super().begin(prompts, vocab, longest)
 
     def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
         logits = logits.clone()
@@ -195,7 +195,7 @@ class Grammar(Processor):
     def __repr__(self) -> str:
         return f"Grammar({len(self.mask.edges)} states)"
 
-    def begin(self, prompts: Tensor, vocab: int, room: int) -> Tensor:
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
         states, table = list(self.mask.edges), self.tables.get(prompts.device)
         if table is None or table.shape[1] != vocab:
             self.tables[prompts.device] = self._table(states, vocab).to(prompts.device)
@@ -235,8 +235,8 @@ class Custom(_Window):
     name = "logits_processor"
     forbids = True
 
-    def _size(self, room: int) -> int:
-        return room
+    def _size(self, longest: int) -> int:
+        return longest
 
     def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
         made, lengths = logits.clone(), (memory >= 0).sum(-1)

@@ -18,22 +18,24 @@ from draftproof.theory.errors import BadInput
 
 @dataclass(frozen=True)
 class Question:
-    """What a user says, turn by turn, and the benchmark's category of it."""
+    """What a user says, turn by turn, and the benchmark's category of it and name for it (`question_id`)."""
 
     turns: tuple[str, ...]
     category: str | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True)
 class Prompt:
     """The text of one turn, and the token ids of it with what was said before. `question` numbers the
-    questions from 0.
+    questions from 0; `name` is the file's own name for it.
     """
 
     text: str
     ids: list[int]
     question: int = 0
     category: str | None = None
+    name: str | None = None
 
 
 def prompts(
@@ -58,11 +60,12 @@ def prompts(
 
 
 def questions(file: Path) -> list[Question]:
-    """The questions of a file: each line is a text, or a JSON object with a "prompt" or with "turns" and
-    perhaps a "category", as in MT-bench's and Spec-Bench's question.jsonl. BadInput for a file without any.
+    """The questions of a file: each line is a text, or a JSON object with a "prompt" (a text, or its turns)
+    or with "turns", and perhaps a "category" and a "question_id", as in MT-bench's and Spec-Bench's
+    question.jsonl. BadInput for a file without any.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8").split("\n")  # a JSON string may hold other line ends
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise BadInput(f"{file}: {reason}") from None
@@ -80,11 +83,12 @@ def _question(where: str, line: str) -> Question:
         given: Any = json.loads(line)
     except ValueError:
         return Question((line,))
-    turns = [given["prompt"]] if given.get("prompt") else given.get("turns")
+    turns = given.get("prompt") or given.get("turns")
+    turns = [turns] if isinstance(turns, str) and given.get("prompt") else turns
     if not isinstance(turns, list) or not turns or not all(isinstance(each, str) and each for each in turns):
         raise BadInput(f'{where}: neither a "prompt" nor "turns"')
-    category = given.get("category")
-    return Question(tuple(turns), None if category is None else str(category))
+    named = (given.get(each) for each in ("category", "question_id"))
+    return Question(tuple(turns), *(None if each in (None, "") else str(each) for each in named))
 
 
 def asked(given: Sequence[Question], target: Model, chat: bool = False, answer: int = 0) -> list[Prompt]:
@@ -100,7 +104,7 @@ def asked(given: Sequence[Question], target: Model, chat: bool = False, answer: 
     ['import os', 'import sys']
     """
     return [
-        Prompt(turn, ids, number, question.category)
+        Prompt(turn, ids, number, question.category, question.name)
         for number, question in enumerate(given)
         for turn, ids in _turns(question.turns if answer else question.turns[:1], target, chat, answer)
     ]

@@ -238,8 +238,8 @@ def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
 def _generated(network: Any, prompt: Sequence[int]) -> Tensor:
     ids = torch.tensor([prompt], device=network.device)
     given = {"max_new_tokens": 1, "do_sample": False, "use_cache": False, "pad_token_id": 0}
-    told = {"output_logits": True, "return_dict_in_generate": True}
-    output = network.generate(ids, attention_mask=torch.ones_like(ids), **given, **told)
+    outputs = {"output_logits": True, "return_dict_in_generate": True}
+    output = network.generate(ids, attention_mask=torch.ones_like(ids), **given, **outputs)
     return output.logits[0][0].double().log_softmax(-1)
 
 

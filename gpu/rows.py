@@ -157,13 +157,13 @@ def _nucleus(logits: Tensor, heat: Setting, top_k: int | Tensor, top_p: Setting)
     dropped = logits < least
     if not looks or bool((V - dropped.sum(-1, keepdim=True) > count).any()):
         ties = logits == least
-        room = count - (logits > least).sum(-1, keepdim=True)
-        dropped = dropped | (ties & (ties.cumsum(-1) > room))
+        open_places = count - (logits > least).sum(-1, keepdim=True)
+        dropped = dropped | (ties & (ties.cumsum(-1) > open_places))
     return logits.masked_fill(dropped, -torch.inf)
 
 
 FIRST = 64
-"""As many of the likeliest tokens are tried first for top-p, then eight times as many."""
+"""Top-p first tries this number of the likeliest tokens, then eight times as many, and so on."""
 
 
 def _is(setting: Setting, neutral: float) -> bool:

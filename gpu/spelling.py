@@ -15,6 +15,7 @@ VERIFIERS = (
     "one-hot",
     "priority",
     "rrs",
+    "shaped-block",
     "specinfer",
     "token",
     "traversal",
@@ -23,7 +24,7 @@ VERIFIERS = (
 
 DRAFTS = (
     "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, strata:2x3, "
-    "top-k:8x5x32"
+    "top-k:8x5x32, ddtree:32x7"
 )
 
 MOST = 512  # largest number of drafted tokens in a structure
@@ -35,7 +36,8 @@ def draft(spelling: str) -> tuple[str, Any]:
     chain:GAMMA · paths:KxGAMMA, merged by prefix, or paths+:KxGAMMA, not merged · tree:CHILDRENxDEPTH,
     tree:eagle or tree:SHAPE (JSON), drawn without replacement, or tree+:..., drawn with replacement, or
     strata:..., child j from stratum j ·
-    top-k:WIDTHxDEPTHxTOKENS, the likeliest TOKENS nodes if the WIDTH likeliest of each depth are extended.
+    top-k:WIDTHxDEPTHxTOKENS, the likeliest TOKENS nodes if the WIDTH likeliest of each depth are extended ·
+    ddtree:TOKENSxDEPTH, the likeliest TOKENS nodes, of drafters that have one row for each depth.
 
     >>> draft("paths+:3x4"), draft("tree:2x1")
     (('paths+', [3, 4]), ('tree', ((), ())))
@@ -50,6 +52,8 @@ def draft(spelling: str) -> tuple[str, Any]:
             return kind, [count, gamma]
         if kind in ("tree", "tree+", "strata"):
             return kind, _shape(rest)
+        if kind == "ddtree":
+            return kind, [_few(each) for each in numbers(rest, 2)]
         if kind == "top-k":
             return kind, [_few(each) for each in numbers(rest, 3)]
     except BadInput as error:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -27,7 +27,8 @@ class Draft:
     from: as logits, which are filtered and divided by `heat`, or as probabilities in `rows`; neither for
     deterministic drafts. places [1 or B, N]: each node's slot in the drafter's KV cache, counted from the end
     of the text (0 for nodes it does not hold); None if the k-th node is at place k. strata [B, I, V]: of a
-    stratified tree, as in `verify.Drafts`.
+    stratified tree, as in `verify.Drafts`. confidence [B, N - 1]: of a chain, how likely the drafter thinks
+    each token is to be accepted, which depends on earlier tokens only; None if it does not say.
     """
 
     tree: Tree
@@ -37,6 +38,7 @@ class Draft:
     heat: float = 1.0
     places: Tensor | None = None
     strata: Tensor | None = None
+    confidence: Tensor | None = None
 
     @cached_property
     def proposal(self) -> Tensor | None:
@@ -103,6 +105,10 @@ class Session:
         """Logits [B, m, V] after each of the tokens [B, m] of a level."""
         raise NotImplementedError
 
+    def by_depth(self) -> Tensor:
+        """Logits [B, depth, V] of the next tokens, if they do not depend on each other."""
+        raise NotImplementedError
+
     def draft(
         self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
@@ -123,11 +129,44 @@ class Session:
         self.reader.close()
 
 
-def structure(name: str) -> "Structure":
+def extended(session: Session, draft: Draft, sampling: Sampling, history: History | None = None) -> Draft:
+    """A chain's draft with the row after its last token too."""
+    gamma, last = draft.tree.depth, draft.tokens[:, -1:]
+    logits = session.extend(last, Level(gamma, gamma, None, torch.zeros_like(last[:1])))
+    if history is not None:
+        logits = history.processed(sampling, logits, draft.tokens[:, None])
+    made = sampling.filtered(logits)
+    assert draft.logits is not None
+    return replace(draft, logits=torch.cat((draft.logits, made), 1))
+
+
+class Structure(Protocol):
+    """A draft structure: `size` nodes with the root, longest path `depth`, `kind` as in `Verifier.drafts`."""
+
+    name: str
+    size: int
+    depth: int
+    kind: str
+
+    def to(self, device: torch.device) -> Any:
+        """The same structure with its tables on a device."""
+
+    def grow(
+        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """Drafts for every row of a session; uniforms [B, size - 1]."""
+        ...
+
+
+def structure(name: str) -> Structure:
     """The structure of that name (see `gpu.spelling.draft`); BadInput if there is none."""
     kind, given = spelling.draft(name)
     if kind == "top-k":
         return TopK(name, *given)
+    if kind == "ddtree":
+        from draftproof.gpu.ddtree import DDTree  # which needs this module
+
+        return DDTree(name, *given)
     if kind == "chain":
         return Sampled(name, Tree.chain(*given))
     if kind in ("paths", "paths+"):
@@ -287,7 +326,7 @@ class Sampled:
         rows: Tensor | None,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
-        made = sampling.filtered(logits)
+        made = kernels.filtered(sampling, logits)
         if rows is None:
             rows = made.new_empty(len(made), len(self.order), made.shape[2])
         kernels.draw_level(
@@ -375,10 +414,6 @@ class TopK:
         places = _numbered(torch.cat([chosen[:, :0], *held], 1), scores).gather(1, chosen + 1)
         tree = Tree(functional.pad(parents, (1, 0)), depth=self.depth)
         return Draft(tree, ids.gather(1, chosen), places=functional.pad(places, (1, 0)))
-
-
-Structure: TypeAlias = Sampled | TopK
-"""A draft structure: `size` nodes with the root, longest path `depth`, `kind` as in `Verifier.drafts`."""
 
 
 def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:

@@ -58,8 +58,8 @@ class Proof:
     out on, with its checkpoint. `cells` counts the runs of the verifier that came to an end, one for
     each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are CPU
     seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
-    invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that this
-    size is too small for. `against`: the declared law, empty for the target's own.
+    invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that no
+    verdict at this size can show. `against`: the declared law, empty for the target's own.
     """
 
     verifier: str

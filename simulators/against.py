@@ -71,9 +71,9 @@ def judge_against(
 ) -> AgainstVerdict:
     """The exact verdict against a declared law, over one call.
 
-    After a whole accepted draft the extra token is expected from p, since the drafter has no row there; with
-    `own_bonus` from the law, so that text follows it wherever calls begin. On a tree that takes leaves of one
-    depth. Raises BadInput for a verifier that keeps state.
+    After a fully accepted draft the extra token has to follow p, since the drafter has no row there. With
+    `own_bonus` it has to follow the law, so that text follows the law wherever calls begin; all leaves of a
+    tree must then have one depth. Raises BadInput for a verifier that keeps state.
     """
     must_measure(verifier)
     depth = instance.draft.depth

@@ -1,15 +1,16 @@
 """`draftproof.check`, `law`, `gap` and `replay`: one instance, one verifier, by object or by name."""
 
-import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from draftproof.simulators.batches import Words
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.files import parse
 from draftproof.simulators.own import named
 from draftproof.simulators.study.gap import Gap, measure
 from draftproof.simulators.verdict import Verdict, joint, judge
+from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
@@ -66,18 +67,26 @@ def gap(instance: Instance, *verifiers: Verifier | str, force: bool = False) -> 
 
 def replay(
     verify: Callable[..., Any] | str,
-    instance: Instance | dict[str, Any],
-    drafted: str,
+    instance: Instance | Batch | dict[str, Any],
+    drafted: str | None = None,
     coins: Sequence[float] = (),
     choices: Sequence[int] = (),
+    *,
+    rounds: int = 1,
+    style: str = "verify",
     dtype: str | None = None,
-) -> Prefix:
-    """The tokens that a function emits for one draft when its random calls have these answers.
+    path: str | None = None,
+    signature: str | None = None,
+) -> Prefix | Words:
+    """The tokens that a function emits for one draft when its random calls have these answers; for each
+    request of a batch.
 
-    `verify` is a function or its `file.py:name`, as `audit` takes it, and `instance` may be the document of
-    an instance file. `drafted` are the drafted tokens as a report shows them. Uniforms in [0, 1) are answered
-    by `coins` in order, draws from rows by the tokens in `choices`. A report on a wrong law ends with such a
-    call. Raises BadInput if nothing is drafted so, and Fault if the function fails.
+    `verify` is a function, its `file.py:name`, or an adapter, as `audit` takes it; the options are those of
+    `audit`: `style` is verify, loop, selection, tree or exec. `instance` may be the document of an instance
+    file. `drafted` are the drafted tokens as a report shows them, None over several `rounds` and for a
+    function that drafts itself: drafts are then drawn too. Uniforms in [0, 1) are answered by `coins` in
+    order, draws from rows by the tokens in `choices`. A report on a wrong law ends with such a call. Raises
+    BadInput if nothing is drafted so, and Fault if the function fails.
 
     >>> import draftproof as dp
     >>> def last_is_drawn(p, q, x, rng):
@@ -87,20 +96,25 @@ def replay(
     (1, 1)
     """
     from draftproof.simulators.audit import load  # imported here, since it is slow
+    from draftproof.simulators.audit.judge.calls import instance_of
     from draftproof.simulators.audit.judge.replay import replayed
     from draftproof.simulators.audit.sandbox import SECONDS, Observer, sandboxed
     from draftproof.simulators.audit.spelling import natural
-    from draftproof.simulators.audit.targets import DraftVerifier, Target
+    from draftproof.simulators.audit.targets import Target
 
-    given = instance if isinstance(instance, Instance) else parse(json.dumps(instance))
-    if isinstance(verify, str):
-        target = load.target(verify, dtype=dtype)
+    if style not in (*load.STYLES, "exec"):
+        raise BadInput(f"style {style!r} is not one of {', '.join([*load.STYLES, 'exec'])}")
+    if isinstance(verify, Target):
+        target = verify
+    elif isinstance(verify, str):
+        target = load.target(verify, None if path is None else Path(path), dtype, style, signature)
+    elif style == "verify":
+        target = natural(verify, dtype=dtype, given=signature)
     else:
-        target = verify if isinstance(verify, Target) else natural(verify, dtype=dtype)
-    if not isinstance(target, DraftVerifier):
-        raise BadInput(f"a {target.adapter} is not replayed")
+        target = load.STYLES[style](verify, dtype=dtype)
+    given = instance_of(instance, target)
     with sandboxed(SECONDS, target.namespace, Observer(), target.name) as sandbox:
-        return replayed(target, sandbox, given, drafted, coins, choices)
+        return replayed(target, sandbox, given, drafted, coins, choices, rounds)
 
 
 def _fitting(instance: Instance, verifier: Verifier | str, force: bool) -> Verifier:

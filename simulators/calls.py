@@ -35,7 +35,7 @@ STEPS = 100_000
 
 
 INDEPENDENT = "chain", "paths", "tree with replacement"
-"""Drafts in which tokens of equal p/q can stand for one: all others treat siblings in a way that tells."""
+"""Kinds of draft in which tokens of equal p/q may be merged; all others draw such siblings differently."""
 
 
 def order(instance: Instance) -> int:
@@ -55,8 +55,8 @@ def order(instance: Instance) -> int:
 
 
 def merged_tokens(instance: Instance) -> Instance:
-    """The instance in which tokens are one that have equal p/q in every context and equal rows after them.
-    Its horizon optimum is the same: a rule draws the token itself from p, given the merged one.
+    """The instance with tokens merged if they have equal p/q in every context and equal rows after them. Its
+    horizon optimum is the same: a rule can draw the token from p, given the merged one.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free

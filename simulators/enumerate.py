@@ -59,6 +59,11 @@ class Enumerator:
         """The branches taken so far: True and False of a coin, the token of a draw."""
         return [branches[-1][0] for branches in self._trail]
 
+    @property
+    def left(self) -> int:
+        """The branches beside the current run that are known and not yet taken."""
+        return sum(len(branches) - 1 for branches in self._trail)
+
     def choose(self, row: Row) -> int:
         at = self._at
         self._at = at + 1

@@ -2,21 +2,23 @@
 
 from dataclasses import dataclass
 from random import Random
-from time import monotonic
+from time import process_time
 
-from draftproof.simulators.enumerate import CRASHES, Invalid, deepen
+from draftproof.simulators.enumerate import CRASHES, Enumerator, Invalid, deepen
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import WORDS
+from draftproof.theory.numbers import ONE
+from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
 
-PROBES, SECONDS = 30, 0.2  # most random runs of one estimate, and about the time that they may take
+PROBES, SECONDS = 30, 0.2  # most random runs of an estimate; seconds for them, and for the first in order
 RUNS = 10**9
 """Largest number of runs that are begun."""
 
-LONG = 10.0  # seconds from which on a duration is told
+LONG = 4.0  # seconds from which on a duration is told
 
 
 class Descent:
@@ -61,11 +63,19 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
     joint = iterations > 1 or verifier.carry is not None
     iterations = max(iterations, 2) if joint else 1
     deepen(instance.draft)
-    random, began, probes, runs = Random(0), monotonic(), 0, 0.0
-    while probes < PROBES and (not probes or monotonic() - began < SECONDS):
-        runs += _descended(instance, verifier, iterations, random)
-        probes += 1
-    each, runs = (monotonic() - began) / probes, runs / probes
+    random, began, probes, runs = Random(0), process_time(), 0, 0.0
+    started, done, more = Enumerator(ONE), 0, True  # random runs seldom end where a deep draft is accepted
+    while more and (not done or process_time() - began < SECONDS):
+        _run(instance, verifier, iterations, started)
+        done, more = done + 1, started.next()
+    middle = process_time()
+    while more and probes < PROBES and (not probes or process_time() - middle < SECONDS):
+        oracle = Descent(random)
+        _run(instance, verifier, iterations, oracle)
+        runs, probes = runs + oracle.leaves, probes + 1
+    each = (process_time() - began) / (done + probes)
+    least = done + started.left + 1 if more else done
+    runs = max(least, (instance.draft.depth + 1) * more, runs / max(probes, 1))
     if runs > RUNS:
         raise BadInput(
             f"{instance.name}: {verifier.name} has about {runs:.1e} runs, and the most are {RUNS:.0e}"
@@ -81,16 +91,16 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
     return Size(verifier.name, runs, runs * each)
 
 
-def told(sizes: list[Size]) -> str:
-    """A line about the enumerations if they take long, else nothing; the longest are named."""
+def announcement(sizes: list[Size]) -> str:
+    """A line that announces enumerations that take long and names the three longest; empty if none does."""
     seconds = sum(each.seconds for each in sizes)
     longest = sorted(sizes, key=lambda each: -each.seconds)[:3]
     return f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}" if seconds > LONG else ""
 
 
-def _descended(instance: Instance, verifier: Verifier, iterations: int, random: Random) -> float:
-    # The estimate of one descent.
-    oracle, target, context = Descent(random), instance.target, ()
+def _run(instance: Instance, verifier: Verifier, iterations: int, oracle: Oracle) -> None:
+    # One run, from the draft to the end of the iterations.
+    target, context = instance.target, ()
     rows: Rows = target
     for _ in range(iterations):
         draft = instance.draft.draw(oracle, instance.proposal, context)
@@ -99,10 +109,9 @@ def _descended(instance: Instance, verifier: Verifier, iterations: int, random: 
             if iterations > 1:
                 context = (*node.prefix, oracle.choose(row))
         except (Invalid, *CRASHES):  # which the enumeration will find too
-            return oracle.leaves
+            return
         if verifier.carry is not None:
             rows = verifier.carry(rows, instance.proposal, draft, node)
-    return oracle.leaves
 
 
 def _words(target: Rows, length: int, random: Random) -> float:

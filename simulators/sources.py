@@ -25,9 +25,9 @@ INSTALLED = {"site-packages", "dist-packages"}
 def digest(*roots: Root, known: dict[Root, str] | None = None) -> str:
     """A hash of the roots and of all that they import, directly or not.
 
-    Of installed packages it covers the versions, of the standard library nothing. Imports are found in the
-    text, so modules that are named at run time and files that are read are not covered. `known` keeps the
-    hashes of single roots from call to call. Raises BadInput if a root has no source file.
+    Installed packages count by their version; the standard library does not count. Imports are found in the
+    text, so that modules that are named at run time and files that are read are not covered. `known` keeps
+    the hashes of single roots from call to call. Raises BadInput if a root has no source file.
 
     >>> block, token = (digest(f"draftproof.theory.verifiers.{name}") for name in ("block", "token"))
     >>> len(block), block == token, block == digest("draftproof.theory.verifiers.block")
@@ -64,7 +64,7 @@ def imported(root: Root) -> dict[str, bytes]:
     else:
         first, folder, file = root, None, _file(root, None)
     if file is None or not file.is_file():
-        raise BadInput(f"{root}: has no source file, so that kept results cannot be told from outdated ones")
+        raise BadInput(f"{root}: has no source file, which would show whether kept results are outdated")
     sources = {first: file.read_bytes()}
     left = list(_imports(sources[first], _package(first, file))) if file.suffix == ".py" else []
     while left:

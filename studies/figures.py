@@ -3,13 +3,13 @@
     draftproof sweep studies/standard.toml
     python studies/figures.py results/standard [--out docs/images]
 
-Figures show every lossless verifier that keeps no state. Verifiers whose means agree to 1e-9 at every point
-of a panel share a line, and a row of the table.
+A figure shows the chosen rules, with 95 % intervals of the mean; the table has all. Verifiers whose means
+agree to 1e-9 share a row of the table.
 """
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -40,11 +40,34 @@ SHAPES = {
 }
 """Draft -> its title."""
 
+RULES = {
+    "token, rrs, specinfer": ("token", "rrs", "specinfer"),
+    "traversal, block": ("traversal",),
+    "layered": ("layered",),
+    "lifted": ("lifted",),
+    "khisti": ("khisti",),
+    "gls": ("gls",),
+    "nss": ("nss",),
+}
+"""The rules in the figures: label -> names, of which the first one that is made for the draft is drawn."""
+
+PANELS = {
+    "one-level": ("one path, depth 1", "two siblings", "two i.i.d. siblings"),
+    "two-levels": (
+        "one path, depth 2",
+        "two siblings with a child each",
+        "two i.i.d. siblings with a child each",
+        "two i.i.d. paths, depth 2, merged",
+    ),
+}
+"""Figure -> the titles of its panels."""
+
 OPTIMA = {"(full-information optimum)": "full_information", "(stateless optimum)": "stateless"}
 
 Means = Mapping[tuple[str, float], dict[str, dict[str, float]]]
 """(draft, temperature) -> verifier or optimum -> means over `count` instances: E[tau] (`accepted`), and its
-ratio to the stateless optimum (`share`) with the least of any instance (`least`)."""
+ratio to the stateless optimum (`share`) with its interval's half-width (`half`) and the least of any instance
+(`least`)."""
 
 
 def means(results: Results) -> Means:
@@ -53,6 +76,7 @@ def means(results: Results) -> Means:
     for row in results.rows("""
         select draft, temperature, verifier, count(*) as count, avg(expected_accepted) as accepted,
                avg(share_stateless) as share, min(share_stateless) as least,
+               1.96 * stddev_samp(share_stateless) / sqrt(count(*)) as half,
                avg(full_information) as full_information, avg(stateless) as stateless
         from gap group by all order by all
     """):
@@ -61,15 +85,6 @@ def means(results: Results) -> Means:
         for name, optimum in OPTIMA.items():
             point[name] = {"count": row["count"], "accepted": row[optimum], "share": 0.0, "least": 0.0}
     return out
-
-
-def shown(found: Means, draft: str) -> list[str]:
-    """The verifiers of a panel: lossless, without state, best first."""
-    at = [point for key, point in found.items() if key[0] == draft]
-    names = [
-        name for name, rule in VERIFIERS.items() if rule.lossless and rule.carry is None and name in at[0]
-    ]
-    return sorted(names, key=lambda name: (-sum(point[name]["share"] for point in at), name))
 
 
 def merged(series: Mapping[str, list[float]]) -> dict[tuple[str, ...], list[float]]:
@@ -85,47 +100,68 @@ def merged(series: Mapping[str, list[float]]) -> dict[tuple[str, ...], list[floa
     return {tuple(names): values for names, values in out}
 
 
-def draw(axes: Any, title: str, at: list[float], points: list[dict], names: list[str], x: str) -> None:
-    """Draws a panel: each verifier's gap to the stateless optimum; gaps from rounding count as zero."""
-    gaps = {name: [100 * max(0.0, 1 - point[name]["share"]) for point in points] for name in names}
-    labels = {
-        fill(" = ".join(equal), 34, break_long_words=False, break_on_hyphens=False): values
-        for equal, values in merged(gaps).items()
-    }
-    figures.curves(axes, at, labels, x, "gap to the stateless optimum (%)")
+def draw(axes: Any, title: str, at: list[float], points: Sequence[dict], x: str, wide: int) -> None:
+    """Draws a panel: the chosen rules' gaps to the stateless optimum in percent, with intervals. The rules
+    without a gap are named, in lines of `wide` letters.
+    """
+    gaps: dict[str, list[float | None]] = {}
+    bars: dict[str, list[float]] = {}
+    valid = []
+    for label, names in RULES.items():
+        name = next((name for name in names if name in points[0]), None)
+        rows = [point[name] for point in points] if name else []
+        gaps[label] = [100 * (1 - row["share"]) for row in rows] or [None] * len(at)
+        bars[label] = [100 * row["half"] for row in rows]
+        if name and all(gap is not None and gap < 100 * NEAR for gap in gaps[label]):
+            valid += [each for each in label.split(", ") if each in points[0]]
+            gaps[label], bars[label] = [None] * len(at), []
+    figures.curves(axes, at, gaps, x, "gap (%)", bars)
     axes.set_xticks(at, [f"{place:g}" for place in at])
-    axes.set_title(f"{title}: {points[0]['nss']['count']:,} instances a point", fontsize=9)
-    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set_yscale("symlog", linthresh=LINEAR)
+    axes.set_ylim(-LINEAR / 2, 100)
+    axes.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    axes.set_yticks([], minor=True)
+    axes.set_title(title, fontsize=10)
+    if valid:
+        said = fill(f"at the optimum: {', '.join(valid)}", wide)
+        axes.text(0.5, 0.03, said, transform=axes.transAxes, ha="center")
 
 
-def temperatures(found: Means) -> Any:
-    """One panel per shape on which rules differ: the gap against temperature."""
-    drafts = [draft for draft in SHAPES if '"top-k"' not in draft and (draft, 1.0) in found]
-    rows = -(-len(drafts) // 2)
-    figure = figures.required()(figsize=(12.4, 3.0 * rows), layout="constrained")
-    axes = figure.subplots(rows, 2, squeeze=False).flatten()
-    for each, draft in zip(axes, drafts, strict=False):
-        at = sorted(key[1] for key in found if key[0] == draft)
+def panels(count: int) -> tuple[Any, Any]:
+    """A figure with so many panels, and the panels."""
+    rows = 1 if count < 4 else 2
+    figure = figures.required()(figsize=(7.6, 0.6 + 3.0 * rows), layout="constrained")
+    return figure, figure.subplots(rows, count // rows, sharey=True).flatten()
+
+
+def legend(figure: Any, axes: Any) -> None:
+    """Puts one legend below all panels, and the labels of axes at the figure's left and lower sides."""
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=10)
+    for each in axes:
+        each.label_outer()
+
+
+def temperatures(found: Means, titles: Sequence[str]) -> Any:
+    """The gap against temperature, one panel a draft."""
+    figure, axes = panels(len(titles))
+    drafts, wide = {title: draft for draft, title in SHAPES.items()}, 46 if len(titles) > 3 else 28
+    for each, title in zip(axes, titles, strict=True):
+        at = sorted(key[1] for key in found if key[0] == drafts[title])
         each.set_xscale("log", base=2)
-        points = [found[draft, place] for place in at]
-        draw(each, SHAPES[draft], at, points, shown(found, draft), "temperature of p and q")
-        each.set_yscale("symlog", linthresh=LINEAR)
-        each.set_ylim(bottom=-LINEAR / 4)
-        each.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
-        each.set_yticks([], minor=True)
-    for each in axes[len(drafts) :]:
-        each.set_axis_off()
+        draw(each, title, at, [found[drafts[title], place] for place in at], "temperature", wide)
+    legend(figure, axes)
     return figure
 
 
 def depths(found: Means, at: list[float]) -> Any:
-    """One panel per temperature: the gap against the depth of a chain."""
+    """The gap against the depth of a chain, one panel a temperature."""
     drafts = {json.loads(draft)["depth"]: draft for draft in SHAPES if '"chain"' in draft}
-    figure = figures.required()(figsize=(6.8, 2.9 * len(at)), layout="constrained")
-    for each, temperature in zip(figure.subplots(len(at), 1), at, strict=True):
+    figure, axes = panels(len(at))
+    for each, temperature in zip(axes, at, strict=True):
         points = [found[draft, temperature] for draft in drafts.values()]
-        title, names = f"one path, temperature {temperature:g}", shown(found, drafts[max(drafts)])
-        draw(each, title, list(drafts), points, names, "depth of the draft (tokens)")
+        draw(each, f"temperature {temperature:g}", list(drafts), points, "depth of one path", 28)
+    legend(figure, axes)
     return figure
 
 
@@ -154,7 +190,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
     arguments = parser.parse_args()
     found = means(arguments.results)
-    figures.write(temperatures(found), arguments.out / "study-temperature", dpi=90)
+    for name, titles in PANELS.items():
+        figures.write(temperatures(found, titles), arguments.out / f"study-{name}", dpi=90)
     figures.write(depths(found, [0.5, 1.0, 2.0]), arguments.out / "study-depth", dpi=90)
     print(f"commit {arguments.results.manifest['commit']}\n{table(found)}")
 

@@ -69,7 +69,7 @@ def assert_one_line(error: BadInput, *parts: str) -> None:
     """The message is one line of bearable length and names every part."""
     message = str(error)
     assert message.isprintable(), message  # no line break either
-    assert len(message) < 500, message
+    assert len(message) < 600, message
     for part in parts:
         assert part in message, message
 

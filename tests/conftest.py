@@ -1,8 +1,10 @@
-"""How hypothesis runs (no deadlines; the same examples every time where CI is set), Ctrl-C, and commands."""
+"""How hypothesis runs (no deadlines; the same examples every time where CI is set), Ctrl-C, commands, and
+tests of which only some cases are fast."""
 
 import json
 import os
 import signal
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -19,6 +21,19 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # A shell's job in the background ignores Ctrl-C, and so does all that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """`sampled(n)` leaves every n-th case of a test in the fast suite and marks the others slow."""
+    seen = Counter()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None:
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            seen[test] += 1
 
 
 @pytest.fixture

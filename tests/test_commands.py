@@ -76,6 +76,14 @@ def test_check_shows_a_table(command, toy):
     assert "every verdict is as declared" in out
 
 
+def test_a_rule_declared_lossy_is_as_declared_for_check_and_no_lossless_law(command, toy):
+    for name, statuses in (("hsd-released", (0, 1)), ("block", (0, 0))):
+        runs = [command(each, toy, "--verifier", name) for each in ("check", "law")]
+        assert tuple(status for status, *_ in runs) == statuses
+    for each in ("check", "law"):
+        assert "declare" in command(each, "--help")[1].partition("Exit status 0")[2]
+
+
 def test_force_shows_what_goes_wrong_and_says_so_with_status_1(command, tmp_path):
     path = tmp_path / "pair.json"
     path.write_text(json.dumps(document(scenario("reversed", Tree(((), ())), 4))), encoding="utf-8")

@@ -12,11 +12,12 @@ from draftproof.theory.table import Rows
 def extended(draft: Draft, proposal: Rows) -> Draft:
     """The draft with the proposal's rows at its leaves too, None where the proposal has no row."""
     for *_, leaf in draft.paths:
-        leaf.proposal = _row_of(proposal, leaf.prefix)  # type: ignore[assignment]
+        leaf.proposal = row_of(proposal, leaf.prefix)  # type: ignore[assignment]
     return draft
 
 
-def _row_of(rows: Rows, prefix: Prefix) -> Row | None:
+def row_of(rows: Rows, prefix: Prefix) -> Row | None:
+    """The row after a prefix, None if there is none."""
     try:
         return rows[prefix]
     except BadInput:
@@ -67,7 +68,7 @@ class Shaped:
                 drawn, x = prefix[:i], prefix[i]
                 p_x, q_x = self.target[drawn][x], self.proposal[drawn][x]
                 P, Q, w = P * p_x, Q * q_x, share(w * p_x, q_x)
-            p, q = self.target[prefix], _row_of(self.proposal, prefix)
+            p, q = self.target[prefix], row_of(self.proposal, prefix)
             self._rows[prefix] = p if q is None else shaped(P, Q, w, p, q)[1]
         return self._rows[prefix]
 

@@ -30,7 +30,7 @@ def _other(figure: Figure) -> Figure:
 
 
 def _validated(said: Mapping[str, Any] | None) -> Figure:
-    required = "decoding keeps the target's law, greedy text and predicted acceptance; specimens are noticed"
+    required = "decoding keeps the target's law, greedy text and predicted acceptance; faults are noticed"
     if said is None:
         return Figure("validate", required)
     cells = said["cells"]

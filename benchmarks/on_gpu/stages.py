@@ -91,7 +91,7 @@ def _whole(pair: Path, out: Path, before: float) -> list[list[Run]]:
 def _small(pair: Path, out: Path) -> list[list[Run]]:
     pair = pair.with_name(pair.name + "-small")
     size = ("--vocab", "256", "--gamma", "8")
-    few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2", "--no-specimens")
+    few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2", "--no-faulty")
     train = [] if finished(pair) else [_train(pair, 300, "tiny", small=True)]
     return [
         [

@@ -29,7 +29,7 @@ from draftproof.gpu.verify import VERIFIERS, Verifier
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 PLAIN, TRANSFORMERS, ASSISTED = "plain", "transformers plain", "transformers assisted"
 """Methods without a verifier: this engine's plain decoding, transformers' plain and assisted generation."""
-VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
+VERSUS = (("block", "token"), ("shaped-block", "block"), ("traversal", "rrs"), ("traversal", "specinfer"))
 """Pairs of verifiers whose block efficiency is compared, the better one first."""
 
 
@@ -53,8 +53,9 @@ class Cell:
     from one token to the next (`between`), by the clock of the engine alone; `emitted` tokens and `verified`
     drafted tokens in a call of the target.
 
-    `taus` are the accepted tokens of every step of one text, and `asked` the prompts of these texts, by
-    number. `expected[name]` is E[tau | draft] of the verifier of that name at these steps.
+    `taus` are the accepted tokens of every step of one text, and `asked` the questions of these texts, by
+    number: the turns of a question and its repeats depend on one another. `expected[name]` is
+    E[tau | draft] of the verifier of that name at these steps.
     """
 
     method: str
@@ -233,7 +234,7 @@ class Bench:
             if cell.acceptance is not None:
                 cell.acceptance.add(step)
             cell.taus += step.accepted
-            cell.asked += [numbers[row] for row in step.rows]
+            cell.asked += [self.prompts[numbers[row]].question for row in step.rows]
             for name, means in cell.expected.items():
                 means += mean_accepted(VERIFIERS[name], step).tolist()
             clock = perf_counter()

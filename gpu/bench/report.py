@@ -1,7 +1,6 @@
 """Timed decoding as tables, JSON and a figure; names as in vLLM and Spec-Bench."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import product
 from math import isfinite
 from pathlib import Path
@@ -11,18 +10,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from rich.table import Table
 
+from draftproof.gpu.bench import questions
 from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
-from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, means_apart, ratio
+from draftproof.gpu.bench.questions import method_of, spelled
+from draftproof.gpu.bench.timing import LEVEL, difference, means_apart, ratio
 from draftproof.gpu.engine.loop import PHASES
 from draftproof.gpu.figure import look, required, save
+from draftproof.gpu.prompts import Prompt
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 
 Rows: TypeAlias = Sequence[dict[str, Any]]
 
 
-def rows_of(cells: Sequence[Cell], categories: Sequence[str | None] = ()) -> list[dict[str, Any]]:
-    """One JSON object per cell. `categories` are those of the prompts.
+def rows_of(cells: Sequence[Cell], prompts: Sequence[Prompt]) -> list[dict[str, Any]]:
+    """One JSON object per cell, of runs with these prompts.
 
     `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
     efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
@@ -31,10 +33,10 @@ def rows_of(cells: Sequence[Cell], categories: Sequence[str | None] = ()) -> lis
     are means of texts in seconds. `over_faster_plain` is the ratio to the faster one of plain decoding by
     this engine and by transformers.
     """
-    return [_row(cell, cells, categories) for cell in cells]
+    return [_row(cell, cells, prompts) for cell in cells]
 
 
-def _row(cell: Cell, cells: Sequence[Cell], categories: Sequence[str | None]) -> dict[str, Any]:
+def _row(cell: Cell, cells: Sequence[Cell], prompts: Sequence[Prompt]) -> dict[str, Any]:
     phases, whole = cell.phases, sum(cell.phases.values())
     row: dict[str, Any] = {
         "method": cell.method,
@@ -71,7 +73,9 @@ def _row(cell: Cell, cells: Sequence[Cell], categories: Sequence[str | None]) ->
             "predicted_per_position": [each.predicted for each in result.positions],
             "bounds": result.bounds,
             "bounds_by_position": result.bounds_by_position,
-            "by_category": _by_category(cell, categories),
+            "by_category": _by_category(cell, prompts),
+            **{name: each.finite for name, each in questions.means(cell.taus, cell.asked).items()},
+            "questions": questions.table_of(cell, prompts),
             "problems": result.problems,
         }
     return row
@@ -88,16 +92,16 @@ def _faster(cells: Sequence[Cell], cell: Cell) -> str:
     return max(found, key=lambda each: fmean(each.speeds)).method if found else PLAIN
 
 
-def _by_category(cell: Cell, categories: Sequence[str | None]) -> dict[str, dict[str, Any]]:
-    """The mean acceptance length of each category's prompts, with an interval over prompts."""
-    found = {}
-    for category in dict.fromkeys(each for each in categories if each is not None):
+def _by_category(cell: Cell, prompts: Sequence[Prompt]) -> dict[str, dict[str, Any]]:
+    """The mean acceptance length of each category's questions, with an interval over questions."""
+    found, of = {}, {prompt.question: prompt.category for prompt in prompts}
+    for category in dict.fromkeys(each for each in of.values() if each is not None):
         pairs = zip(cell.taus, cell.asked, strict=True)
-        some = [(1 + tau, number) for tau, number in pairs if categories[number] == category]
+        some = [(1 + tau, number) for tau, number in pairs if of[number] == category]
         if some:
-            lengths, prompts = zip(*some, strict=True)
-            about = _finite(difference(lengths, [0.0] * len(lengths), prompts))
-            found[category] = {"steps": len(lengths), "prompts": len({*prompts}), **about}
+            lengths, asked = zip(*some, strict=True)
+            about = difference(lengths, [0.0] * len(lengths), asked).finite
+            found[category] = {"steps": len(lengths), "questions": len({*asked}), **about}
     return found
 
 
@@ -113,12 +117,7 @@ def _over(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> dict[st
     if other is None:
         return None
     pairs = zip(cell.speeds, other.speeds, strict=False)  # cells may differ by one repeat if interrupted
-    return _finite(ratio(*zip(*pairs, strict=True)))
-
-
-def _finite(found: Estimate) -> dict[str, float | None]:
-    """An estimate as a JSON object; infinite ends (of a single repeat) become null."""
-    return {name: value if isfinite(value) else None for name, value in asdict(found).items()}
+    return ratio(*zip(*pairs, strict=True)).finite
 
 
 def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -126,13 +125,12 @@ def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
     The value and its interval compare the measured means, each verifier on its own texts. `same_steps`
     compares E[tau | draft] of both on the steps of the second verifier. Both intervals are clustered by
-    prompt.
+    question. `mean_over_questions` is the measured difference with equal weights for all questions.
     """
     found = []
     for (better, worse), cell in product(VERSUS, cells):
         other = _like(cells, cell, worse, cell.draft)
         if cell.method == better and other is not None:
-            apart = means_apart(cell.taus, cell.asked, other.taus, other.asked)
             same = difference(other.expected[better], other.expected[worse], other.asked)
             found.append(
                 {
@@ -140,16 +138,17 @@ def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "draft": cell.draft,
                     "temperature": cell.temperature,
                     "batch": cell.batch,
-                    **_finite(apart),
-                    "same_steps": {"steps": len(other.asked), **_finite(same)},
+                    **means_apart(cell.taus, cell.asked, other.taus, other.asked).finite,
+                    "mean_over_questions": questions.apart(cell, other).finite,
+                    "same_steps": {"steps": len(other.asked), **same.finite},
                 }
             )
     return found
 
 
-def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
+def tables(rows: Rows, versus: Rows, name: str, every: bool = False) -> list[Table]:
     """Speed, latency and acceptance, one line per cell; acceptance by category, if prompts have one; and
-    differences, one line per pair of verifiers.
+    differences, one line per pair of verifiers; if `every`, also all questions.
     """
     start = "T", "draft", "method"
     headings = "tokens/s", "x faster plain", "x assisted", "phases %"
@@ -173,10 +172,10 @@ def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
         column.no_wrap = True
     apart.columns[1].overflow = "fold"
     for row in rows:
-        start = f"{row['temperature']:g}", row["draft"], _method(row)
+        start = f"{row['temperature']:g}", row["draft"], method_of(row)
         phases = row["phases"]
         spent = "/".join(f"{100 * phases[each]:.0f}" for each in PHASES) if phases else ""
-        ratios = [_spelled(row["over_faster_plain"]), _spelled(row["over_assisted"])]
+        ratios = [spelled(row["over_faster_plain"]), spelled(row["over_assisted"])]
         speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *ratios, spent)
         times = [row[name] for name in ("prefill", "time_to_first_token", "time_per_output_token")]
         if times[0] is not None:
@@ -197,26 +196,14 @@ def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
             for kind in kinds:
                 if kind in row["by_category"]:
                     each = row["by_category"][kind]
-                    by_kind.add_row(*start, kind, _spelled(each), f"{each['steps']:,}")
+                    by_kind.add_row(*start, kind, spelled(each), f"{each['steps']:,}")
     for each in versus:
         same = each["same_steps"]
-        both = [_spelled(each, "+.3f"), _spelled(same, "+.3f"), f"{same['steps']:,}"]
+        both = [spelled(each, "+.3f"), spelled(same, "+.3f"), f"{same['steps']:,}"]
         apart.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *both)
-    return [each for each in (speed, latency, accepted, by_kind, apart) if each is speed or each.row_count]
-
-
-def _method(row: dict[str, Any]) -> str:
-    return row["method"] if row["batch"] == 1 else f"{row['method']} x{row['batch']}"
-
-
-def _spelled(found: dict[str, Any] | None, style: str = ".2f") -> str:
-    """An estimate with its interval, if it has one; the ratio of a cell to itself is just 1."""
-    if found is None:
-        return ""
-    value, low, high = found["value"], found["low"], found["high"]
-    if low == high == 1:
-        return "1"
-    return f"{value:{style}} \\[{low:{style}}, {high:{style}}]" if high is not None else f"{value:{style}}"
+    several = questions.tables(rows, versus, every)
+    parts = (speed, latency, accepted, *several, by_kind, apart)
+    return [each for each in parts if each is speed or each.row_count]
 
 
 def notes(rows: Rows, versus: Rows) -> str:
@@ -235,14 +222,16 @@ def notes(rows: Rows, versus: Rows) -> str:
     ]
     if any(row["selection"] for row in rows):
         lines.append("verified: drafted tokens of a batch in a call of the target")
+    if any(len(row["questions"]) > 1 for row in drafted):
+        lines.append("totals: all tokens over all steps; over questions: each question counts the same")
     if versus:
         lines += [
             f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts;",
             "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took,",
-            "both clustered by prompt",
+            "both clustered by question",
         ]
     lines += [
-        f"T {row['temperature']:g} {row['draft']} {_method(row)}: {each}"
+        f"T {row['temperature']:g} {row['draft']} {method_of(row)}: {each}"
         for row in drafted
         for each in row["problems"]
     ]
@@ -250,16 +239,20 @@ def notes(rows: Rows, versus: Rows) -> str:
 
 
 def plot(rows: Rows, path: Path, name: str) -> None:
-    """Plots block efficiency (measured, predicted) and tokens a second against temperature, per draft."""
+    """Plots block efficiency (measured, predicted) and tokens a second against temperature, per draft and, if
+    there are several questions, block efficiency of each at the highest temperature.
+    """
     drafts = list(dict.fromkeys(row["draft"] for row in rows if "steps" in row)) or [""]
     rising = sorted(rows, key=lambda row: row["temperature"])
-    methods = list(dict.fromkeys(map(_method, rows)))
-    figure = required(path)(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
-    axes = figure.subplots(2, len(drafts), squeeze=False, sharex=True, sharey="row")
-    for draft, (top, below) in zip(drafts, axes.T, strict=True):
+    methods = list(dict.fromkeys(map(method_of, rows)))
+    several = any(len(row.get("questions", ())) > 1 for row in rows)
+    shape = (3 if several else 2), len(drafts)
+    figure = required(path)(figsize=(3.2 * shape[1] + 2.4, 2.7 * shape[0]), layout="constrained")
+    axes = figure.subplots(*shape, squeeze=False, sharey="row")
+    for draft, (top, below, *rest) in zip(drafts, axes.T, strict=True):
         top.set_title(draft, fontsize=9)
         for index, method in enumerate(methods):
-            some = [row for row in rising if row["draft"] in (draft, "") and _method(row) == method]
+            some = [row for row in rising if row["draft"] in (draft, "") and method_of(row) == method]
             style = look(index) | {"label": method}
             heats = [row["temperature"] for row in some]
             below.plot(heats, [row["tokens_per_second"] for row in some], **style)
@@ -268,7 +261,14 @@ def plot(rows: Rows, path: Path, name: str) -> None:
                 middle, half = (low + high) / 2, (high - low) / 2
                 top.errorbar(heats, middle, half, fmt="none", color=style["color"], linewidth=0.8, capsize=2)
                 top.plot(heats, [row["mean_acceptance_length"] for row in some], **style)
+                for axis in rest:
+                    questions.panel(axis, some[-1], style)
     axes[0, 0].set_ylabel("block efficiency\n(bars: predicted)")
     axes[1, 0].set_ylabel("tokens a second")
-    figure.supxlabel("temperature")
+    for axis in axes[1]:
+        axis.set_xlabel("temperature")
+    if several:
+        axes[2, 0].set_ylabel(
+            f"block efficiency at T = {rising[-1]['temperature']:g}\n(solid: totals, dashed: questions)"
+        )
     save(figure, path, name)

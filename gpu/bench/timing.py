@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
-from math import exp, inf, log, sqrt
+from math import exp, inf, isfinite, log, sqrt
 from statistics import median
 from time import perf_counter
 from timeit import timeit
@@ -79,6 +79,11 @@ class Estimate:
     low: float
     high: float
 
+    @property
+    def finite(self) -> dict[str, float | None]:
+        """As a JSON object; infinite ends become null."""
+        return {name: value if isfinite(value) else None for name, value in asdict(self).items()}
+
 
 def difference(
     ours: Sequence[float], theirs: Sequence[float], clusters: Sequence[Hashable] | None = None
@@ -103,8 +108,8 @@ def means_apart(
 
 
 def _clustered(value: float, off: Iterable[tuple[Iterable[Hashable], NDArray]]) -> Estimate:
-    """The sum of means of deviations `off`, each with its cluster, is zero; so is each cluster's part of it
-    in expectation.
+    """The value with a t-interval. `off` holds (clusters, deviations from a mean); each independent cluster's
+    part of the sum of their means is zero in expectation.
     """
     sums: defaultdict[Hashable, float] = defaultdict(float)
     for clusters, each in off:

@@ -79,6 +79,7 @@ FOR_BOTH = ("model", "device", "draft", "batch", "figure", "as_json")
 @budget
 @option("--prompts", type=FILE, help="With --model: a file of prompts or questions, with all their turns.")
 @chat
+@option("--by-question", is_flag=True, help="With --model: print acceptance question by question too.")
 @option("--count", type=IntRange(1), help="With --model: largest number of questions [default: 4].")
 @option("--repeats", type=IntRange(1), help="With --model: repeats of each cell [default: 3].")
 @option("--max-new-tokens", type=IntRange(1), help="With --model: length of each text [default: 64].")
@@ -98,7 +99,7 @@ def COMMAND(**options: Any) -> int:
     fit into memory or one of our own methods did not run; a package that is not installed is no failure.
 
     With --model: measures tokens a second, time to the first token and between tokens, mean acceptance
-    length (with the extra token), acceptance by position and by category, and time by phase for every
+    length (with the extra token), acceptance by position, category and question, and time by phase for every
     verifier, draft, temperature and batch, for plain decoding, and for transformers' own plain and assisted
     generation, which decode one text at a time. All use the same prompts, repeats are interleaved, and ratios
     have intervals. Verifiers are compared on their own texts and on the same steps. Each cell's mean
@@ -194,7 +195,7 @@ def _decoding(options: dict[str, Any]) -> int:
         "what was measured is above; take fewer drafts or shorter texts",
     )
     on = bench.target.device
-    rows = report.rows_of(bench.cells, [prompt.category for prompt in bench.prompts])
+    rows = report.rows_of(bench.cells, bench.prompts)
     versus = report.versus_of(bench.cells)
     target, drafter = bench.target.name, bench.drafter.name
     short = ("/".join(Path(name).parts[-2:]) for name in (target, drafter))
@@ -217,7 +218,7 @@ def _decoding(options: dict[str, Any]) -> int:
         }
         echo(json.dumps(answer))
     elif rows:
-        screen.console().print(*report.tables(rows, versus, title))
+        screen.console().print(*report.tables(rows, versus, title, options["by_question"]))
         echo(report.notes(rows, versus))
     if options["figure"] is not None and rows:
         report.plot(rows, options["figure"], title)

@@ -35,7 +35,9 @@ DRAFT = (
 
 @command("generate")
 @model
-@option("--drafter", help="As --model; or features, ngram, none [default: the target's own, or ngram].")
+@option(
+    "--drafter", help="As --model; or features, block, ngram, none [default: the target's own, or ngram]."
+)
 @option(
     "--verifier",
     type=VERIFIER,

@@ -13,7 +13,9 @@ LOCAL = "127.0.0.1"
 
 @command("serve")
 @model
-@option("--drafter", help="As --model; or features, ngram, none [default: the target's own, or ngram].")
+@option(
+    "--drafter", help="As --model; or features, block, ngram, none [default: the target's own, or ngram]."
+)
 @option("--verifier", help="As for `gpu generate`, or a specimen of `gpu validate`, which is lossy.")
 @option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True)
 @option("--draft-temperature", type=FloatRange(min=0), help="The drafter's [default: the request's].")

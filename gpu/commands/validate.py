@@ -34,16 +34,18 @@ MANY = 128
 
 @command("validate")
 @model
-@option("--drafter", help="As --model, or features, ngram [default: trained with the target, or ngram].")
+@option(
+    "--drafter", help="As --model, or features, block, ngram [default: trained with the target, or ngram]."
+)
 @option(
     "--draft",
     multiple=True,
     callback=known_drafts,
-    help="As for `gpu generate`; may be repeated [default: six].",
+    help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
 @option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
-@option("--specimens/--no-specimens", default=True, help="Run the lossy verifiers, which must be rejected.")
-@option("--only", multiple=True, metavar="SPECIMEN", help="One of these; may be repeated [default: all].")
+@option("--faulty/--no-faulty", default=True, help="Run what has a known fault, which must be noticed.")
+@option("--only", multiple=True, metavar="NAME", help="One of the faulty; may be repeated [default: all].")
 @option("--prompts", "file", type=FILE, help="A file of prompts or questions; of these the first turns.")
 @chat
 @option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings per tested law.")
@@ -87,8 +89,8 @@ def COMMAND(**options: Any) -> int:
     For every verifier on every draft: compares greedy text with transformers' own, token for token; tests the
     joint law of the first tokens against its enumeration, by an anytime-valid test; and compares tau with
     E[tau] computed from the rows of the same steps, in total and by position, with an interval of error 1e-6,
-    and with the stateless and full-information bounds. Lossy specimens must be rejected. Exit status 0 if all
-    is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was finished.
+    and with the stateless and full-information bounds. Verifiers and rules with a known fault must be
+    rejected. Exit status 0 if all is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was finished.
     """
     from draftproof.gpu.device import memory_errors
     from draftproof.gpu.drafters.drafter import ModelDrafter
@@ -140,7 +142,7 @@ def _prepared(options: dict[str, Any]) -> Any:
     from draftproof.gpu.validate.run import DRAFTS, Plan, Validation
 
     lossy, biased = lossy_named(options["only"])
-    rules = [*(options["selection"] or ["tetris-repaired"]), *(biased if options["specimens"] else [])]
+    rules = [*(options["selection"] or ["tetris-repaired"]), *(biased if options["faulty"] else [])]
     limit = options["requests"] if options["budget"] is None else options["budget"]
     budgeted = {**options, "budget": limit}
     selections = [selection(budgeted, name, options["requests"]) for name in dict.fromkeys(rules)]
@@ -153,7 +155,7 @@ def _prepared(options: dict[str, Any]) -> Any:
     given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
-    lossy = lossy if options["specimens"] else []
+    lossy = lossy if options["faulty"] else []
     if drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
         selections = []
     return Validation(

@@ -1,17 +1,24 @@
 """The models that a command names: a target and its drafter, by path or by name."""
 
-import json
 from pathlib import Path
 
 import torch
 
+from draftproof.gpu.drafters.block_diffusion import NAME, BlockDrafter, load_block
+from draftproof.gpu.drafters.dflash import load_dflash
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
+from draftproof.gpu.drafters.eagle3 import load_eagle3
 from draftproof.gpu.drafters.features import FeatureDrafter, load_head
+from draftproof.gpu.drafters.mtp import load_mtp
+from draftproof.gpu.drafters.published import about, kind
 from draftproof.gpu.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
 
 SHIPPED = Path(__file__).parents[1] / "pair"
 """The tiny pair that comes with the project."""
+
+HEADS = {"features": "feature drafter", "block": NAME}
+"""Drafters that need the target: the folder beside it, and what their config.json says that they are."""
 
 
 def pair(
@@ -20,9 +27,10 @@ def pair(
     """The target and the drafter of a run; BadInput if they cannot be loaded or combined.
 
     `model` is a folder or a name that transformers can load, or a folder made by `draftproof gpu train`; None
-    or `shipped` is the pair included in the package. `drafter` is another such model, or `features` (the
-    feature drafter trained with the target), `ngram`, or `none`; None is the drafter trained with the target,
-    or ngram if there is none.
+    or `shipped` is the pair included in the package. `drafter` is another such model, or `features` or
+    `block` (the feature and block drafters trained with the target), `mtp` (the MTP layer in the target's
+    checkpoint), a folder with a published drafter (see `drafters.published`), `ngram`, or `none`; None is the
+    drafter trained with the target, or ngram if there is none.
     """
     folder = SHIPPED if model in (None, "shipped") else Path(model)
     if (folder / "target" / "config.json").is_file():
@@ -39,16 +47,25 @@ def pair(
         return target, None
     if drafter == "ngram":
         return target, NgramDrafter(target)
-    head = beside / "features" if drafter == "features" else Path(drafter)
-    if drafter == "features" or _is_head(head):
-        return target, FeatureDrafter(load_head(head, target.network), target, drafter)
+    head = beside / drafter if drafter in HEADS else folder if drafter == "mtp" else Path(drafter)
+    if found := HEADS.get(drafter) or (drafter if drafter == "mtp" else kind(about(head))):
+        return target, loaded(head, found, target, drafter)
     smaller = load(drafter, target.device, dtype or target.network.dtype, target.vocab)
     check_pair(target, smaller)
     return target, ModelDrafter(smaller)
 
 
-def _is_head(folder: Path) -> bool:
-    try:
-        return "draftproof" in json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
+def loaded(folder: Path, found: str, target: Model, name: str) -> Drafter:
+    """The drafter of that kind in a folder; BadInput if it does not fit the target."""
+    network = target.network
+    if found == HEADS["features"]:
+        return FeatureDrafter(load_head(folder, network), target, name)
+    if found == HEADS["block"]:
+        return BlockDrafter(load_block(folder, network), target, name)
+    if found == "dflash":
+        return BlockDrafter(load_dflash(folder, about(folder), network), target, name)
+    mtp = found == "mtp"
+    head = load_mtp(folder, network) if mtp else load_eagle3(folder, about(folder), network, target.vocab)
+    embeddings = network.get_input_embeddings().weight
+    head = head.to(embeddings.device, embeddings.dtype).eval().requires_grad_(False)
+    return FeatureDrafter(head, target, name)

@@ -18,11 +18,13 @@ class Drafter:
     """Proposes tokens.
 
     `reads_hidden`: needs the target's hidden states. `stateless`: its rows depend only on the context, not on
-    where the last step stopped. `only_chains`: cannot draft trees.
+    where the last step stopped. `only_chains`: cannot draft trees. `by_depth`: all nodes of a depth have the
+    same row. `deepest`: the most tokens that it drafts on one path, if there is a limit.
     """
 
     name: str
-    reads_hidden = stateless = only_chains = False
+    reads_hidden = stateless = only_chains = by_depth = False
+    deepest: int | None = None
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
         """Starts on a batch of prompts whose texts take at most `capacity` cache slots. `hidden` are the

@@ -20,13 +20,46 @@ from draftproof.gpu.structures import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
 
 
-class FeatureHead(nn.Module):
+class Head(nn.Module):
+    """What a `FeatureSession` runs: a network that predicts the next token from the last token and a feature
+    of the position before it.
+
+    `layers`: the indices of the target's hidden states from which features are made. `reads_first`: whether
+    the first token of a text, which has no feature before it, is read at all.
+    """
+
+    config: Any
+    layers: tuple[int, ...]
+    reads_first = False
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the weights."""
+        return next(self.parameters()).dtype
+
+    @property
+    def own_embeddings(self) -> Any:
+        """Embeddings of tokens, if they are not the target's."""
+        return None
+
+    def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
+        """The target's hidden states as one feature, [B, T, hidden]."""
+        raise NotImplementedError
+
+    def logits(self, states: Tensor, output: Any) -> Tensor:
+        """Logits [.., V] of this network's states; `output` is the target's output head."""
+        return output(states)
+
+
+class FeatureHead(Head):
     """Predicts the next token from the last token and a feature of the position before it.
 
     If the target has read that position, the feature fuses a low, a middle and a high hidden state of the
     target (of size `source`, at the indices `layers`); otherwise it is this network's own output there.
     Embeddings and output head are the target's, so only the fusion and one decoder layer are trained.
     """
+
+    reads_first = True
 
     def __init__(self, config: LlamaConfig, source: int, layers: tuple[int, ...]) -> None:
         super().__init__()
@@ -108,8 +141,9 @@ class FeatureDrafter(Drafter):
 
     reads_hidden = True
 
-    def __init__(self, head: FeatureHead, target: Model, name: str = "features") -> None:
+    def __init__(self, head: Head, target: Model, name: str = "features") -> None:
         self.head, self.target, self.name = head, target, name
+        self.embed = head.own_embeddings or target.network.get_input_embeddings()
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
         return FeatureSession(self, prompts, capacity, hidden)
@@ -125,16 +159,18 @@ class FeatureSession(Session):
     ) -> None:
         self.slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
         super().__init__(self.slots)
-        target = drafter.target.network
-        self.head, self.target = drafter.head, drafter.target
-        self.embed, self.output = target.get_input_embeddings(), target.get_output_embeddings()
-        ids = padded(prompts, drafter.target.device)
-        shape = (*ids.shape, self.head.config.hidden_size)
-        feature = self.embed.weight.new_zeros(shape)  # there is no feature before the first token
+        self.head, self.target, self.embed = drafter.head, drafter.target, drafter.embed
+        # There is no feature before the first token: it is left out, if it is not the only one, or has zeros.
+        skipped = 0 if self.head.reads_first else 1
+        read = [prompt[skipped:] or prompt for prompt in prompts]
+        embedded = self.embed(padded(read, drafter.target.device))
+        feature = torch.zeros_like(embedded)
         if hidden is not None:
-            feature[:, 1:] = self.head.fused(hidden)[:, : shape[1] - 1]
-        output = self.slots.read(prompts, embedded=self.embed(ids), feature=feature)
-        self.last = _at(output, [len(prompt) - 1 for prompt in prompts])
+            first = 1 - skipped
+            feature[:, first:] = self.head.fused(hidden)[:, : feature.shape[1] - first]
+            feature[[row for row, prompt in enumerate(prompts) if len(prompt) == 1], 0] = 0
+        output = self.slots.read(read, embedded=embedded, feature=feature)
+        self.last = _at(output, [len(prompt) - 1 for prompt in read])
         self.slots.back(1)  # the root is the token after the end
         self.above = self.last
 
@@ -150,7 +186,8 @@ class FeatureSession(Session):
         return self._logits(self.above)
 
     def _logits(self, states: Tensor) -> Tensor:
-        return shut(self.output(states), self.target.known, self.target.vocab)
+        logits = self.head.logits(states, self.target.network.get_output_embeddings())
+        return shut(logits, self.target.known, self.target.vocab)
 
     def accept(self, accepted: Accepted) -> None:
         """Reads the emitted tokens, each with the target's feature at the token before."""

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu import kernels
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.output import Step, Texts
@@ -21,9 +22,8 @@ from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import PLAIN, Sampling, softened
-from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure
+from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure, extended
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
-from draftproof.gpu.verify.chains import Carry
 from draftproof.theory.errors import BadInput
 
 NO_DRAFT = Sampled("plain", Tree.chain(0))
@@ -108,7 +108,7 @@ class _Decoder:
         self.draft_sampling, self.selection = draft_sampling, selection
         self.vocab, device = target.vocab, target.device
         self.structure = structure.to(device)
-        self.carry = Carry() if verifier.modifies_target else None
+        self.carry = verifier.carry() if verifier.carry else None
         capacity = max(map(len, prompts)) + max(row.limit for row in texts.rows) + 2 * structure.size + 2
         self.reader = target.reader(len(prompts), capacity)
         self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
@@ -182,7 +182,10 @@ class _Decoder:
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
             history = self.history if self.draft_sampling.processors else None
-            return self.session.draft(self.structure, self.draft_sampling, uniforms, history)
+            draft = self.session.draft(self.structure, self.draft_sampling, uniforms, history)
+            if self.verifier.reads_leaves:
+                return extended(self.session, draft, self.draft_sampling, history)
+            return draft
         assert isinstance(self.structure, Sampled)
         return Draft(self.structure.tree, uniforms.long(), uniforms.new_zeros(len(uniforms), 0, self.vocab))
 
@@ -282,7 +285,10 @@ def judged(
     tree = tree.holding(tables) if tables else tree
     if target is None and has_kernels(verifier, logits.device):
         own = sampling.heat  # the kernels divide both sides by it
-        sides = sampling.filtered(logits), Draft(tree, tokens, proposal, drafted, heat).logits_over(own)
+        sides = (
+            kernels.filtered(sampling, logits),
+            Draft(tree, tokens, proposal, drafted, heat).logits_over(own),
+        )
         outcome = kernels.verify(
             verifier.name, Batch(tree, *sides, tokens, coins, extra, strata=strata), temperature=own
         )
@@ -317,6 +323,10 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
     if drafter.only_chains and structure.kind != "chain":
         return f"{drafter.name} drafts chains, not {structure.name}"
+    if isinstance(structure, DDTree) and not drafter.by_depth:
+        return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
+    if drafter.deepest is not None and structure.depth > drafter.deepest:
+        return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
     if verifier.modifies_target and not drafter.stateless:
         needs = "a drafter whose rows depend on the context alone"
         return f"{verifier.name} needs {needs}; {drafter.name} is not one"

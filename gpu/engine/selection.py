@@ -2,7 +2,8 @@
 
 A rule sees the proposal's rows and, if it is predictable, only the tokens that it has kept. The target's rows
 are computed after it, so a decoder replaces what the exact engine reads of them. Instead of 1 - TV(p, q), the
-probability that the next token is accepted, it has the proposal's largest probability; instead of
+probability that the next token is accepted, it has the drafter's confidence or, of a drafter without a head
+for it, the proposal's largest probability; instead of
 min(1, p/q) of a token the proposal's probability of it; and of p(x) = 0 it knows what the target's
 processors forbid.
 """
@@ -71,7 +72,7 @@ class Selection:
         """
         tokens, proposal = draft.tokens, draft.proposal
         assert proposal is not None, "chains have rows"
-        views = self._views(rows, tokens, proposal, allowed)
+        views = self._views(rows, draft, proposal, allowed)
         for view in views:
             self.rule.select(view)
         counts = [length for view in views for length in view.lengths]
@@ -89,10 +90,11 @@ class Selection:
         return Selected(left, read, kept, counts)
 
     def _views(
-        self, rows: Sequence[int], tokens: Tensor, proposal: Tensor, allowed: Callable[[], Tensor] | None
+        self, rows: Sequence[int], draft: Draft, proposal: Tensor, allowed: Callable[[], Tensor] | None
     ) -> "list[_View]":
+        tokens, sure = draft.tokens, draft.confidence
         odds = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0].tolist()
-        most = proposal.amax(-1).tolist()
+        most = (proposal.amax(-1) if sure is None else sure).tolist()
         drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
         left = cache(lambda: allowed().tolist() if allowed else None)
         batches = groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0)
@@ -103,7 +105,7 @@ class Selection:
 
 
 class _View(View):
-    """The drafts of a batch: (tokens, their probabilities, the largest ones, the rows [gamma, V]). `rows` are
+    """The drafts of a batch: (tokens, their probabilities, the confidences, the rows [gamma, V]). `rows` are
     their places in allowed(), as in `Selection.select`.
     """
 

@@ -14,9 +14,11 @@ from draftproof.gpu.verify.residual import remainder
 from draftproof.simulators.enumerate import outcomes
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance
+from draftproof.theory.leaf_shaping import extended
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Row
 from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,13 @@ class Drafted:
 
 
 def every(instance: Instance, proposal: Rows | None = None) -> Iterator[Drafted]:
-    """All drafts of positive probability, drawn from `proposal` or, without one, the instance's proposal."""
+    """All drafts of positive probability, drawn from `proposal` or, without one, the instance's proposal.
+    Chains have the proposal's row after the last token too.
+    """
     table = instance.proposal if proposal is None else proposal
+    chain = instance.draft.label in CHAIN
     for weight, draft in outcomes(lambda oracle: instance.draft.draw(oracle, table)):
-        yield Drafted(instance, draft, weight)
+        yield Drafted(instance, extended(draft, table) if chain else draft, weight)
 
 
 def from_leaf_to_root(node: Node) -> list[Node]:
@@ -62,7 +67,7 @@ def batch(drafts: Sequence[Drafted]) -> Drafts:
     Drafts of the same shape share one tree. Otherwise each row has its own, and missing nodes have token -1.
     """
     N = max(len(drafted.nodes) for drafted in drafts)
-    I = max(1, *(sum(bool(node.children) for node in drafted.nodes) for drafted in drafts))
+    I = max(1, *(sum(node.proposal is not None for node in drafted.nodes) for drafted in drafts))
     V = drafts[0].instance.vocab
     as_floats = cache(lambda row: list(map(float, row)))
 
@@ -73,6 +78,7 @@ def batch(drafts: Sequence[Drafted]) -> Drafts:
     for drafted in drafts:
         nodes, p = drafted.nodes, drafted.instance.target
         laws = [drafted.draft.laws(node) for node in nodes if node.children]
+        laws += [(node.proposal,) for node in nodes if not node.children and node.proposal is not None]
         target.append(padded([as_floats(p[node.prefix]) for node in nodes], N))
         proposal.append(padded([as_floats(mean(rows)) for rows in laws], I))
         strata.append(padded([as_floats(places(rows)) for rows in laws], I))

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu import spelling
-from draftproof.gpu.rows import COLDEST, Setting, probabilities
+from draftproof.gpu.rows import COLDEST, Sampling, Setting, probabilities
 from draftproof.gpu.verify import Batch, Outcome, named
 from draftproof.theory.errors import BadInput
 
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
-NAMES = tuple(name for name in spelling.VERIFIERS if name != "lifted-k-seq")
+NAMES = tuple(name for name in spelling.VERIFIERS if name not in ("lifted-k-seq", "shaped-block"))
 """Verifiers that have kernels."""
 
 
@@ -53,6 +53,20 @@ if AVAILABLE:
 def compiled_for(device: torch.device) -> bool:
     """Whether kernels are compiled for this device."""
     return AVAILABLE and device.type == "cuda"
+
+
+def filtered(sampling: Sampling, logits: Tensor) -> Tensor:
+    """As `sampling.filtered`, of logits [B, n, V]: without a sort where kernels are compiled for the device.
+
+    The same tokens are kept up to rounding of the mass that top-p asks for.
+    """
+    fast = sampling.temperature > 0 and logits.dtype in (torch.float32, torch.bfloat16, torch.float16)
+    if sampling.only_temperature or not (fast and compiled_for(logits.device)):
+        return sampling.filtered(logits)
+    from draftproof.gpu.kernels import filtering
+
+    with torch.cuda.device_of(logits):
+        return filtering.filtered(sampling, logits)
 
 
 def draw_level(
@@ -111,8 +125,8 @@ def verify(
     from draftproof.gpu.kernels.launch import launch
 
     filters = ((top_k, 0), (top_p, 1), (min_p, 0))
-    filtered = any(isinstance(given, Tensor) or given != neutral for given, neutral in filters)
-    if filtered or (not isinstance(temperature, Tensor) and temperature <= 0):
+    asked = any(isinstance(given, Tensor) or given != neutral for given, neutral in filters)
+    if asked or (not isinstance(temperature, Tensor) and temperature <= 0):
         heat = temperature.reshape(-1, 1, 1) if isinstance(temperature, Tensor) else temperature
         batch = batch.map_rows(lambda logits: probabilities(logits, heat, top_k, top_p, min_p).log())
         temperature = 1.0

@@ -25,7 +25,7 @@ from draftproof.theory.errors import BadInput
 
 EVERY = 30.0  # seconds between checkpoints
 MUON_RATE, MOMENTUM, DECAY = 0.02, 0.95, 0.05
-OUTER = {"embed_tokens", "lm_head"}  # matrices that AdamW trains
+OUTER = {"embed_tokens", "lm_head", "fusion", "markov_head", "confidence_head"}  # matrices that AdamW trains
 QUINTIC = 3.4445, -4.7750, 2.0315
 """a, b, c of jordan2024muon: repeating s -> a s + b s^3 + c s^5 brings every s in (0, 1] close to 1."""
 

@@ -60,7 +60,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sizes and lengths of a training run; `steps` is for the target, the drafter and the feature drafter."""
+    """Sizes and lengths of a training run; `steps` is for the target, the drafter, the feature drafter and
+    the block drafter, which drafts blocks of `block` tokens, the anchor included, with `block_layers` layers.
+    """
 
     vocab: int
     context: int
@@ -68,16 +70,20 @@ class Preset:
     target: Shape
     drafter: Shape
     batch: int
-    steps: tuple[int, int, int]
+    steps: tuple[int, int, int, int]
     rate: float
     rollouts: int = 3
+    block: int = 8
+    block_layers: int = 2
 
 
 _SMALL_TARGET = Shape(128, 4, 4, 2, 344)
 _GPU_TARGET = Shape(512, 8, 8, 4, 1376)
 PRESETS = {
-    "tiny": Preset(1024, 256, 8, _SMALL_TARGET, Shape(64, 2, 2, 1, 172), 8, (800, 500, 250), 3e-3),
-    "small": Preset(2048, 256, 24, _SMALL_TARGET, Shape(96, 2, 3, 1, 256), 8, (1200, 1500, 300), 3e-3),
-    "gpu": Preset(8192, 1024, 256, _GPU_TARGET, Shape(256, 2, 4, 2, 688), 32, (2500, 1500, 1000), 1e-3),
+    "tiny": Preset(1024, 256, 8, _SMALL_TARGET, Shape(64, 2, 2, 1, 172), 8, (800, 500, 250, 900), 3e-3),
+    "small": Preset(2048, 256, 24, _SMALL_TARGET, Shape(96, 2, 3, 1, 256), 8, (1200, 1500, 300, 1200), 3e-3),
+    "gpu": Preset(
+        8192, 1024, 256, _GPU_TARGET, Shape(256, 2, 4, 2, 688), 32, (2500, 1500, 1000, 1000), 1e-3, block=16
+    ),
 }
 """`tiny` is included in the package, `small` takes minutes on two cores, `gpu` is for one large GPU."""

@@ -1,4 +1,4 @@
-"""Trains a pair from scratch: tokenizer, target, drafter, feature drafter. Every stage can be resumed."""
+"""Trains tokenizer, target, drafter, feature and block drafters. Every stage can be resumed."""
 
 import json
 import math
@@ -16,52 +16,68 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
+from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant, load_block, new_block
 from draftproof.gpu.drafters.features import FeatureHead, load_head, new_head
 from draftproof.gpu.models import quiet
 from draftproof.gpu.train import loop
+from draftproof.gpu.train.blocks import Blocks, block_loss, blocks, shared
 from draftproof.gpu.train.data import byte_pairs, documents, encoded, kept_apart
 from draftproof.gpu.train.recipe import CAUSAL, PRESETS, Preset
 from draftproof.simulators import figures
 from draftproof.simulators.files import replacing
 from draftproof.theory.errors import BadInput
 
-STAGES = ("target", "drafter", "features")
+STAGES = ("target", "drafter", "features", "block")
 Progress: TypeAlias = Callable[[str, int, int, float], None]
 """Called with (stage, steps done, steps in all, loss)."""
+CONFIDENT = Variant(confidence=True)
 MEASURED = 16  # batches of held-out text for measuring the finished models
 
 
-def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Progress) -> dict[str, Any]:
+def train(
+    out: Path,
+    preset: str,
+    corpus: Path | None,
+    seed: int,
+    progress: Progress,
+    variant: Variant = CONFIDENT,
+    scale: float | None = None,
+) -> dict[str, Any]:
     """Trains a pair into the folder `out`, resuming an earlier run; returns the contents of train.json.
 
-    A finished run is not repeated. Raises BadInput if the folder belongs to a run with other settings.
+    `variant` is of the block drafter, and `scale` of the weights exp(-(k - 1) / scale) of its tokens' losses
+    (0: no weights; None: half a block). A finished run is not repeated, but gets what it lacks. Raises
+    BadInput if the folder belongs to a run with other settings.
     """
-    started = time.monotonic()
+    started, sizes = time.monotonic(), PRESETS[preset]
     settings = {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"}
+    settings["block"] = asdict(variant) | {"scale": sizes.block / 2 if scale is None else scale}
     earlier = _earlier_run(out, settings)
-    if "overlap" in earlier:
+    if "overlap" in earlier and "block" in earlier:
         return earlier | {"out": str(out), "seconds": 0.0}
-    texts = documents(corpus and corpus.resolve(), PRESETS[preset].megabytes)
-    if not earlier:
+    texts = documents(corpus and corpus.resolve(), sizes.megabytes)
+    if not earlier or "overlap" in earlier:
         try:
-            (out / "work").mkdir(parents=True)
+            (out / "work").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
         _write(out / "train.json", settings)
-    run = _Run(out, PRESETS[preset], seed, progress)
+    run = _Run(out, sizes, seed, progress, variant)
     unseen = run.read(texts)
     target = run.stage("target", loop.text_loss)
     fixed, depth = run.compiled(target), run.sizes.rollouts
     drafter = run.stage("drafter", lambda model, batch: loop.drafter_loss(model, fixed, batch))
     head = run.stage("features", lambda model, batch: loop.rollout_loss(model, target, batch, depth), target)
-    models = {"target": target, "drafter": drafter, "features": head}
+    weight = settings["block"]["scale"]
+    block = run.stage("block", lambda model, batch: block_loss(_blocks(model, target, batch), weight), target)
+    models = {"target": target, "drafter": drafter, "features": head, "block": block}
     answer = settings | {
         "sizes": asdict(run.sizes),
         "characters": sum(map(len, texts)),
         "tokens": run.count,
         "epochs": round(run.sizes.steps[0] * run.sizes.batch * run.length / len(run.known), 2),
         "parameters": {name: sum(each.numel() for each in m.parameters()) for name, m in models.items()},
-        **_measured(target, drafter, head, run.tokenizer, unseen, depth),
+        **_measured(target, drafter, head, block, run.tokenizer, unseen, depth),
     }
     _write_curve(run.curves, out)
     _write(out / "train.json", answer)
@@ -72,8 +88,8 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Prog
 class _Run:
     """The state shared by the stages of a run."""
 
-    def __init__(self, out: Path, sizes: Preset, seed: int, progress: Progress) -> None:
-        self.out, self.sizes, self.seed, self.progress = out, sizes, seed, progress
+    def __init__(self, out: Path, sizes: Preset, seed: int, progress: Progress, variant: Variant) -> None:
+        self.out, self.sizes, self.seed, self.progress, self.variant = out, sizes, seed, progress, variant
         self.work = out / "work"
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.compiled = loop.Compiler(self.device)
@@ -82,9 +98,10 @@ class _Run:
     def read(self, texts: list[str]) -> list[Tensor]:
         """Makes the tokenizer and encodes the corpus; returns batches of held-out text."""
         self.progress("tokenizer", 0, 1, math.nan)
-        if not (self.work / "tokenizer").exists():
-            _whole_folder(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
-        self.tokenizer = AutoTokenizer.from_pretrained(self.work / "tokenizer", local_files_only=True)
+        folder = self.out / "target" if (self.out / "target").exists() else self.work / "tokenizer"
+        if not folder.exists():
+            _whole_folder(folder, byte_pairs(texts, self.sizes.vocab).save_pretrained)
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self.known, unseen = (encoded(part, self.tokenizer) for part in kept_apart(texts))
         self.count = len(self.known) + len(unseen)
         self.progress("tokenizer", 1, 1, math.nan)
@@ -98,7 +115,7 @@ class _Run:
         return loop.batch_at(tokens, self.sizes.batch, self.length, f"{self.seed} {key}")
 
     def stage(self, name: str, loss: Callable[[Any, Tensor], Tensor], target: Any = None) -> Any:
-        """Trains and saves a model unless an earlier run did, then loads it. Feature drafters need
+        """Trains and saves a model unless an earlier run did, then loads it. Feature and block drafters need
         `target`.
         """
         if not (self.out / name).exists():
@@ -121,13 +138,17 @@ class _Run:
                 _whole_folder(self.out / name, lambda into: self._save(model, into))
             checkpoint.unlink(missing_ok=True)
         if target is not None:
-            return load_head(self.out / name, target)
+            return (load_block if name == "block" else load_head)(self.out / name, target)
         trained: Any = AutoModelForCausalLM.from_pretrained(
             self.out / name, dtype=torch.float32, attn_implementation=CAUSAL, local_files_only=True
         )
         return trained.to(self.device).eval().requires_grad_(False)
 
     def _untrained(self, name: str, target: Any) -> Any:
+        if name == "block":
+            return new_block(
+                target, min(self.sizes.block, self.length), self.sizes.block_layers, self.variant
+            )
         if target is not None:
             return new_head(target)
         shape = self.sizes.target if name == "target" else self.sizes.drafter
@@ -137,7 +158,7 @@ class _Run:
         return model
 
     def _save(self, model: Any, into: Path) -> None:
-        if isinstance(model, FeatureHead):
+        if isinstance(model, FeatureHead | BlockNetwork):
             model.save(into)
         else:
             deepcopy(model).to(torch.bfloat16).save_pretrained(into)
@@ -146,7 +167,13 @@ class _Run:
 
 @torch.no_grad()
 def _measured(
-    target: Any, drafter: Any, head: FeatureHead, tokenizer: Any, batches: list[Tensor], depth: int
+    target: Any,
+    drafter: Any,
+    head: FeatureHead,
+    block: BlockNetwork,
+    tokenizer: Any,
+    batches: list[Tensor],
+    depth: int,
 ) -> dict[str, Any]:
     """Held-out losses in nats per token and (to compare tokenizers) per character; mean of sum min(p, q)."""
     sums: defaultdict[str, float] = defaultdict(float)
@@ -157,15 +184,23 @@ def _measured(
         sums["overlap"] += float(loop.overlap(drafter(input_ids=batch, use_cache=False).logits, rows))
         for step, logits in enumerate(loop.rollouts(head, target, hidden, batch, depth)):
             sums[f"features {step}"] += float(loop.overlap(logits, rows[:, step:]))
+        for step, each in enumerate(shared(blocks(block, target, hidden, rows, batch)).mean((0, 1)).tolist()):
+            sums[f"block {step}"] += each
     mean = {name: each / len(batches) for name, each in sums.items()}
     read = torch.cat(batches)[:, 1:]
     characters = sum(map(len, tokenizer.batch_decode(read.tolist(), skip_special_tokens=True)))
-    length, features = characters / read.numel(), [mean[f"features {step}"] for step in range(depth)]
+    length, steps = characters / read.numel(), {"features": depth, "block": block.block - 1}
+    along = {name: [round(mean[f"{name} {k}"], 4) for k in range(count)] for name, count in steps.items()}
     return {
         "held_out_loss": {name: round(mean[name], 4) for name in ("target", "drafter")},
         "nats_per_character": {name: round(mean[name] / length, 4) for name in ("target", "drafter")},
-        "overlap": {"drafter": round(mean["overlap"], 4), "features": [round(each, 4) for each in features]},
+        "overlap": {"drafter": round(mean["overlap"], 4), **along},
     }
+
+
+def _blocks(network: BlockNetwork, target: Any, batch: Tensor) -> Blocks:
+    rows, hidden = loop.rows_and_hidden(target, batch)
+    return blocks(network, target, hidden, rows, batch)
 
 
 def _earlier_run(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
@@ -175,8 +210,8 @@ def _earlier_run(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
     found = _read(out / "train.json")
     if not found and out.exists() and any(out.iterdir()):
         raise BadInput(f"{out}: is not empty and holds no training run")
-    for key, value in settings.items() if found else ():
-        if found.get(key) != value:
+    for key, value in settings.items():
+        if key in found and found[key] != value:
             raise BadInput(f"{out}: was started with {key} {found.get(key)}, not {value}; use another folder")
     return found
 

@@ -59,7 +59,7 @@ class Acceptance:
 
     @property
     def half_width(self) -> float:
-        """Of the interval of E[tau] so far."""
+        """The half-width of the interval of E[tau] so far."""
         return self.total.interval.half_width
 
     def add(self, step: Step) -> None:

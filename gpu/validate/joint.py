@@ -30,6 +30,9 @@ Ahead: TypeAlias = tuple[Mapping[Word, Tensor], Mapping[Word, Tensor]]
 some row keeps. Words are tuples of indices into the rows, not of ids.
 """
 
+WORDS = 4096
+"""The largest number of words of an enumerated law."""
+
 CLOSE = 1e-3
 """A prompt is skipped if the last token that top-k keeps and the first that it drops are this close in
 log-probability, or if other tokens were kept at a top-p or min-p that differs by this share: rounding could
@@ -81,7 +84,7 @@ def laws(
     target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
 ) -> list[Known]:
     """The first `most` prompts whose law can be enumerated, and their laws; BadInput if there is none."""
-    if sampling.top_k**length > 4096:
+    if sampling.top_k**length > WORDS:
         raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
     short = [(n, prompt) for n, prompt in enumerate(prompts) if len(prompt) + length < target.context]
     every = ((n, prompt, word_law(target, prompt, length, sampling)) for n, prompt in short)

@@ -1,5 +1,5 @@
-"""Specimens that `validate` must reject: lossy verifiers, some from released code, and one that keeps the law
-but accepts too little.
+"""Verifiers with a known fault, which `validate` must reject: lossy ones, some from released code, and one
+that keeps the law but accepts too little.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.structures import Structure, structure
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
+from draftproof.gpu.verify.carry import Shaped
 from draftproof.gpu.verify.residual import drafted, draw, remainder
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from draftproof.theory.errors import BadInput, quoted
@@ -81,6 +84,15 @@ class _JointProduct(Verifier):
         return torch.where(taken, place, 0).amax(1)
 
 
+class _TooEarly(Shaped):
+    """Shapes the row one token before the old block's end."""
+
+    def changed(
+        self, rows: Tensor, proposal: Tensor, P: Tensor, Q: Tensor, kept: Tensor, left: Tensor
+    ) -> Tensor:
+        return super().changed(rows, proposal, P, Q, kept, left - 1)
+
+
 REFUSED = 0.05
 
 
@@ -102,16 +114,18 @@ class _Refusing(Verifier):
 @dataclass(frozen=True)
 class Lossy:
     """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
-    lossless one acceptance is tested.
+    lossless one acceptance is tested. `drawn` is the structure it runs on, if not one of the run's.
     """
 
     verifier: Verifier
     fault: str
     faint: bool = False
     lossless: bool = False
+    drawn: Structure | None = None
 
 
 _CHAIN = (CHAIN,)
+_SHAPED = Verifier("", _CHAIN, chains.shaped_block_rates, upwards=True, carry=Shaped, reads_leaves=True)
 LOSSY = (
     Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
     Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
@@ -133,11 +147,25 @@ LOSSY = (
         "greedy block verification without the modified target",
     ),
     Lossy(
+        replace(_SHAPED, name="shaped-block-alone", carry=None),
+        "shaped block verification without the modified target",
+        drawn=structure("chain:1"),
+    ),
+    Lossy(
+        replace(_SHAPED, name="shaped-block-early", carry=_TooEarly),
+        "shaped block verification with the modified target a token too early",
+    ),
+    Lossy(
         Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
         "rule for draws with replacement on draws without",
     ),
     Lossy(
         _Refusing("refuses-some", _CHAIN, chains.token_rates), "accepts 5 % less than it says", lossless=True
+    ),
+    Lossy(
+        Verifier("ratios-of-marginals", (WITHOUT,), recursive.rates),
+        "min(1, p/q) on the likeliest prefixes, which nobody drew from q",
+        drawn=DDTree("ddtree:8x2", 8, 2, claims_rows=True),
     ),
 )
 
@@ -154,7 +182,7 @@ def lossy_named(names: Sequence[str]) -> tuple[list[Lossy], list[str]]:
     for name in names:
         if name not in known and name not in SELECTIONS:
             raise BadInput(
-                f"no specimen is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
+                f"nothing faulty is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
             )
     asked = names or (*known, *SELECTIONS)
     return [known[name] for name in asked if name in known], [name for name in asked if name in SELECTIONS]

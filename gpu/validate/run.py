@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from itertools import count, cycle, zip_longest
 from typing import Any
 
@@ -16,14 +17,22 @@ from draftproof.gpu.rows import PLAIN, Sampling
 from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
-from draftproof.gpu.validate.joint import Joint, Known, laws, observe, observe_pairs, worst_prompt
+from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, observe_pairs, worst_prompt
 from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8")  # default of --draft
+DRAFTS = (
+    "chain:3",
+    "paths:2x3",
+    "tree:2x2",
+    "tree+:2x2",
+    "strata:2x2",
+    "top-k:3x3x8",
+    "ddtree:8x3",
+)  # default of --draft
 PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
 
@@ -54,10 +63,17 @@ class Plan:
     patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
     long: int = 24  # a faint one gets this many times the runs, at its worst prompt only
 
+    def words(self, verifier: Verifier, depth: int) -> int:
+        """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
+        length = max(self.length, depth + 1) if verifier.reads_leaves else self.length
+        while length > self.length and max(self.top_k) ** length > WORDS:
+            length -= 1
+        return length
+
 
 @dataclass
 class Cell:
-    """One verifier on one draft. A specimen has a `fault`: its law or its acceptance must be rejected."""
+    """One verifier on one draft. If it has a known `fault`, its law or its acceptance must be rejected."""
 
     draft: str
     verifier: str
@@ -74,7 +90,7 @@ class Cell:
 
     @property
     def rejected(self) -> bool:
-        """Whether the law is rejected, or the acceptance of a specimen."""
+        """Whether the law is rejected or, with a known fault, the acceptance."""
         refused = self.fault is not None and self.acceptance is not None and bool(self.acceptance.problems)
         return refused or any(each.rejected for each in self.laws)
 
@@ -110,7 +126,7 @@ class Cell:
             "draft": self.draft,
             "verifier": self.verifier,
             "selection": self.selection,
-            "specimen": self.fault,
+            "fault": self.fault,
             "off": self.off,
             "greedy": self.greedy.answer() if self.greedy else None,
             "laws": [asdict(each) for each in self.laws],
@@ -123,9 +139,10 @@ class Cell:
 class Validation:
     """A model pair, prompts and a plan; `run` yields the cells.
 
-    Each verifier in `lossy` runs on the last structure it fits. Faint ones run only if the drafter is a
-    model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each of the `selections`
-    runs on every chain with the first verifier that it fits; one that is not predictable must be rejected.
+    Each verifier in `lossy` runs on its own structure, or else on the last that it fits. Faint ones run only
+    if the drafter is a model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each
+    of the `selections` runs on every chain with the first verifier that it fits; one that is not predictable
+    must be rejected.
     Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan.
     """
 
@@ -152,7 +169,7 @@ class Validation:
         for each in self.lossy:
             fit = [
                 one
-                for one in self.structures
+                for one in ([each.drawn] if each.drawn else self.structures)
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
@@ -169,17 +186,19 @@ class Validation:
                 )
         samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
         most = plan.laws * plan.patience
-        every = [
-            [(sampling, law) for law in laws(self.target, self.prompts, plan.length, sampling, most)]
-            for sampling in samplings
-        ]
-        few = [law for found in every for law in found[: plan.laws]]
-        in_turn = [law for turn in zip_longest(*every) for law in turn if law]
+
+        @cache
+        def every(length: int) -> list[list[tuple[Sampling, Known]]]:
+            return [
+                [(sampling, law) for law in laws(self.target, self.prompts, length, sampling, most)]
+                for sampling in samplings
+            ]
+
         reference = Reference(self.target, self.prompts, plan.tokens, self.sampling.processors)
         for structure, verifier, how in self.cells:
             selection = how if isinstance(how, Selection) else None
             decode = self._decode(verifier, structure, selection)
-            cell = Cell(structure.name, verifier.name)
+            cell, found = Cell(structure.name, verifier.name), every(plan.words(verifier, structure.depth))
             if isinstance(how, Lossy):
                 cell.fault = how.fault
                 if how.lossless:
@@ -187,6 +206,7 @@ class Validation:
                 elif isinstance(self.drafter, ModelDrafter) and how.faint:
                     self._faint(cell, decode, verifier, structure, samplings[0])
                 else:
+                    in_turn = [law for turn in zip_longest(*found) for law in turn if law]
                     cell.laws = self._laws(decode, in_turn, 8)
                 yield cell
                 continue
@@ -196,6 +216,7 @@ class Validation:
                     cell.fault = f"selection reads {selection.rule.reads}"
                 cell.laws = self._pairs(decode, samplings, 8 if cell.fault else 1)
             else:
+                few = [law for each in found for law in each[: plan.laws]]
                 cell.laws = self._laws(decode, few, 1)
             if cell.fault is None:
                 cell.greedy = compare(reference, decode)
@@ -279,7 +300,7 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
     """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
     headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
     lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
-    lossy = screen.table("Specimens with a fault", "llrl", "draft", "specimen", "runs or steps", "")
+    lossy = screen.table("Known faults", "llrl", "draft", "verifier", "runs or steps", "")
     for made in (lossless, lossy):
         made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for cell in cells:
@@ -314,7 +335,7 @@ def summary(cells: Sequence[Cell]) -> str:
         f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     ]
     if lossy:
-        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} specimens noticed"
+        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} known faults noticed"
     lines += [
         f"{cell.name}: total variation of one step at the worst prompt {cell.off:.3f}"
         + (": too faint to be required" if cell.too_faint else "")

@@ -18,8 +18,8 @@ ON_CPU = torch.tensor([LOW, HIGH], dtype=torch.float64)
 FACTOR = float(SHIFT)
 
 HEAD = {torch.float32: (torch.int32, 20, 127), torch.float64: (torch.int64, 49, 1023)}
-"""Of a float: an integer of its size, how many bits to drop so that its exponent and log2 PARTS digits are
-left, and the exponent of 1."""
+"""For each type of float: the integer type of its size, the number of bits to drop to keep the exponent and
+log2 PARTS digits, and the exponent of 1."""
 
 
 def class_edges(device: torch.device) -> Tensor:

@@ -9,6 +9,7 @@ from torch import constant_pad_nd as pad
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify.batch import Batch, Drafts, Outcome
+from draftproof.gpu.verify.carry import Carry
 from draftproof.gpu.verify.residual import draw, remainder
 from draftproof.theory.errors import BadInput
 
@@ -41,7 +42,8 @@ class Verifier:
 
     drafts: the kinds it is made for. upwards: coins are compared from leaf to root, and the first accepted
     node is the stop; otherwise from the root down, child by child. one_coin: siblings share the coin of the
-    first. modifies_target: a stop changes the target rows of later tokens (theory/modified_target.py).
+    first. carry: what keeps the changes that a stop makes to the target's rows of later tokens. reads_leaves:
+    it reads the proposal's row after the last token of a chain.
     """
 
     name: str
@@ -49,7 +51,8 @@ class Verifier:
     rates: Callable[[Drafts], Rates]
     upwards: bool = False
     one_coin: bool = False
-    modifies_target: bool = False
+    carry: type[Carry] | None = None
+    reads_leaves: bool = False
 
     def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
         """The node where verification stops, and the extra token. Shapes are static; the host never waits.
@@ -89,6 +92,11 @@ class Verifier:
         taken[:, 0].fill_(True)
         reached = (taken[:, None] | ~tree.above).all(-1)
         return torch.where(reached, tree.levels, -1).argmax(1)
+
+    @property
+    def modifies_target(self) -> bool:
+        """Whether a stop changes the target's rows of later tokens."""
+        return self.carry is not None
 
     def fits(self, tree: Tree) -> bool:
         """Whether this verifier is made for the tree's kind of draft."""

@@ -30,10 +30,10 @@ LARGEST = 600
 class Domain:
     """Rows p(. | prefix) up to the depth and q(. | prefix) above it, each of V - 1 free parameters.
 
-    The last entry is 1 minus the others, so rows always have mass 1; every entry may be zero. The
-    rows after a full draft that are free are those of the `leaves`, "p" or "pq"; else the target's cannot be
-    computed with. `whole` is the cell of all of it; work stops after `seconds` of CPU time. Raises BadInput
-    where there are more than LARGEST parameters. There are at least two tokens.
+    The last entry is 1 minus the others, so rows always have mass 1; every entry may be zero.
+    `leaves`, "p" or "pq", names the rows after a full draft that are free; without it the target's rows there
+    cannot be computed with. `whole` is the cell of all of it; work stops after `seconds` of CPU time. Raises
+    BadInput where there are more than LARGEST parameters. There are at least two tokens.
     """
 
     def __init__(self, vocab: int, depth: int, seconds: float = float("inf"), leaves: str = ""):

@@ -96,7 +96,7 @@ def _prepared() -> Iterator[tuple[Instance, Verifier]]:
     for vocab in (2, 3):
         for instance, other in _middles(vocab):
             for verifier in (TOKEN, BLOCK):
-                yield replace(instance, draft=Prepared(2, other, said=True)), verifier
+                yield replace(instance, draft=Prepared(2, other, own_rows=True)), verifier
 
 
 CLAIMS = (
@@ -135,7 +135,7 @@ CLAIMS = (
         "A cascade may hand on the drafter's rows for those of its tokens that the inner level accepted.",
         "our derivation; docs/targets.md",
         "one drafted token, V = 2",
-        lambda: biased(TOY, cascade(EVEN, TOKEN, TOKEN, said="drafter")),
+        lambda: biased(TOY, cascade(EVEN, TOKEN, TOKEN, rows_of="drafter")),
         REFUTED,
         note="p = (1/3, 2/3), middle even, q = (2/3, 1/3): the inner level emits the middle model's law",
     ),
@@ -163,7 +163,7 @@ CLAIMS = (
         "After a miss the prepared tokens may be verified with the drafter's rows of the true context.",
         "kumar2026ssd, cache misses",
         "one drafted token, V = 2",
-        lambda: biased(replace(TOY, draft=Prepared(1, EVEN, said=False)), TOKEN),
+        lambda: biased(replace(TOY, draft=Prepared(1, EVEN, own_rows=False)), TOKEN),
         REFUTED,
         note="p = (1/3, 2/3), q = (2/3, 1/3), drawn from an even row",
     ),

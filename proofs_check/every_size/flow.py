@@ -101,7 +101,7 @@ def flow_of(function: Callable) -> Function:
     try:
         source = inspect.getsource(function)
     except (OSError, TypeError):
-        raise NotFollowed(f"the source of {function.__name__} is not to be had") from None
+        raise NotFollowed(f"there is no source of {function.__name__}") from None
     tree: ast.stmt = ast.parse(f"if True:\n{source}" if source[0].isspace() else source).body[0]
     if isinstance(tree, ast.If):  # a method, which is indented
         tree = ast.increment_lineno(tree.body[0], -1)

@@ -67,8 +67,8 @@ class Hypotheses:
     def at_root(self) -> bool:
         return self.current is not None and self.current.place is self.order[0]
 
-    def told(self) -> list[str]:
-        """The claims in words, but for that of the verifier itself."""
+    def in_words(self) -> list[str]:
+        """The claims in words, without the one about the verifier itself."""
         return [str(self.claims[place]) for place in self.order[1:]]
 
     # Starting a run.

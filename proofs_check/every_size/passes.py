@@ -73,7 +73,7 @@ def _passes(run: Run, loop: Loop, env: Env, child: Node, item: Any) -> list[tupl
 
 
 def _forget(loop: Loop, env: Env) -> None:
-    # What the loop assigns, but for nodes, which a pass that goes on must leave as they were.
+    # Forgets what the loop assigns, except nodes: a pass that goes on must not change them.
     for name in loop.assigned:
         if not isinstance(env.get(name), Node):
             env[name] = UNKNOWN

@@ -282,7 +282,7 @@ class Paths(Expressions):
         return super().value(expression, env)
 
     def argument(self, expression: ast.expr, at_once: bool, env: Env) -> Any:
-        """An argument; one that is computed when it is used has to be used at once."""
+        """The value of an argument. One that is computed lazily has to be consumed at once."""
         match expression:
             case ast.GeneratorExp(elt=element) if at_once:
                 return self.comprehension(expression, (element,), env)
@@ -336,7 +336,7 @@ class Paths(Expressions):
         return self.called(self.attribute(value, method), arguments)
 
     def called(self, function: Any, arguments: list[Any], options: dict[str, Any] | None = None) -> Any:
-        """The result of a function: one that is run, one of numbers, or built in."""
+        """The result of a call: the function is run, or it is one of NUMBERS or of BUILTINS."""
         options = options or {}
         if isinstance(function, FunctionType):
             if function in NUMBERS:

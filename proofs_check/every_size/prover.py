@@ -115,7 +115,7 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
                 result.cells += proof.cells
             asked = asked or proof.hypotheses.asked_draft
             result.drafts.append(mode)
-            result.claims += [each for each in proof.hypotheses.told() if each not in result.claims]
+            result.claims += [each for each in proof.hypotheses.in_words() if each not in result.claims]
             result.contracts += [each for each in proof.hypotheses.contracts if each not in result.contracts]
     return result
 
@@ -323,9 +323,9 @@ class Proof:
         self, forms: Sequence[Form], can: Sequence[tuple[int, ...]], first: int
     ) -> Iterator[tuple[int, ...]]:
         """The signs of one more form on the classes, which start at the entry `first` of what is possible."""
-        told = [form for form in forms if form.tells_apart]
-        before = [tuple(form.signs[first + i][1] for form in told) for i in range(self.classes)]
-        most = 2 ** max(0, self.classes - 2 - len(told))
+        distinguishing = [form for form in forms if form.tells_apart]
+        before = [tuple(form.signs[first + i][1] for form in distinguishing) for i in range(self.classes)]
+        most = 2 ** max(0, self.classes - 2 - len(distinguishing))
         free = range(self.classes - (first - 1))
         for signs in product(*can[first:]):
             alike = Counter(

@@ -20,8 +20,8 @@ from draftproof.proofs_check.induction.terms import ONE, least, total
 
 CHECKED, ARGUMENT = "argument checked, not tied to the code", "argument only"
 REACHED = "argument checked, verifiers run at every size"
-"""What a written theorem comes to: its steps hold, or it has none that a program could check; or what it says
-of verifiers is proved from their code, and the rest of it is argued.
+"""The verdicts on a theorem that was written by hand and whose steps hold, on one without a step that a
+program could check, and on one whose statements about verifiers are proved from their code.
 """
 
 ROWS = "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear"
@@ -77,7 +77,7 @@ class Theorem:
 
     @property
     def verdict(self) -> str:
-        """What the theorem comes to if all its steps hold."""
+        """The verdict if all steps hold."""
         return REACHED if self.keeps else CHECKED if self.steps else ARGUMENT
 
     def check(self) -> Checked:

@@ -64,11 +64,11 @@ THEOREMS = (
         statement="Layered transport is lossless, whatever its plan.",
         source="draftproof, docs/layered.md",
         scope="every tree, chain and set of paths",
-        verifiers=("layered",),
+        verifiers=("layered", "layered-leaves"),
         assumed=(
             "the plan is valid: f >= 0, sum over o of f(o, vx) <= e(v)(x), sum over vx of f(o, vx) <= L P(o)",
             "a group's draws are independent of what earlier groups of the level left; E[left] = L",
-            "SPLIT: rows e_o(x) of mass w(o) = f / (L P(o)) with mean over o a multiple of p(.|x)",
+            "SPLIT: rows e_o(x) of mass w(o) = f / (L P(o)) whose mean over o is a multiple of p(.|x)",
             "SPLIT and the plan look at nothing below the level that they judge",
             "the claim one level deeper (induction): below v what is emitted follows e(v), then the target",
         ),

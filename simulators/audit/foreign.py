@@ -44,7 +44,8 @@ class ForeignProgram(Function):
     def __init__(self, command: str, *, dtype: str | None = None):
         self._program = _Program(command)
         super().__init__(self._ask, name=command, dtype=dtype, tensors=False)
-        self.adapter = "foreign program"
+        self.adapter, self.style = "foreign program", "exec"
+        self.loaded = {"name": command, "dtype": dtype}
         self.namespace = {}  # the audited code is not in this module
         self.questions = 0  # asked so far
         self._uniform = np.float64 if self.dtype == "float64" else np.float32

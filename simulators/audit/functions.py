@@ -191,7 +191,7 @@ class Tree(DraftVerifier):
     'first'
     """
 
-    adapter, dtype = "tree function", "float64"
+    adapter, style, dtype = "tree function", "tree", "float64"
 
     drafts: Sequence[Scheme] = ()
 

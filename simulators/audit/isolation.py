@@ -9,7 +9,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from draftproof.simulators.audit.judge.report import Finding, Report
 from draftproof.simulators.audit.sandbox import Observer
@@ -18,18 +18,19 @@ from draftproof.theory.errors import BadInput
 GRACE = 2.0  # seconds past the limit after which a call that cannot be interrupted is killed
 LOADING = 120.0  # seconds allowed for importing a target (at least `seconds`)
 
+Result = TypeVar("Result")
 Progress = Callable[[int, int, str], None]  # called with (instances done, total, name of the next one)
 
 
 def isolated(
-    audit: Callable[..., Report], name: str, seconds: float, progress: Progress, *arguments: Any
-) -> Report:
+    audit: Callable[..., Result], name: str, seconds: float, progress: Progress, *arguments: Any
+) -> Result | Report:
     """`audit(observer, *arguments)` run in a new process; `audit` is a function of a module.
 
     A call of the target that takes more than `seconds` is interrupted; if it cannot be (in C code), the
-    process is killed. A process that dies is a finding about the target `name`. Its standard output is
-    redirected to standard error. Raises `audit`'s BadInput, and BadInput if the target is not imported in
-    time. A KeyboardInterrupt kills the process and is raised again.
+    process is killed. A process that dies is a finding about the target `name`, in a Report. Its standard
+    output is redirected to standard error. Raises `audit`'s BadInput, and BadInput if the target is not
+    imported in time. A KeyboardInterrupt kills the process and is raised again.
     """
     context = multiprocessing.get_context("spawn")
     since = context.RawValue("d", 0.0)
@@ -49,7 +50,7 @@ def isolated(
 
 def _awaited(
     process: BaseProcess, pipe: Connection, since: Any, name: str, seconds: float, progress: Progress
-) -> Report:
+) -> Any:
     where, done, started, loading = ", when it was loaded", 0, monotonic(), True
 
     def ended(kind: str, what: str) -> Report:
@@ -104,7 +105,7 @@ class _Reporter(Observer):
         self.pipe.send(("progress", (done, total, doing)))
 
 
-def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
+def _child(audit: Callable[..., Any], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
     os.setsid()  # what the target starts is ended with this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it and ends this process
     os.dup2(2, 1)

@@ -41,12 +41,15 @@ def target(
     known = None if roles or style != "verify" else taken(name)
     if known is not None:
         return adapted(*known, dtype)
+    found = load(name)
     if style == "verify":
-        found = load(name)
         if observer is not None:
             observer.loaded()
-        return natural(found, name=name, dtype=dtype, given=roles, observer=observer)
-    return STYLES[style](load(name), name=name, dtype=dtype)
+        made: Target = natural(found, name=name, dtype=dtype, given=roles, observer=observer)
+    else:
+        made = STYLES[style](found, name=name, dtype=dtype)
+    made.loaded = {"name": name, "dtype": dtype, "signature": roles}
+    return made
 
 
 def taken(name: str) -> tuple[str, Path | None] | None:

@@ -47,7 +47,7 @@ class Loop(Target):
     'generation loop'
     """
 
-    adapter, whole = "generation loop", True
+    adapter, style, whole = "generation loop", "loop", True
 
     def __init__(self, generate: Callable[..., Any], *, name: str = "", dtype: str | None = None):
         self.generate = plainly(generate)

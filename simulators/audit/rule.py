@@ -20,21 +20,28 @@ from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Stop
 
 NEGLIGIBLE = fmpq(1, 2**20)
-"""Coins at the ends of [0, 1) may fail: a function that raises with less than this probability has a law."""
+"""Coins at the ends of [0, 1) may fail: a function that raises with at most this probability has a law, known
+within this probability.
+"""
 
 
 class Rule:
     """`verify` and `rounding` of a `Verifier` that emits what the function emits.
 
     The law of its words on a draft is exact for its own arithmetic, so it differs from that of the same rule
-    in real numbers by rounding. Raises BadInput for a function that cannot be enumerated, and Invalid for one
-    that raises.
+    in real numbers by rounding. Where the function seldom raises, the law is that of the other runs, and
+    `rounding` is wider by the probability of these. Raises BadInput for a function that cannot be enumerated,
+    and Invalid for one that raises.
     """
 
     def __init__(self, target: DraftVerifier):
         self.target = target
         self._repeats = False
         self._last: tuple[Any, Any, dict[Prefix, fmpq]] = (None, None, {})
+        self._lost: tuple[Any, fmpq] = (
+            None,
+            ZERO,
+        )  # a target, and the largest probability of runs that raise
 
     def verify(self, oracle: Oracle, draft: Draft, target: Rows) -> Stop:
         if self._last[0] is not draft or self._last[1] is not target:
@@ -45,11 +52,14 @@ class Rule:
         return Node((*draft.root.prefix, *word[:-1]), None), row
 
     def rounding(self, instance: Instance, iterations: int) -> fmpq:
-        """The total variation that rounding alone can cause on an instance, over so many iterations."""
-        return self.target.bound(instance, iterations)
+        """The total variation that rounding, and the runs that raised on the instance, can cause over so many
+        iterations.
+        """
+        lost = self._lost[1] if self._lost[0] is instance.target else ZERO
+        return self.target.bound(instance, iterations) + lost * iterations
 
     def law(self, draft: Draft, target: Rows) -> dict[Prefix, fmpq]:
-        """The probability of every word that it emits on a draft."""
+        """The probability of every word that it emits on a draft, if it does not raise."""
         given, faults, words = self.target.prepare(target, draft), dict[str, fmpq](), dict[Prefix, fmpq]()
         with sandboxed(namespace=self.target.namespace, name=self.target.name) as sandbox:
 
@@ -77,5 +87,6 @@ class Rule:
         lost = sum(faults.values(), ZERO)
         if lost > NEGLIGIBLE or not words:
             raise Invalid(f"{self.target.name} {next(iter(faults))}, with probability {float(lost):.3g}")
-        words[next(iter(words))] += lost
-        return words
+        before = self._lost[1] if self._lost[0] is target else ZERO
+        self._lost = target, max(before, lost)
+        return {word: mass / (1 - lost) for word, mass in words.items()}

@@ -61,7 +61,7 @@ class Selection(Target):
     'selection rule'
     """
 
-    adapter = "selection rule"
+    adapter, style = "selection rule", "selection"
 
     def __init__(
         self,

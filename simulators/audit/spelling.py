@@ -15,8 +15,9 @@ import numpy as np
 from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.sources import Chance
+from draftproof.simulators.audit.readings import READINGS
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, sandboxed
-from draftproof.simulators.audit.targets import LONGEST, known_dtype, plainly, signature
+from draftproof.simulators.audit.targets import known_dtype, plainly, signature
 from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
@@ -43,7 +44,10 @@ ROLES = {
 NAMES = {name: role for role, names in ROLES.items() for name in names.split()}
 ROWS, TOKENS = {"p", "p_logits", "q", "q_logits"}, "tokens"
 LAYOUTS = ("single", "batch", "one")
-"""One request; the audited request after another one in a batch; a batch of one. Flat batches have counts."""
+"""One request; the audited request beside another one in a batch; a batch of one. Flat batches have counts.
+The other request decides nothing by chance: after some number of accepted tokens it is rejected. Its number,
+and which of the two comes first, differ from draft to draft.
+"""
 
 NOT_CALLED = ("raises", "returns garbage")
 UNREAD = ("raises", "returns garbage", "leaves the vocabulary")
@@ -227,7 +231,7 @@ class Spelled(Function):
         self.roles, self.layout, self.read, self.foreign = roles, layout, read, verify
         space = getattr(inspect.unwrap(_called(verify)), "__globals__", {})
         super().__init__(self._spelled, name=name or getattr(verify, "__name__", "function"), dtype=dtype)
-        self.namespace = space
+        self.origin, self.namespace = verify, space
         self.tensors = tensors
         self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
         self.adapter = f"{'torch' if tensors else 'numpy'} function, {layout}"
@@ -238,7 +242,7 @@ class Spelled(Function):
         arguments, named = self._arguments(p, q, x, rng)
         result = self.foreign(*arguments, **named)
         if self.layout != "single":
-            result = _request(result, 0 if self.layout == "one" else 1)
+            result = _request(result, 0 if self.layout == "one" else _place(x))
         found = self.read(result, [int(each) for each in x])
         return _with_bonus(found, p[-1], rng, self.tensors) if self._bonus else found
 
@@ -259,21 +263,23 @@ class Spelled(Function):
             import torch
 
             library: Any = torch
-            other: Any = torch.eye(vocab, dtype=p.dtype)[:1]
+            unit: Any = torch.eye(vocab, dtype=p.dtype)
             number, joined = torch.tensor, torch.cat
         else:
             library = np
-            other, number, joined = np.eye(vocab, dtype=p.dtype)[:1], np.array, np.concatenate
+            unit, number, joined = np.eye(vocab, dtype=p.dtype), np.array, np.concatenate
+        accepted = sum(map(int, x)) // 2 % (depth + 1)  # of the other request's tokens, all of them 0
+        other = library.stack([unit[int(at == accepted < depth)] for at in range(depth + 1)])
+        even = library.stack([(unit[0] + unit[1]) / 2] * depth)
 
-        def laid(values: Any, first: Any) -> Any:
+        def laid(values: Any, others: Any) -> Any:
+            both = [others[: len(values)], values]
             if self.layout == "single":
                 return values
+            both = both if _place(x) else both[::-1]
             if self.layout == "flat":
-                return joined([first, values])
-            return library.stack([first, values] if self.layout == "batch" else [values])
-
-        def filled(values: Any) -> Any:
-            return laid(values, joined([other] * len(values)))
+                return joined(both)
+            return library.stack(both if self.layout == "batch" else [values])
 
         ids = laid(x, 0 * x)
         count = 2 if self.layout in ("batch", "flat") else 1
@@ -290,10 +296,15 @@ class Spelled(Function):
             "tokens": ids,
         }
         with silent:
-            known |= {"p": filled(rows), "p_logits": library.log(filled(rows))}
-            known |= {"q": filled(q), "q_logits": library.log(filled(q))}
+            for role, values in (("p", laid(rows, other)), ("q", laid(q, even))):
+                known |= {role: values, f"{role}_logits": library.log(values)}
         positional = [known[role] for _, role, by_name in self.roles if not by_name]
         return positional, {name: known[role] for name, role, by_name in self.roles if by_name}
+
+
+def _place(x: Any) -> int:
+    # Of the audited request in a batch.
+    return 1 - sum(map(int, x)) % 2
 
 
 def _request(result: Any, at: int) -> Any:
@@ -314,86 +325,3 @@ def _with_bonus(words: Any, row: Any, rng: Any, tensors: bool) -> list[Any]:
 
         return [*words[:-1], int(torch.multinomial(row, 1))]
     return [*words[:-1], int(rng.choice(len(row), p=row))]
-
-
-def _integers(values: Any) -> list[int]:
-    if isinstance(values, str | bytes | dict | set) or len(values) > LONGEST:
-        raise ValueError("not a list of tokens")
-    found = values.tolist() if hasattr(values, "tolist") else list(values)
-    while len(found) == 1 and isinstance(found[0], list):
-        found = found[0]
-    if not all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in found):
-        raise ValueError("not token ids")
-    return [int(each) for each in found]
-
-
-def _count(value: Any) -> int:
-    found = value.item() if hasattr(value, "item") else value
-    if isinstance(found, bool) or not isinstance(found, int | np.integer):
-        raise ValueError("not a number of tokens")
-    return int(found)
-
-
-def _tokens(result: Any, x: list[int]) -> list[int]:
-    found = _integers(result)
-    if isinstance(result, tuple) and len(result) == 2 and found[0] != x[0]:
-        raise ValueError("two numbers that are not tokens")
-    return found
-
-
-def _padded(result: Any, x: list[int]) -> list[int]:
-    found = _integers(result[0] if isinstance(result, tuple) else result)
-    if len(found) != len(x) + 1:
-        raise ValueError("not padded")
-    while found and found[-1] < 0:
-        found.pop()
-    return found
-
-
-def _tokens_and_count(result: Any, x: list[int]) -> list[int]:
-    tokens, accepted = result
-    found, count = _integers(tokens), _count(accepted)
-    if len(found) not in (count + 1, len(x) + 1) or not 0 <= count <= len(x) or found[:count] != x[:count]:
-        raise ValueError("not the number of accepted tokens")
-    return found[: count + 1]
-
-
-def _count_and_token(result: Any, x: list[int]) -> list[int]:
-    count, token = result
-    accepted = _count(count)
-    if not 0 <= accepted <= len(x):
-        raise ValueError("not the number of accepted tokens")
-    return [*x[:accepted], _count(token)]
-
-
-def _token_and_count(result: Any, x: list[int]) -> list[int]:
-    return _count_and_token(result[::-1], x)
-
-
-def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
-    accepted, token = result
-    found = _integers(accepted)
-    if found != x[: len(found)]:
-        raise ValueError("not the accepted tokens")
-    return [*found, _count(token)]
-
-
-def _mask_and_token(result: Any, x: list[int]) -> list[int]:
-    mask, token = result
-    found = mask.tolist() if hasattr(mask, "tolist") else list(mask)
-    if len(found) != len(x) or not all(isinstance(each, bool) for each in found):
-        raise ValueError("not which tokens are accepted")
-    count = found.index(False) if False in found else len(found)
-    return [*x[:count], _count(token)]
-
-
-READINGS = (
-    _tokens,
-    _padded,
-    _tokens_and_count,
-    _accepted_and_token,
-    _mask_and_token,
-    _count_and_token,
-    _token_and_count,
-)
-"""What a result may mean, with the drafted tokens; each raises if the result is something else."""

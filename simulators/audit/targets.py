@@ -64,9 +64,13 @@ class Target:
     slow = False  # calls are slow, so few instances are audited
     whole = False  # a generation loop, which drafts and keeps caches itself
     limit: int | None = None  # largest number of runs of one instance, in place of those below
+    style = "verify"  # what `dp.replay` takes it for
+    loaded: dict[str, Any] | None = None  # the arguments of `load.target` that it was loaded with
+    origin: Any = None  # the object that was audited
 
     def _identify(self, foreign: Any, name: str, function: Any = None) -> None:
         # For an object, the globals are those of its method `function`.
+        self.origin = foreign
         self.name = name or getattr(foreign, "__qualname__", type(foreign).__name__)
         self.namespace = getattr(inspect.unwrap(function or foreign), "__globals__", {})
 

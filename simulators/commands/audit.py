@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.audit import load
+from draftproof.simulators.audit import hash_order, load
 from draftproof.simulators.audit.adapters import ADAPTERS
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
 from draftproof.simulators.audit.functions import Tree
@@ -142,6 +142,9 @@ def audit(
 
         arguments = target, path, dtype, options, style, roles, schemes
         report = isolated(_examined, target, options["seconds"], progress, *arguments)
+        alone = style in ("verify", "loop", "tree") and target not in ADAPTERS and report.lossless
+        if alone and hash_order.depends(target, roles, style, options["seconds"], progress):
+            report.undecided = hash_order.DEPENDS
     if as_json:
         click.echo(json.dumps(report.answer()))
         for line in report.lines()[1:]:

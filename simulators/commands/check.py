@@ -30,7 +30,7 @@ from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.own import named
 from draftproof.simulators.pool import cores
-from draftproof.simulators.size import size, told
+from draftproof.simulators.size import announcement, size
 from draftproof.simulators.verdict import Verdict
 from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
@@ -163,7 +163,7 @@ def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
                     click.echo(f"left out: {error}", err=True)
                 bar.advance(task)
             kept.append(replace(piece, verifiers=tuple(fit)))
-    if line := told(sizes):
+    if line := announcement(sizes):
         click.echo(line, err=True)
     return kept
 
@@ -282,18 +282,18 @@ def _result(verdict: Verdict) -> dict[str, Any]:
         "total_variation": text(verdict.total_variation),
         "expected_accepted": text(verdict.expected_accepted),
         **({"invalid": verdict.invalid} if verdict.invalid else {}),
-        **(beside(verdict) if isinstance(verdict, BatchVerdict) else {}),
-        **(against_answer(verdict) if isinstance(verdict, AgainstVerdict) else {}),
+        **(batch_fields(verdict) if isinstance(verdict, BatchVerdict) else {}),
+        **(against_fields(verdict) if isinstance(verdict, AgainstVerdict) else {}),
     }
 
 
-def against_answer(verdict: AgainstVerdict) -> dict[str, Any]:
-    """What the answer against a declared target has beside that against p."""
+def against_fields(verdict: AgainstVerdict) -> dict[str, Any]:
+    """The fields that an answer against a declared target adds to one against p."""
     law = declared(verdict.against)
     met = {"met": verdict.kept, **({} if verdict.over is None else {"over_budget": verdict.over})}
     return met | distances(law, verdict.token, verdict.block)
 
 
-def beside(verdict: BatchVerdict) -> dict[str, Any]:
-    """What the answer on a batch has beside that on an instance."""
+def batch_fields(verdict: BatchVerdict) -> dict[str, Any]:
+    """The fields that an answer on a batch adds to one on an instance."""
     return {"selection": verdict.selection, "marginals": [text(each) for each in verdict.marginals]}

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import screen
-from draftproof.simulators.batch_gap import BatchGap, measure_batch
+from draftproof.simulators.batches import BatchGap, measure_batch
 from draftproof.simulators.calls import measure_calls
 from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
@@ -31,8 +31,8 @@ from draftproof.simulators.study.gap import (
     STATE,
     Gap,
     Summary,
+    annotated,
     applicable,
-    beside,
     measure,
     summarise,
 )
@@ -290,8 +290,8 @@ def _table(gap: Gap) -> Table:
         exact = text(mean) if len(text(mean)) <= 24 else ""
         style = "bold" if note == ABOVE else ""
         shares = map(_percent, gap.shares(name))
-        said = "no law" if name in gap.invalid else beside(note, name in gap.closed)
-        table.add_row(name, exact, f"{float(mean):.6f}", *shares, said, style=style)
+        remark = "no law" if name in gap.invalid else annotated(note, name in gap.closed)
+        table.add_row(name, exact, f"{float(mean):.6f}", *shares, remark, style=style)
         table.caption = STATEFUL if note == STATE else table.caption
     return table
 

@@ -31,11 +31,11 @@ def print_calls(found: CallsGap, as_json: bool) -> int:
     for name in sorted(found.calls, key=lambda name: found.calls[name]):
         calls, run = found.calls[name], found.long_run[name]
         long = f"{run.value:.6f}" if run.bounds is None else _shown(run.bounds)
-        said = [
+        remarks = [
             remark(VERIFIERS[name], calls < low.lower),
             "long run estimated" if run.bounds is None else "",
         ]
-        note = "; ".join(filter(None, said))
+        note = "; ".join(filter(None, remarks))
         table.add_row(name, f"{float(calls):.6f}", f"{100 * float(low.lower / calls):.2f} %", long, note)
     screen.console().print(table)
     for name, why in found.invalid.items():

@@ -11,12 +11,12 @@ from flint import fmpq
 from draftproof.simulators import screen
 from draftproof.simulators.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.check import must_apply
-from draftproof.simulators.commands.check import beside
+from draftproof.simulators.commands.check import batch_fields
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.own import named
-from draftproof.simulators.size import size, told
+from draftproof.simulators.size import announcement, size
 from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
@@ -52,7 +52,7 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             )
     elif not force:
         must_apply(verifier, given)
-    if isinstance(given, Instance) and (line := told([size(given, verifier, iterations)])):
+    if isinstance(given, Instance) and (line := announcement([size(given, verifier, iterations)])):
         click.echo(line, err=True)
     judge = partial(judge_any, verifier=verifier, iterations=iterations)
     with screen.progress("iterations") as bar:
@@ -67,7 +67,7 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             "total_variation": text(verdict.total_variation),
             "expected_accepted": text(verdict.expected_accepted),
             "law": {word: text(mass) for word, mass in emitted.items()},
-            **(beside(verdict) if isinstance(verdict, BatchVerdict) else {}),
+            **(batch_fields(verdict) if isinstance(verdict, BatchVerdict) else {}),
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
         }
         click.echo(json.dumps(answer))

@@ -41,8 +41,7 @@ def read_any(path: Path) -> Instance | Batch:
     """The instance or the batch of requests in a file; errors as of `read`."""
     content = text_of(path)
     with located(path):
-        value = decoded(content)
-        return (_batch if isinstance(value, dict) and "requests" in value else _instance)(value, str(path))
+        return parse_any(content, str(path))
 
 
 def parse(content: str, name: str = "") -> Instance:
@@ -53,6 +52,12 @@ def parse(content: str, name: str = "") -> Instance:
     (1/2, 1/2)
     """
     return _instance(decoded(content), name)
+
+
+def parse_any(content: str, name: str = "") -> Instance | Batch:
+    """The instance or the batch of requests in a JSON text."""
+    value = decoded(content)
+    return (_batch if isinstance(value, dict) and "requests" in value else _instance)(value, name)
 
 
 def _instance(value: Any, name: str) -> Instance:

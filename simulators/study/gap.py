@@ -143,8 +143,8 @@ def remark(verifier: Verifier, above: bool) -> str:
     return "" if verifier.lossless else LOSSY
 
 
-def beside(note: str, closed: bool) -> str:
-    """The note, and whether the value is a closed form."""
+def annotated(note: str, closed: bool) -> str:
+    """The note, with CLOSED added if the value is a closed form."""
     return "; ".join(filter(None, [note, CLOSED * closed]))
 
 
@@ -197,6 +197,6 @@ def summarise(gaps: Sequence[Gap]) -> list[Summary]:
         above = any(gap.above(name) for gap in gaps)
         values = [float(gap.expected_accepted[name]) for gap in gaps]
         closed = any(name in gap.closed for gap in gaps)
-        rows.append(row(name, values, beside(remark(gaps[0].rules[name], above), closed)))
+        rows.append(row(name, values, annotated(remark(gaps[0].rules[name], above), closed)))
     rows.sort(key=lambda each: -each.mean)
     return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]

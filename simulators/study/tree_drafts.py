@@ -200,6 +200,6 @@ def uneven(nodes: int) -> Shape:
 
 
 def _at(line: np.ndarray, places: np.ndarray) -> list[int]:
-    # Where places, from 0 to 1, lie on a line of running sums: never beyond its end, nor in nothing.
+    # The indices of places in [0, 1] on a line of running sums; never one past the end or of mass 0.
     last = int(np.searchsorted(line, line[-1]))
     return np.minimum(np.searchsorted(line, places * line[-1], side="right"), last).tolist()

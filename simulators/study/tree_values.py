@@ -1,8 +1,8 @@
 """E[tau] of a drafted tree over a large vocabulary: the mean over a verifier's coins, given the draft.
 
 Verifiers' rates are closed recursions along the tree, in float64. `p[prefix]` and `q[prefix]` are numpy rows
-at the nodes that have children. A rule says of a node how likely each drawn child is the one that is kept;
-the tree is then walked node by node, or from leaf to root.
+at the nodes that have children. A rule gives the probability that each drawn child of a node is the one that
+is kept. The tree is then walked node by node, or from leaf to root.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,6 @@ from typing import TypeAlias
 import numpy as np
 
 from draftproof.simulators.study import designs
-from draftproof.simulators.study.levelled import Levelled
 from draftproof.simulators.study.tree_drafts import RowsAt, less
 from draftproof.theory.draft import Node
 from draftproof.theory.strata import stages
@@ -149,7 +148,7 @@ def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[li
     """Two siblings levelled, other numbers by the priority rule; sibling j drawn from stratum j."""
     if len(tokens) != 2:
         return strata_priority(t, q, tokens)
-    rule = Levelled(t, designs.strata_rows(q, 2))
+    rule = designs.Levelled(t, designs.strata_rows(q, 2))
     return rule.shares(*tokens), float(rule.left.sum())
 
 

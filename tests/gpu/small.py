@@ -5,6 +5,7 @@ from functools import cache
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.engine.loop import generate
@@ -66,7 +67,17 @@ def near() -> Model:
 def drafter(name: str) -> Drafter:
     """One of each kind."""
     torch.manual_seed(2)
+
+    def block(*variant) -> Drafter:
+        network = new_block(target().network, 5, 2, Variant(*variant)).eval().requires_grad_(False)
+        for weight in network.parameters():  # rows that depend on the context
+            weight += 0.2 * torch.randn_like(weight)
+        return BlockDrafter(network, target())
+
     made = {
+        "block": block,
+        "dflare": lambda: block(True, True),
+        "dspark": lambda: block(False, False, 4, True),
         "near": lambda: ModelDrafter(near()),
         "same": lambda: ModelDrafter(target()),
         "features": lambda: FeatureDrafter(new_head(target().network).eval().requires_grad_(False), target()),

@@ -181,14 +181,16 @@ def test_who_sees_whom(draft, device):
     assert mask(MOVED[draft].sees, starts, 20).shape == (B, 1, DRAFTS[draft].size, 20)
 
 
-def test_the_modified_target(device):
-    from draftproof.gpu.verify.chains import Carry
+@pytest.mark.parametrize("kind", ["Modified", "Shaped"])
+def test_the_modified_target(device, kind):
+    from draftproof.gpu.verify import carry
 
-    carry, tree = Carry(), MOVED["chain"]
-    owed = [torch.empty(B, device=device, dtype=kind) for kind in (torch.double, torch.double, torch.long)]
-    carry.layers = [tuple(owed), tuple(owed)]
+    kept, tree = getattr(carry, kind)(), MOVED["chain"]
+    types = torch.double, torch.double, torch.double, torch.long
+    owed = tuple(torch.empty(B, device=device, dtype=each) for each in types)
+    kept.layers = [owed, owed]
     target, proposal, tokens, *_ = given(tree, device)
-    assert carry.modified(target, proposal, tokens).shape == target.shape
+    assert kept.modified(target, proposal, tokens).shape == target.shape
 
 
 class Blank:

@@ -41,13 +41,15 @@ def test_lines_objects_and_questions_of_a_file(tmp_path):
             {"question_id": 81, "category": "writing", "turns": ["Write.", "Shorter."], "reference": []}
         ),
         "{not JSON",
+        '{"category": "", "prompt": ["One\u2028line", "two"]}',
     ]
     (tmp_path / "question.jsonl").write_text("\n".join(lines))
     assert questions(tmp_path / "question.jsonl") == [
         Question(("import os",)),
         Question(("def f():",)),
-        Question(("Write.", "Shorter."), "writing"),
+        Question(("Write.", "Shorter."), "writing", "81"),
         Question(("{not JSON",)),
+        Question(("One\u2028line", "two")),
     ]
 
 

@@ -162,6 +162,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("name", "shape", "where", "old", "new"), MUTANTS)
+@pytest.mark.sampled(3)
 def test_edits_of_the_engine_are_found(name, shape, where, old, new, monkeypatch):
     model = zoo.model(name)
     model = replace(model, way="states") if shape == CHAIN else model

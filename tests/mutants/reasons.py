@@ -66,6 +66,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("lifted-k-seq", "return entries, add(meet(t_last, q_last), scale(early, kept))"): _SYMMETRIC,
     (
         "layered",
-        "last = any(any(u.shape) for u, _ in [*nodes, (v, e)])",
+        "if nodes and (prod(map(len, [*laws, law])) < (LAST if last else TOGETHER)):",
     ): "the rule is lossless however the nodes of a level are grouped",
 }

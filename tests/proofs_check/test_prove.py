@@ -69,6 +69,7 @@ def labelled(cases):
 
 
 @pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(FAST))
+@pytest.mark.sampled(3)
 def test_proved(name, vocab, scheme):
     proof = prove(named(name), scheme, vocab)
     assert proof.verdict == "proved"

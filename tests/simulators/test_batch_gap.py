@@ -5,8 +5,7 @@ from itertools import product
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.batch_gap import measure_batch, most_accepted
-from draftproof.simulators.batches import judge_batch
+from draftproof.simulators.batches import judge_batch, measure_batch, most_accepted
 from draftproof.simulators.instances.batches import Batches
 from draftproof.theory.batch import Batch
 from draftproof.theory.rows import meet, share, total

@@ -13,7 +13,7 @@ from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.commands.gap import gap
 from draftproof.simulators.commands.law import law
 
-SECONDS = 5
+SECONDS = 5  # of processor time
 HALF = ["1/2", "1/2"]
 SEEDS = [
     {"vocab": 2, "target": {"": ["1/3", "2/3"]}, "proposal": {"": ["2/3", "1/3"]}, "draft": "chain:2"},
@@ -92,15 +92,15 @@ def late(*_):
 
 def run(path, asked, capfd):
     """(status, standard error, whether the limit ended it) of a command on a file."""
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         status = enter(COMMANDS, [asked[0], str(path), *asked[1:]])
     except Late:
         status = None
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
     return status, capfd.readouterr().err
 
 

@@ -252,11 +252,42 @@ def test_a_sweep_and_what_figures_and_pages_are_made_from(own, command):
     assert {row["verifier"] for row in sections(Results("results/own"))["verdicts"]} == found.keys()
 
 
-def test_a_figure_shows_it(own, command):
+@pytest.mark.parametrize(
+    ("vary", "name"),
+    [
+        ("depth", "form.py:mine"),
+        pytest.param("shape", "rules.py:on_trees", marks=pytest.mark.slow),
+        pytest.param("paths", "rules.py:on_paths", marks=pytest.mark.slow),
+    ],
+)
+def test_a_figure_shows_it(own, command, vary, name):
     pytest.importorskip("matplotlib")
     status, out, _ = command(
-        *("gap", "--vary", "depth", "--count", "1", "--verifier", "form.py:mine", "--out", "figure", "--json")
+        *("gap", "--vary", vary, "--count", "1", "--verifier", name, "--out", "figure", "--json")
     )
     assert status == 0
-    assert all("form.py:mine" in point["verifiers"] for point in json.loads(out)["points"])
-    assert "form.py:mine" in Path("figure/gap-depth.csv").read_text()
+    assert all(name in point["verifiers"] for point in json.loads(out)["points"])
+    assert name in Path(f"figure/gap-{vary}.csv").read_text()
+    assert name in Path(f"figure/gap-{vary}.svg").read_text()
+
+
+SELDOM = """
+import numpy as np
+
+def verify(p, q, x, rng):
+    if rng.random() < 2**-21:
+        raise ValueError("seldom")
+    row = p[0] + {} * (np.arange(len(p[0])) == 0) - {} * (np.arange(len(p[0])) == 1)
+    return [int(rng.choice(len(row), p=row))]
+"""
+
+
+@pytest.mark.parametrize("bias", [0.0, 2**-19])
+def test_runs_that_raise_widen_the_bound_and_move_no_mass(own, bias):
+    Path("seldom.py").write_text(SELDOM.format(bias, bias))
+    given, rule = scenario("toy", Chain(1), 2), named("seldom.py:verify")
+    found = dp.check(given, rule)
+    assert found.lossless == (not bias)
+    assert float(found.total_variation) == pytest.approx(bias, rel=1e-6, abs=1e-15)
+    plain = rule.rounding(scenario("toy", Chain(1), 2), 1)  # another target, on which nothing raised
+    assert float(rule.rounding(given, 1) - plain) == 2**-21

@@ -1,4 +1,4 @@
-"""Enumerations are estimated before they begin: told, left out or refused."""
+"""Enumerations are estimated before they begin: announced, left out or refused."""
 
 import json
 
@@ -9,7 +9,7 @@ from draftproof.simulators.commands.gap import gap
 from draftproof.simulators.commands.law import law
 from draftproof.simulators.enumerate import iteration
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
-from draftproof.simulators.size import Size, size, told
+from draftproof.simulators.size import Size, announcement, size
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -59,8 +59,8 @@ def test_what_is_too_large_is_left_out_where_nothing_was_named(deep, capsys, mon
 
 
 def test_long_enumerations_are_told_in_one_line():
-    assert told([Size("token", 10, 1.0)]) == ""
-    line = told([Size("token", 10, 1.0), Size("nss", 2_000_000, 7_300.0), Size("rrs", 9, 200.0)])
+    assert announcement([Size("token", 10, 1.0)]) == ""
+    line = announcement([Size("token", 10, 1.0), Size("nss", 2_000_000, 7_300.0), Size("rrs", 9, 200.0)])
     assert line.startswith("takes about 2 hours: nss about 2,000,000 runs, about 2 hours; rrs")
 
 

@@ -63,10 +63,10 @@ class BestFirst(Grown):
 def accepted(q: Row, count: int) -> list[Number]:
     """The probability with which each of `count` siblings is expected to be the accepted one.
 
-    On average over contexts K siblings accept about 1 - 1 / (1 + K + K^2), hardly depending on q, but for
-    rows that leave next to no doubt. That is divided by the masses that the strata have of q, each increased
-    by a quarter, since drafters are too sure of themselves. Only growth uses it: whatever p is, verification
-    is lossless.
+    On average over contexts K siblings accept about 1 - 1 / (1 + K + K^2), hardly depending on q, except
+    in rows where one token is nearly certain. That is divided by the masses that the strata have of q, each
+    increased by a quarter, since drafters are too sure of themselves. Only growth uses it: whatever p is,
+    verification is lossless.
 
     >>> from draftproof.theory.numbers import exact
     >>> accepted((exact("1/2"), exact("1/2")), 1), accepted((exact("1/2"), exact("1/2")), 2)

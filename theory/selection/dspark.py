@@ -5,7 +5,7 @@ from draftproof.theory.selection.view import Rule, View, best_first, product
 
 
 def reach(view: View, r: int) -> Number:
-    """c(x_{<1}) .. c(x_{<j}) for the next token j of request r: nothing of it but what comes before j."""
+    """The product c(x_{<1}) .. c(x_{<j}) for the next token j of request r; only tokens before j are read."""
     return product([view.confidence(r, view.prefix(r, j)) for j in range(view.lengths[r] + 1)], view.one())
 
 

@@ -22,15 +22,15 @@ def threshold(view: View, r: int, j: int) -> tuple[Number, bool]:
     j tokens before y have scores no lower than its own. So y is kept if it comes before the other requests'
     token number capacity - j.
     """
-    room, others = view.capacity - j, []
-    if room < 1:
+    places, others = view.capacity - j, []
+    if places < 1:
         return view.one(), False
     for s in range(len(view.lengths)):
         chosen = [view.probability(s, i) for i in range(view.drafted(s) if s != r else 0)]
         others += [(score, -s) for score in accumulate(chosen, mul)]
-    if len(others) < room:
+    if len(others) < places:
         return 0 * view.one(), False
-    score, s = sorted(others, reverse=True)[room - 1]
+    score, s = sorted(others, reverse=True)[places - 1]
     return score / product([view.probability(r, i) for i in range(j)], view.one()), r < -s
 
 

@@ -1,9 +1,9 @@
 """TETRIS' own selection with the law kept: the first dropped token is judged as well.
 
 The row after the last kept token is computed for the extra token in any case. It judges the next drafted
-token for nothing: accepted, that token is the extra token; rejected, Y ~ norm((p - q)+). So a token is always
-judged, whatever its value, and its value decides only about the row after it. The same tokens are kept and
-as many are emitted as by TETRIS.
+token at no further cost: accepted, that token is the extra token; rejected, Y ~ norm((p - q)+). So a token is
+always judged, whatever its value, and its value decides only about the row after it. The same tokens are kept
+and as many are emitted as by TETRIS.
 """
 
 from draftproof.theory.selection import tetris

@@ -9,7 +9,7 @@
 >>> toy = scenario("toy", Chain(2))
 >>> emission(toy, cascade(middle, token, token)).total_variation
 0
->>> emission(toy, cascade(middle, token, token, said="drafter")).total_variation
+>>> emission(toy, cascade(middle, token, token, rows_of="drafter")).total_variation
 1/12
 """
 
@@ -21,27 +21,27 @@ from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Stop, Verifier
 
 
-def cascade(middle: Rows, inner: Verifier, outer: Verifier, *, said: str = "middle") -> Verifier:
+def cascade(middle: Rows, inner: Verifier, outer: Verifier, *, rows_of: str = "middle") -> Verifier:
     """The outer verifier on what the inner one emits, as one verifier of the drafter's chain.
 
     The inner level emits the middle model's law if its verifier is lossless; the outer level is then right to
-    take the middle model's rows for the law its draft was drawn from. `said` = "drafter" is the mistake of
-    handing on the drafter's rows for the tokens that the drafter proposed.
+    take the middle model's rows for the law its draft was drawn from. `rows_of` = "drafter" is the mistake
+    of handing on the drafter's rows for the tokens that the drafter proposed.
     """
-    verify = partial(levels, middle, inner, outer, said)
-    lossless = inner.lossless and outer.lossless and said == "middle"
+    verify = partial(levels, middle, inner, outer, rows_of)
+    lossless = inner.lossless and outer.lossless and rows_of == "middle"
     return Verifier(f"{inner.name} below {outer.name}", "ours", CHAIN, lossless, verify)
 
 
 def levels(
-    middle: Rows, inner: Verifier, outer: Verifier, said: str, oracle: Oracle, draft: Draft, target: Rows
+    middle: Rows, inner: Verifier, outer: Verifier, rows_of: str, oracle: Oracle, draft: Draft, target: Rows
 ) -> Stop:
     """Both levels, for one draft."""
     node, row = inner.verify(oracle, draft, middle)
     word = (*node.prefix, oracle.choose(row))
     start = len(draft.root.prefix)
     laws: list[Row] = [middle[word[:i]] for i in range(start, len(word))]
-    if said == "drafter":
+    if rows_of == "drafter":
         kept = draft.path[: len(node.prefix) - start]
         laws[: len(kept)] = [each.proposal for each in kept]
     return outer.verify(oracle, Draft(chained(word, laws)), target)

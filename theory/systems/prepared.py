@@ -4,7 +4,7 @@ While the target verifies, the drafter drafts after the outcome it expects. At a
 miss it drafts anew, or falls back to tokens that were drawn from other rows.
 
 >>> from draftproof.theory.table import Table
->>> Prepared(2, Table.exact(2, {(): ["1/2", "1/2"]}), said=True).outcomes(support=2)
+>>> Prepared(2, Table.exact(2, {(): ["1/2", "1/2"]}), own_rows=True).outcomes(support=2)
 4
 """
 
@@ -24,20 +24,20 @@ from draftproof.theory.verifier import CHAIN, Stop, Verifier
 class Prepared:
     """A chain whose tokens are drawn from `rows` and not from the proposal's.
 
-    `said`: the verifier is told the rows that the tokens were drawn from; else the stale mistake: it is told
-    the rows that the drafter has for the true context. At a hit both are the same.
+    `own_rows`: the verifier is given the rows that the tokens were drawn from. Otherwise it is given the rows
+    that the drafter has for the true context, which is the mistake of a stale draft. At a hit both are equal.
     """
 
     depth: int
     rows: Rows
-    said: bool
+    own_rows: bool
     kind: ClassVar[str] = "prepared"
     label = "chain"
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         leaf, laws = context, []
         for _ in range(self.depth):
-            laws.append((self.rows if self.said else proposal)[leaf])
+            laws.append((self.rows if self.own_rows else proposal)[leaf])
             leaf = (*leaf, oracle.choose(self.rows[leaf]))
         return Draft(chained(leaf, laws))
 
@@ -46,7 +46,7 @@ class Prepared:
 
     def smaller(self) -> "Iterator[Prepared]":
         if self.depth > 1:
-            yield Prepared(self.depth - 1, self.rows, self.said)
+            yield Prepared(self.depth - 1, self.rows, self.own_rows)
 
 
 def argmax_match(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -52,10 +52,14 @@ GRID = 2**44
 
 @dataclass(frozen=True)
 class Bounds:
-    """A value that lies between two exact rationals."""
+    """A value that lies between two exact rationals. Bounds that leave nothing between them are refused."""
 
     lower: fmpq
     upper: fmpq
+
+    def __post_init__(self) -> None:
+        if self.lower > self.upper:
+            raise AssertionError(f"bounds contradict each other: {self.lower} > {self.upper}")
 
     @property
     def error(self) -> float:
@@ -311,4 +315,7 @@ def fewest_calls(target: Rows, drafts: Drafts, tokens: int) -> Bounds:
     (2.0, True)
     """
     program = Program(target, drafts, tokens, ((),), forget=False)
-    return Bounds(program.lower(), program.rule(())[0])
+    calls, ends = program.rule(())
+    if ends != program.words[()]:
+        raise AssertionError("the rule that bounds the calls from above is not lossless")
+    return Bounds(program.lower(), calls)

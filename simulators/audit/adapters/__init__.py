@@ -48,4 +48,5 @@ def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Fu
     if dtype is not None and target.slow and isinstance(target, Function):
         raise BadInput(f"{name} is a kernel and always computes in {target.dtype}")
     target.adapter, target.dtype = name, dtype or target.dtype
+    target.loaded = {"name": name, "path": path, "dtype": dtype}
     return target

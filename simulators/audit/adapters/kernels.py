@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from draftproof.simulators.audit.randomness.coins import Coin
 from draftproof.simulators.audit.randomness.generators import gumbel
-from draftproof.simulators.audit.randomness.lazy import Coin, Lazy
+from draftproof.simulators.audit.randomness.lazy import Lazy
 from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.theory.errors import BadInput
 

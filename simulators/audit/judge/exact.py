@@ -68,6 +68,11 @@ class Aim:
         """Whether the rule promises to stay near p, and no law."""
         return self.law.row is None and self.law.budget is not None
 
+    def rows(self, instance: Instance) -> Rows:
+        """The rows of the text that is wanted."""
+        depth = None if self.own_bonus else instance.draft.depth
+        return self.law.rows(instance.target, instance.proposal, depth)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -86,6 +91,7 @@ class Case:
     over: bool | None = None  # whether a token is over the aim's budget
     follows_proposal: bool = False  # where it fails
     unknown: str = ""  # why the law cannot be told from the target's, though it is known closely
+    rounds: int = 1
 
     @cached_property
     def optimum(self) -> fmpq | None:
@@ -128,7 +134,7 @@ def case(
     rows: Rows = p
     far: dict[str, Any] = {}
     if aim is not None:
-        rows = aim.law.rows(p, instance.proposal, None if aim.own_bonus else instance.draft.depth)
+        rows = aim.rows(instance)
         text = law.complete(p, length).marginal(length)
         token, over = tokens(instance, text, aim.law, SLACK)
         far = {"aim": aim, "token": token, "text": between(text, law_of(p, length)), "over": over}
@@ -148,7 +154,7 @@ def case(
         far["follows_proposal"] = got.marginal(instance.draft.depth).total_variation(q) <= bound < variation
     judged = aim is None or not aim.budget_only
     wrong = first_wrong(got, want, bound) if biased and judged else None
-    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, **far)
+    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, rounds=rounds, **far)
     if not found.met and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that cannot be followed would look like bias
@@ -225,7 +231,8 @@ def runs_of(
             raise TooLarge("reading its coins by bisection takes too long")
         return run_or_fault(program.run, source)
 
-    yield from law_by_boxes(run, program.weight)
+    for mass, result, _ in law_by_boxes(run, program.weight):
+        yield mass, result
 
 
 def every_run(

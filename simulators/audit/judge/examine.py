@@ -24,7 +24,6 @@ from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.audit.targets import DraftVerifier, Target
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.verdict import Wrong
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -112,15 +111,6 @@ def examine(
                 judge: Judge = partial(case, target, sandbox, rounds=iterations, aim=aim)
                 judge = partial(batch_case, target, sandbox) if batches else judge
                 _enumerate(judge, sandbox, list(instances or ()), report, smallest, aim)
-                failing, one_call = report.failing, iterations == 1 and not sandbox.bisected
-                if (
-                    one_call
-                    and verifier
-                    and not verifier.draw
-                    and failing
-                    and isinstance(failing.wrong, Wrong)
-                ):
-                    report.run = wrong_run(verifier, sandbox, failing)
                 if not batches and aim is None and report.failing is None:
                     if sandbox.current.constant and iterations == 1:
                         _seeded(target, sandbox, report, twice)
@@ -139,6 +129,8 @@ def examine(
                     _test(target, sandbox, vocab, depth, runs, report)
         except Fault as fault:
             report.found[fault.kind] = Finding(fault.kind, fault.what, fatal=fault.kind == "hangs")
+        if report.failing is not None:
+            _show_a_run(target, sandbox, report)
         for kind, what in sandbox.remarks.items():
             report.found.setdefault(kind, Finding(kind, what))
     report.tokens = report.tokens + iterations if target.whole and report.instances else 0
@@ -261,6 +253,18 @@ def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[In
         f"it seeds its own generator with {what}; all its calls draw the same numbers, so it has no law; "
         "pass it an rng, or make the generator once"
     )
+
+
+def _show_a_run(target: Target, sandbox: Sandbox, report: Report) -> None:
+    assert report.failing is not None
+    try:
+        found = wrong_run(target, sandbox, report.failing)
+    except Fault as fault:  # it hangs
+        found = str(fault)
+    if isinstance(found, str):
+        report.no_run = found
+    else:
+        report.run = found
 
 
 def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> Aim | None:

@@ -1,147 +1,275 @@
-"""One run behind a wrong law: a draft and coins with which a verifier emits tokens that come too often."""
+"""One run behind a wrong law: a draft and coins with which a target emits tokens that come too often."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+from math import prod
 from random import Random
+from time import monotonic
 from typing import Any
 
 from flint import fmpq
 
+from draftproof.simulators.audit.judge.calls import called
 from draftproof.simulators.audit.judge.exact import Case, run_or_fault
+from draftproof.simulators.audit.randomness.bisection import Plain, law_by_boxes
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.sources import Every, Replay
+from draftproof.simulators.audit.randomness.sources import Every, Replay, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import DraftVerifier, paths_text
+from draftproof.simulators.audit.selection import Selection
+from draftproof.simulators.audit.targets import DraftVerifier, Program, Target, paths_text
+from draftproof.simulators.batches import JointWrong, Words
 from draftproof.simulators.enumerate import outcomes
 from draftproof.simulators.instances.files import document, spelled
+from draftproof.theory.batch import Batch, Shown, presented
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.law import Law, law_of
-from draftproof.theory.numbers import ZERO, text
+from draftproof.theory.law import continued, law_of
+from draftproof.theory.numbers import ONE, ZERO, text
 from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import named
 
-RUNS = 5_000  # of more runs none is shown
+SECONDS, KEPT = 60.0, 3  # of looking for a run; runs kept of each draft and what is emitted
 DIGITS = 17  # of a coin
 
 
 @dataclass(frozen=True)
 class WrongRun:
-    """A run that emits tokens which come too often: the draft, the answers of its random calls in order
-    (uniforms in `coins`, tokens drawn from rows in `choices`), what it emits, and its probability. Of several
-    such runs the one is chosen that exceeds token verification most.
+    """A run that emits tokens which come too often, or fails: the draft, the answers of its random calls in
+    order (uniforms in `coins`, tokens drawn from rows in `choices`), what it emits, and its probability.
+
+    `drafted` is None where the target drafts itself, or over several rounds: the draft is then among the
+    choices. Of a batch, tokens that a selection rule shows are verified token by token, which makes further
+    choices. `verify` and `options` are the arguments of `dp.replay` that name the target.
     """
 
-    target: str
-    instance: Instance
-    drafted: str
+    verify: str
+    options: dict[str, Any]
+    instance: Instance | Batch
+    drafted: str | None
     coins: tuple[float, ...]
     choices: tuple[int, ...]
-    emitted: Prefix
+    emitted: Any  # Prefix or Words; None if it fails
     probability: fmpq
+    fault: str = ""
 
     @property
     def call(self) -> str:
-        """The call in Python that runs it again."""
-        name = repr(self.target) if ":" in self.target else self.target
-        choices = f", choices={list(self.choices)}" if self.choices else ""
-        return f"dp.replay({name}, {document(self.instance)}, {self.drafted!r}, {list(self.coins)}{choices})"
+        """The line of Python that runs it again."""
+        given = [self.verify, str(document(self.instance)), repr(self.drafted)]
+        named = {"coins": list(self.coins), "choices": list(self.choices)} | self.options
+        given += [f"{name}={value!r}" for name, value in named.items() if value]
+        audit = "from draftproof.simulators import audit, load; " if self.verify[:6] == "audit." else ""
+        return f"import draftproof as dp; {audit}print(dp.replay({', '.join(given)}))"
 
     def answer(self) -> dict[str, Any]:
         """The JSON object, with the rows along the draft where it is one path."""
         rows: dict[str, Any] = {}
-        if "," not in self.drafted:
+        if isinstance(self.instance, Instance) and self.drafted is not None and "," not in self.drafted:
             tokens = tuple(map(int, self.drafted.split()))
             starts = [tokens[:n] for n in range(len(tokens) + 1)]
             spell = lambda table, prefixes: [list(map(text, table[prefix])) for prefix in prefixes]  # noqa: E731
             rows["target_probs"] = spell(self.instance.target, starts)
             rows["draft_probs"] = spell(self.instance.proposal, starts[:-1])
         return {
+            "instance": document(self.instance),
             "drafted": self.drafted,
             **rows,
             "coins": list(self.coins),
             "choices": list(self.choices),
-            "emitted": spelled(self.emitted),
+            "emitted": None if self.emitted is None else _text(self.emitted),
+            **({"fault": self.fault} if self.fault else {}),
             "probability": text(self.probability),
             "call": self.call,
         }
 
     def lines(self) -> list[str]:
         """The run in lines of text."""
-        draws = f", draws {' '.join(map(str, self.choices))}" if self.choices else ""
+        drafted = [] if self.drafted is None else [f"drafted {self.drafted!r}"]
         coins = f"coins {', '.join(map(str, self.coins))}" if self.coins else "no coins"
-        given = f"drafted {self.drafted!r}, {coins}{draws}: emits {spelled(self.emitted)!r}"
+        draws = [f"draws {' '.join(map(str, self.choices))}"] if self.choices else []
+        then = f"it {self.fault}" if self.emitted is None else f"emits {_text(self.emitted)!r}"
+        what = "fails" if self.emitted is None else "comes too often"
+        given = ", ".join([*drafted, coins, *draws])
         return [
-            f"  a run that comes too often, with probability {text(self.probability)}: {given}",
+            f"  a run that {what}, with probability {text(self.probability)}: {given}: {then}",
             f"    {self.call}",
         ]
 
 
-def wrong_run(target: DraftVerifier, sandbox: Sandbox, case: Case) -> WrongRun | None:
-    """The run to show for a case of one call; None if it has too many runs, or no coins can be given."""
-    assert isinstance(case.instance, Instance)
-    instance, seen = case.instance, []
-    for program in target.calls(sandbox, instance):
+@dataclass
+class _Seen:
+    # The runs of one draft that emit the same: their probability together, and the likeliest of them.
+    mass: fmpq = ZERO
+    runs: list[tuple[fmpq, Program, Callable[[], Any]]] = field(default_factory=list)
 
-        def run(oracle: Any, program: Any = program) -> tuple[Every, Any]:
-            source = Every(oracle)
-            return source, run_or_fault(program.run, source)
+    def add(self, mass: fmpq, program: Program, answers: Callable[[], Any]) -> None:
+        self.mass += mass
+        self.runs.append((mass, program, answers))
+        self.runs = sorted(self.runs, key=lambda run: -run[0])[:KEPT]
 
-        for mass, (source, result) in outcomes(run, program.weight):
-            if len(seen) == RUNS:
-                return None
-            if not isinstance(result, Fault):
-                seen.append((mass, program, source, result[0]))
-    length = len(case.wrong.prefix)  # type: ignore[union-attr]
-    rows = (
-        instance.target if case.aim is None else case.aim.law.rows(instance.target, instance.proposal, None)
-    )
-    got = (
-        Law([(word, mass) for mass, _, _, word in seen])
-        .complete(rows, instance.draft.depth + 1)
-        .marginal(length)
-    )
-    want = law_of(rows, length)
-    often = max(got, key=lambda prefix: got[prefix] - want[prefix])
-    surplus: dict[tuple[str, Prefix], fmpq] = _by_token(target, sandbox, instance)
-    for mass, program, _, word in seen:
-        key = paths_text(program.draft), word
-        surplus[key] = surplus.get(key, ZERO) + mass
-    behind = [each for each in seen if each[3][:length] == often[: len(each[3])]]
-    behind.sort(key=lambda each: (-surplus[paths_text(each[1].draft), each[3]], -each[0]))
-    for mass, program, source, word in behind:
-        again = source.replay(Random(0))
-        if again is None:
-            continue
-        coins, choices = again.coins[:-1], source.chosen
-        for digits in range(1, DIGITS):
-            short = [round(coin, digits) for coin in coins]
-            if max(short, default=0) < 1 and _emits(program, short, choices) == word:
-                return WrongRun(
-                    target.name, instance, paths_text(program.draft), tuple(short), tuple(choices), word, mass
-                )
-    return None
+
+def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> WrongRun | str:
+    """The run to show for a case that fails, or why there is none."""
+    if case.wrong is None and case.fault_mass <= case.bound:
+        return "a budget is missed on average over all runs"
+    try:
+        return _found(target, sandbox, case, monotonic() + SECONDS)
+    except NotEnumerable as error:
+        return str(error)
 
 
 def replayed(
-    target: DraftVerifier,
+    target: Target,
     sandbox: Sandbox,
-    instance: Instance,
-    drafted: str,
+    instance: Instance | Batch,
+    drafted: str | None,
     coins: Sequence[float],
     choices: Sequence[int],
-) -> Prefix:
+    rounds: int,
+) -> Prefix | Words:
     """The tokens that the target emits for a draft with these answers to its random calls."""
-    for program in target.calls(sandbox, instance):
-        assert program.draft is not None
-        if paths_text(program.draft) == drafted:
+    for program, draft in _programs(target, sandbox, instance, rounds):
+        if draft == drafted:
             return program.run(Replay(coins, choices))[0]
     raise BadInput(f"{instance.name or 'the instance'} never drafts {drafted!r}")
 
 
-def _by_token(target: DraftVerifier, sandbox: Sandbox, instance: Instance) -> dict[tuple[str, Prefix], fmpq]:
-    # (draft, word) -> minus its probability under token verification, by which it is seen what is too much.
-    found: dict[tuple[str, Prefix], fmpq] = {}
+def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> WrongRun | str:
+    seen: dict[tuple[str | None, Any], _Seen] = {}
+    for program, drafted in _programs(target, sandbox, case.instance, case.rounds):
+        for mass, result, answers in _runs(program, sandbox):
+            if monotonic() > deadline:
+                return f"its runs take more than {SECONDS:.0f} s once more"
+            fault = isinstance(result, Fault)
+            if fault == (case.wrong is None):
+                key = drafted, str(result) if fault else result[0]
+                seen.setdefault(key, _Seen()).add(mass, program, answers)
+    fail = dict(sorted(seen.items(), key=lambda each: -each[1].mass)) if case.wrong is None else None
+    behind = fail or _too_often(target, sandbox, case, seen)
+    for (drafted, word), each in behind.items():
+        for mass, program, answers in each.runs:
+            again = answers()
+            if again is not None and (coins := _shortest(program, *again, word)) is not None:
+                emitted, fault = (None, word) if case.wrong is None else (word, "")
+                verify, named = called(target)
+                options = named | ({"rounds": case.rounds} if case.rounds > 1 else {})
+                return WrongRun(
+                    verify, options, case.instance, drafted, coins, tuple(again[1]), emitted, mass, fault
+                )
+    return "no point was found that leads to such a run"
+
+
+def _programs(
+    target: Target, sandbox: Sandbox, instance: Instance | Batch, rounds: int
+) -> Iterator[tuple[Program, str | None]]:
+    # (program, what is drafted) of every draft; a batch's requests emit tokens.
+    if isinstance(target, Selection) != isinstance(instance, Batch):
+        raise BadInput(f"a {target.adapter} does not take such an instance")
+    if isinstance(target, Selection) and isinstance(instance, Batch):
+        for program, drafts in target.programs_on(sandbox, instance):
+            run = partial(_emitting, program, instance)
+            yield Program(program.weight, run), _text(drafts)  # type: ignore[arg-type]
+    elif isinstance(instance, Instance):
+        for program in target.programs(sandbox, instance, rounds):
+            yield program, paths_text(program.draft) if program.draft else None
+
+
+def _emitting(program: Program, batch: Batch, source: Source) -> tuple[Words, None]:
+    # A batch's run, in which the tokens shown are verified too.
+    words, token = [], named("token")
+    for request, each in zip(batch.requests, program.run(source)[0], strict=True):
+        if isinstance(each, Shown):
+            draft, target = presented(request, each)
+            node, row = draft.root, target[()]
+            if draft.root.children:
+                node, row = token.verify(source, draft, target)  # type: ignore[arg-type]
+            each = (*node.prefix, source.choose(row))
+        words.append(each)
+    return tuple(words), None
+
+
+def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Callable[[], Any]]]:
+    # (probability, result or fault, what gives its coins and choices) of every run.
+    def run(oracle: Any) -> tuple[Every, Any]:
+        source = Every(oracle)
+        return source, run_or_fault(program.run, source)
+
+    def answers(source: Every) -> tuple[Sequence[float], Sequence[int]] | None:
+        again = source.replay(Random(0))
+        return again and (again.coins[:-1], source.chosen)
+
+    def drawn(coins: Sequence[float], wanted: Any) -> tuple[Sequence[float], Sequence[int]] | None:
+        sources: list[Plain] = []
+
+        def run(oracle: Any) -> Any:
+            sources.append(Plain(coins or [0.5], oracle))
+            return run_or_fault(program.run, sources[-1])
+
+        return next(
+            ((coins, sources[-1].chosen) for _, each in outcomes(run) if str(each) == str(wanted)), None
+        )
+
+    if sandbox.bisected:
+        plain = partial(run_or_fault, program.run)
+        for mass, result, coins in law_by_boxes(plain, program.weight):
+            yield mass, result, partial(drawn, coins, result)
+    else:
+        for mass, (source, result) in outcomes(run, program.weight):
+            yield mass, result, partial(answers, source)
+
+
+def _too_often(
+    target: Target, sandbox: Sandbox, case: Case, seen: dict[tuple[str | None, Any], _Seen]
+) -> dict[tuple[str | None, Any], _Seen]:
+    # The runs that emit the prefix, of the wrong one's length, that comes too often by most; those first
+    # that have the largest surplus.
+    if isinstance(case.instance, Batch):
+        assert isinstance(case.wrong, JointWrong)
+        tables: list[Rows] = [request.target for request in case.instance.requests]
+        lengths = [len(prefix) for prefix in case.wrong.prefixes]
+    else:
+        tables = [case.instance.target if case.aim is None else case.aim.rows(case.instance)]
+        lengths = [len(case.wrong.prefix)]  # type: ignore[union-attr]
+    many = isinstance(case.instance, Batch)
+    surplus: dict[Words, fmpq] = {}
+    for (_, word), each in seen.items():
+        cut = [
+            continued(one[:length], ONE, table, length)
+            for one, table, length in zip(word if many else (word,), tables, lengths, strict=True)
+        ]
+        for parts in product(*cut):
+            prefixes = tuple(prefix for prefix, _ in parts)
+            part = prod((share for _, share in parts), start=each.mass)
+            surplus[prefixes] = surplus.get(prefixes, ZERO) + part
+    want = [law_of(table, length) for table, length in zip(tables, lengths, strict=True)]
+    often = max(
+        surplus, key=lambda x: surplus[x] - prod((p[y] for p, y in zip(want, x, strict=True)), start=ONE)
+    )
+    less = {} if many else _expected(target, sandbox, case, tables[0], [*seen])
+    behind = [
+        key
+        for key in seen
+        if all(
+            one[: len(x)] == x[: len(one)]
+            for one, x in zip(key[1] if many else (key[1],), often, strict=True)
+        )
+    ]
+    return {key: seen[key] for key in sorted(behind, key=lambda key: less.get(key, ZERO) - seen[key].mass)}
+
+
+def _expected(
+    target: Target, sandbox: Sandbox, case: Case, rows: Rows, seen: Sequence[tuple[str | None, Any]]
+) -> dict[tuple[str | None, Any], fmpq]:
+    # (draft, word) -> its probability under token verification, or in a text of the target's own.
+    instance = case.instance
+    assert isinstance(instance, Instance)
+    if not isinstance(target, DraftVerifier) or case.rounds > 1 or target.draw is not None:
+        laws = {length: law_of(rows, length) for length in {len(word) for _, word in seen}}
+        return {(drafted, word): laws[len(word)][word] for drafted, word in seen}
+    found: dict[tuple[str | None, Any], fmpq] = {}
     if instance.draft.label != "chain":
         return found
     for program in target.calls(sandbox, instance):
@@ -153,13 +281,30 @@ def _by_token(target: DraftVerifier, sandbox: Sandbox, instance: Instance) -> di
         for mass, (node, row) in verified:
             for token, part in enumerate(row):
                 key = paths_text(program.draft), (*node.prefix, token)
-                found[key] = found.get(key, ZERO) - mass * part
+                found[key] = found.get(key, ZERO) + mass * part
     return found
 
 
-def _emits(program: Any, coins: Sequence[float], choices: Sequence[int]) -> Prefix | None:
-    try:
-        result = run_or_fault(program.run, Replay(coins, choices))
-    except NotEnumerable:
-        return None
-    return None if isinstance(result, Fault) else result[0]
+def _shortest(
+    program: Program, coins: Sequence[float], choices: Sequence[int], word: Any
+) -> tuple[float, ...] | None:
+    # The coins in as few digits as give that run again, or fault; None if none do.
+    for digits in range(1, DIGITS + 1):
+        short = tuple(round(coin, digits) for coin in coins)
+        if max(short, default=0) < 1:
+            try:
+                result = run_or_fault(program.run, Replay(short, choices))
+            except NotEnumerable:
+                continue
+            if (str(result) if isinstance(result, Fault) else result[0]) == word:
+                return short
+    return None
+
+
+def _text(words: Prefix | Words) -> str:
+    # Token ids; those of a batch's requests are divided by bars.
+    return (
+        " | ".join(spelled(each) for each in words)  # type: ignore[arg-type]
+        if any(isinstance(each, tuple) for each in words)
+        else spelled(words)  # type: ignore[arg-type]
+    )

@@ -43,8 +43,8 @@ class Report:
     enumerated, they are the estimates of `sampled`. `seen` are the cases without a fault. Where another
     target is declared, `token` and `text` are the largest distances from p of all instances. Other
     `findings` change the verdict only if their probability exceeds the bound for rounding. `run` is one run
-    behind a wrong law. `sizes` are the largest vocabulary and depth of the `instances` enumerated;
-    `too_large` says why others were skipped.
+    behind a wrong law, and `no_run` says why there is none. `sizes` are the largest vocabulary and depth of
+    the `instances` enumerated; `too_large` says why others were skipped.
     """
 
     target: str
@@ -52,6 +52,7 @@ class Report:
     failing: Case | None = None
     worst: Case | None = None
     run: WrongRun | None = None
+    no_run: str = ""  # why there is none, though a law is wrong
     instances: int = 0
     sizes: tuple[int, int] = (0, 0)
     found: dict[str, Finding] = field(default_factory=dict)
@@ -122,7 +123,17 @@ class Report:
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
             **self._against(),
             **({"replay": self.run.answer()} if self.run else {}),
+            **({"no_replay": self._no_run} if self._no_run else {}),
         }
+
+    @property
+    def _no_run(self) -> str:
+        if self.run or self.lossless is not False:
+            return ""
+        fatal = [finding.kind for finding in self.findings if finding.fatal]
+        if self.sampled:
+            return "a test on random runs judges all of them together"
+        return self.no_run or f"the call {' and '.join(fatal)}"
 
     def _against(self) -> dict[str, Any]:
         # The declared target, and the largest distances from p.
@@ -154,9 +165,10 @@ class Report:
         elif self.case and (self.lossless or self.wrong or self.case.over):
             over = f"{self.instances} instances of V <= {self.sizes[0]} and depth <= {self.sizes[1]}"
             lines += _case_lines(self.case, over, bool(self.lossless))
-            lines += self.run.lines() if self.run else []
             lines += _far(self.case, self.token, self.text)
             lines += self._means() if self.lossless else []
+        lines += self.run.lines() if self.run else []
+        lines += [f"  no run to replay: {self._no_run}"] if self._no_run else []
         if self.tokens:
             lines.append(f"  judged: the first {self.tokens} tokens of a text (--depth, --iterations)")
         if self.too_large:

@@ -44,8 +44,11 @@ or only if they reject, which may be almost certain or almost impossible.
 class Plain(Fixed):
     """Given coins as plain floats (the last is repeated if they run out); draws go to the enumeration."""
 
+    mirrored = False  # so that the coins of a box give the same run again
+
     def __init__(self, coins: Sequence[float], oracle: Oracle):
         super().__init__(coins)
+        self.chosen: list[int] = []
         self.fine = 2.0**-30  # float32 coins differ by far more than this
         self.state = CoinState(oracle)
 
@@ -55,11 +58,16 @@ class Plain(Fixed):
         return super().uniform(kind)
 
     def choose(self, row: Any) -> int:
-        return self.state.choose(weights(row))
+        self.chosen.append(self.state.choose(weights(row)))
+        return self.chosen[-1]
 
 
-def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tuple[fmpq, Any]]:
-    """(weight, result) of a program whose coins must be plain numbers; raises NotEnumerable."""
+def law_by_boxes(
+    program: Callable[[Source], Any], weight: fmpq
+) -> Iterator[tuple[fmpq, Any, tuple[float, ...]]]:
+    """(weight, result, coins that lead to it) of a program whose coins must be plain numbers. Raises
+    NotEnumerable.
+    """
     results: dict[Hashable, list[tuple[fmpq, Any]]] = {}
 
     def read(coins: Sequence[float]) -> tuple[Hashable, int]:
@@ -77,9 +85,9 @@ def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tup
 
     first = Plain(_LATER[0], Enumerator(ONE))
     program(first)
-    for size, happened in boxes(read, first.fine, [], []):
+    for size, happened, held in boxes(read, first.fine, [], []):
         for mass, result in results[happened]:
-            yield weight * size * mass, result
+            yield weight * size * mass, result, held
 
 
 def _key(result: Any) -> Hashable:
@@ -88,8 +96,8 @@ def _key(result: Any) -> Hashable:
 
 def boxes(
     read: Read, fine: float, held: list[float], sides: list[tuple[float, float]]
-) -> Iterator[tuple[fmpq, Hashable]]:
-    """(volume, result) of the boxes in the space of coins on which the result is constant.
+) -> Iterator[tuple[fmpq, Hashable, tuple[float, ...]]]:
+    """(volume, result, middle) of the boxes in the space of coins on which the result is constant.
 
     The first coins are held at `held`, each inside its interval of `sides`. A boundary between two boxes is
     found with accuracy `fine`, or to neighbouring floats.
@@ -100,7 +108,8 @@ def boxes(
             inside = [low + (high - low) * part for part, (low, high) in zip(parts, sides, strict=False)]
             if read(inside)[0] != happened:
                 raise NotEnumerable("its law is not piecewise constant in each coin, or in too many pieces")
-        yield prod((dyadic(high) - dyadic(low) for low, high in sides), start=ONE), happened
+        volume = prod((dyadic(high) - dyadic(low) for low, high in sides), start=ONE)
+        yield volume, happened, tuple(held)
         return
     if len(held) >= MOST:
         raise NotEnumerable(f"it asks for more than {MOST} coins as plain numbers")

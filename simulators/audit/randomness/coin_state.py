@@ -6,14 +6,14 @@ from random import Random
 
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.volumes import Interval, interval, products, race
+from draftproof.simulators.audit.randomness.volumes import Interval, interval, products, race, weighted_sum
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle
 
 CHOICES = 4_000  # largest number of comparisons per run, so that a loop that rejects coins ends
 _ANY = Random(0)
-CERTAIN = fmpq(1, 2**200)
+CERTAIN = fmpq(1, 2**100)  # what is rarer never happens, such as a race won by a weight of 1e-38
 NARROW, TRIES = fmpq(1, 2**18), 100  # narrower intervals are not sampled; most points tried
 
 
@@ -30,7 +30,7 @@ class CoinState:
 
     A coin is a uniform in [0, 1), identified by its index and known to lie in an interval. Coins that were
     multiplied form a chain of products; coins that were compared with one another form a race of
-    exponentials.
+    exponentials; coins that were added form a sum. A coin is in one chain, race or sum at most.
     The oracle decides every comparison by its probability given all earlier answers.
     """
 
@@ -40,7 +40,7 @@ class CoinState:
         self.seeds: dict[int, int] = {}  # integers made of coins that were needed as plain numbers
         self.integers: set[int] = set()
         self.off: dict[int, float] = {}  # coins of a race or product: how far their law is from the assumed
-        self._chains: dict[int, _Chain] = {}
+        self._chains: dict[int, _Chain | _Sum] = {}
         self._ratios: set[tuple[int, int, fmpq]] = set()
         self._racers: set[tuple[int, bool]] = set()
         self._questions = 0
@@ -105,6 +105,25 @@ class CoinState:
         chain.bounds[at] = (lo, cut) if low else (cut, hi)
         return low
 
+    def sum_below(self, factors: dict[int, fmpq], cut: fmpq) -> bool:
+        """Whether the sum of multiples of coins (coin -> factor, not 0) lies below `cut`."""
+        coins, scale = tuple(sorted(factors)), abs(factors[min(factors)])
+        new = _Sum(coins, tuple(factors[coin] / scale for coin in coins))
+        tied = self._chains.get(coins[0], new)
+        if not isinstance(tied, _Sum) or (tied.coins, tied.factors) != (new.coins, new.factors):
+            raise NotEnumerable("a coin is in two different sums, or in a sum and a product")
+        if any(self._chains.setdefault(coin, tied) is not tied or self._races(coin) for coin in coins):
+            raise NotEnumerable("a coin is in two different sums, or both added and compared with another")
+        cut /= scale
+        lo, hi = tied.bound
+        if cut <= lo or cut >= hi:
+            return cut >= hi
+        whole = tied.volume(self.boxes)
+        tied.bound = (lo, cut)
+        low = self._accept(tied.volume(self.boxes) / whole)
+        tied.bound = (lo, cut) if low else (cut, hi)
+        return low
+
     def slower(self, a: int, b: int, ratio: fmpq, mirrored: tuple[bool, bool]) -> bool:
         """Whether E_a >= ratio E_b, E = -log u (of a mirrored coin -log(1 - u)), a and b two coins."""
         for coin, mirror in zip((a, b), mirrored, strict=True):
@@ -131,12 +150,10 @@ class CoinState:
         return None
 
     def _allows(self, coins: list[float]) -> bool:
-        for chain in {id(chain): chain for chain in self._chains.values()}.values():
-            value = 1.0
-            for coin, (lo, hi) in zip(chain.coins, chain.bounds, strict=True):
-                value *= coins[coin]
-                if not float(lo) < value < float(hi):
-                    return False
+        if not all(
+            tied.allows(coins) for tied in {id(tied): tied for tied in self._chains.values()}.values()
+        ):
+            return False
         E = {coin: -log(1 - coins[coin] if mirror else coins[coin]) for coin, mirror in self._racers}
         return all(E[a] > float(ratio) * E[b] for a, b, ratio in self._ratios)
 
@@ -174,6 +191,8 @@ class CoinState:
         if any(self._races(coin) for coin in coins):
             raise NotEnumerable("a coin is both compared with another and multiplied")
         chain = self._chains.get(coins[0]) or _Chain()
+        if not isinstance(chain, _Chain):
+            raise NotEnumerable("a coin is both added and multiplied")
         shared = min(len(chain.coins), len(coins))
         new = coins[shared:]
         continues = tuple(chain.coins[:shared]) == coins[:shared] and len(set(coins)) == len(coins)
@@ -195,6 +214,30 @@ class _Chain:
 
     def volume(self, boxes: list[Interval]) -> fmpq:
         return products(tuple(boxes[coin] for coin in self.coins), tuple(self.bounds))
+
+    def allows(self, values: list[float]) -> bool:
+        value = 1.0
+        for coin, (lo, hi) in zip(self.coins, self.bounds, strict=True):
+            value *= values[coin]
+            if not float(lo) < value < float(hi):
+                return False
+        return True
+
+
+class _Sum:
+    """Coins u_1, u_2, .. with a bound on c_1 u_1 + c_2 u_2 + ..; the first c is 1 or -1."""
+
+    def __init__(self, coins: tuple[int, ...], factors: tuple[fmpq, ...]):
+        self.coins, self.factors = coins, factors
+        lowest = sum((min(c, ZERO) for c in factors), ZERO)
+        self.bound: Interval = (lowest, lowest + sum(map(abs, factors), ZERO))
+
+    def volume(self, boxes: list[Interval]) -> fmpq:
+        return weighted_sum(tuple(boxes[coin] for coin in self.coins), self.factors, self.bound)
+
+    def allows(self, values: list[float]) -> bool:
+        value = sum(float(c) * values[coin] for coin, c in zip(self.coins, self.factors, strict=True))
+        return float(self.bound[0]) < value < float(self.bound[1])
 
 
 def _settled(probability: fmpq) -> fmpq:

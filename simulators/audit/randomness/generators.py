@@ -21,6 +21,9 @@ _PYTHON = random.Random  # kept here, since it is replaced during an audit
 class Lazies(np.ndarray):
     """An object array of lazy numbers; a cast to another float type leaves it as it is."""
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return array[()] if return_scalar else super().__array_wrap__(array, context, return_scalar)
+
     def astype(self, dtype: Any, *_: Any, **__: Any) -> Any:
         if np.dtype(dtype).kind in "fO":
             return self

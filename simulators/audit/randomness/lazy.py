@@ -2,11 +2,10 @@
 
 A `Lazy` stands for f(u), where u is one coin and f a sequence of monotone steps. A comparison with a number
 asks the state of the coins whether u lies below the point where f crosses that number. Some shapes of f also
-have a `Form`, because they can be compared with one another (races of exponentials). A `Product` multiplies
-several coins.
+have a `Form`, because they can be compared with one another (races of exponentials). `combined` has products
+and sums of several coins.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,7 +13,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, Opaque, dyadic
+from draftproof.simulators.audit.randomness import combined
+from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, dyadic
+from draftproof.simulators.audit.randomness.coins import Coin, number, with_number
 from draftproof.simulators.audit.randomness.forms import (
     UNIFORM,
     Form,
@@ -26,101 +27,7 @@ from draftproof.simulators.audit.randomness.forms import (
     scaled,
 )
 from draftproof.simulators.audit.randomness.volumes import exponential
-from draftproof.theory.numbers import ONE, ZERO
-
-
-def number(other: Any) -> Any:
-    """`other` as a plain number, or None if it is something else."""
-    if isinstance(other, int | float | np.generic):
-        return other
-    if getattr(other, "ndim", None) == 0 and hasattr(other, "item"):
-        return other.item()
-    return None
-
-
-def with_number(operator: Callable[[Any, Any], Any]) -> Callable[[Any, object], Any]:
-    """The operator for a lazy number and a plain one; for any other operand it returns NotImplemented."""
-
-    def applied(self: Any, other: object) -> Any:
-        c = number(other)
-        return NotImplemented if c is None else operator(self, c)
-
-    return applied
-
-
-class Coin:
-    """Comparisons and conversions common to all lazy numbers; `_below(t)` decides value < t."""
-
-    __slots__ = ("state",)
-    state: CoinState
-
-    def _below(self, t: float) -> bool:
-        raise NotImplementedError
-
-    @with_number
-    def _less(self, t: Any) -> Any:
-        return None if t != t else self._below(t)  # every comparison with NaN is false
-
-    stepped = False  # equality has a probability above zero
-
-    def __lt__(self, other: Any) -> Any:
-        less = self._less(other)
-        return less if less is NotImplemented else bool(less)
-
-    def __gt__(self, other: Any) -> Any:
-        less = self._less(self._after(other))
-        return less if less is NotImplemented else less is False
-
-    def __le__(self, other: Any) -> Any:
-        return self < self._after(other)
-
-    def __ge__(self, other: Any) -> Any:
-        less = self._less(other)
-        return less if less is NotImplemented else less is False
-
-    def _after(self, other: Any) -> Any:
-        # What the value is below if it is at most `other`: without steps equality has probability zero.
-        c = number(other) if self.stepped else None
-        return other if c is None else float(np.nextafter(float(c), np.inf))
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __ne__(self, other: object) -> bool:
-        return self is not other
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __int__(self) -> int:
-        low = 0
-        if self < 0:
-            while self < low - 1:
-                low -= 1
-            return low
-        while not self < low + 1:
-            low += 1
-            if low > 10_000:
-                raise NotEnumerable("a coin is turned into an integer above 10,000")
-        return low
-
-    __trunc__ = __int__
-
-    def __floor__(self) -> int:
-        low = int(self)
-        return low - 1 if self < low else low
-
-    def __ceil__(self) -> int:
-        return self.__floor__() + 1
-
-    floor = __floor__
-
-    def _refused(self, *_: Any, **__: Any) -> Any:
-        raise Opaque("a coin is turned into a plain number (float, hash, index, text)")
-
-    __float__ = __hash__ = __index__ = __complex__ = __format__ = __str__ = __round__ = _refused
-    hex = is_integer = as_integer_ratio = _refused
-
+from draftproof.theory.numbers import ONE
 
 _COARSE = {"grid", "float16", "bfloat16"}
 Steps = tuple[tuple[str, float], ...]
@@ -198,11 +105,13 @@ class Lazy(Coin):
         return self.state.below(self.coin, cut) == self.rising
 
     def _less(self, other: Any) -> Any:
+        if isinstance(other, combined.Sum):
+            return (self - other)._below(0.0)
         return less(self, other) if isinstance(other, Lazy) else Coin._less(self, other)
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Coin):
-            return product(self, True) + other
+            return combined.added(self, other)
         c = number(other)
         if c is None:
             return NotImplemented
@@ -212,9 +121,8 @@ class Lazy(Coin):
 
     __radd__ = __add__
 
-    @with_number
-    def __sub__(self, c: Any) -> Any:
-        return self + -c
+    def __sub__(self, other: Any) -> Any:
+        return self + -other if isinstance(other, Coin) or number(other) is not None else NotImplemented
 
     @with_number
     def __rsub__(self, c: Any) -> Any:
@@ -240,7 +148,7 @@ class Lazy(Coin):
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Coin):
-            return product(self, False) * other
+            return combined.product(self, False) * other
         c = number(other)
         if c is None:
             return NotImplemented
@@ -339,8 +247,8 @@ def less(x: Lazy, y: Lazy) -> bool:
         if x.steps == y.steps:
             return False
         raise NotEnumerable("a coin is compared with a function of itself")
-    if not x.form or not y.form or x.form[0] != y.form[0]:
-        raise NotEnumerable("coins are compared in a way that has no closed form")
+    if not x.form or not y.form or x.form[0] != y.form[0] or (x.form[0] == "u" and x.form[2] != y.form[2]):
+        return (combined.total(x) - combined.total(y))._below(0.0)
     (name, a, c, off), (_, b, d, other) = x.form, y.form
     x.state.stands_for(x.coin, off)
     y.state.stands_for(y.coin, other)
@@ -364,83 +272,3 @@ def less(x: Lazy, y: Lazy) -> bool:
     if x_slower:  # x < y when E_x >= ratio E_y
         return x.state.slower(x.coin, y.coin, ratio, mirrors)
     return x.state.slower(y.coin, x.coin, ratio, (y.mirror, x.mirror))
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Product(Coin):
-    """scale * u_1 .. u_k of different coins; in logarithms, sign * (scale + sum log u)."""
-
-    state: CoinState
-    coins: tuple[int, ...]
-    scale: float
-    logs: bool
-    sign: float = 1.0
-
-    def _below(self, t: float) -> bool:
-        if not self.logs:
-            return self.state.product_below(self.coins, dyadic(t) / dyadic(self.scale) if t > 0 else ZERO)
-        x = self.sign * t - self.scale
-        cut = exponential(dyadic(x)) if abs(x) < np.inf else ONE if x > 0 else ZERO
-        return self.state.product_below(self.coins, cut) == bool(self.sign > 0)
-
-    def _with(self, other: Any, logs: bool) -> Any:
-        if isinstance(other, Lazy):
-            other = product(other, logs)
-        if not isinstance(other, Product):
-            return NotImplemented
-        if self.logs != logs or other.logs != logs or self.sign != other.sign:
-            raise NotEnumerable("a product of coins that has no closed form")
-        scale = self.scale + other.scale if logs else self.scale * other.scale
-        return Product(self.state, (*self.coins, *other.coins), scale, logs, self.sign)
-
-    def __mul__(self, other: Any) -> Any:
-        c = number(other)
-        if c is None:
-            return self._with(other, False)
-        if self.logs:
-            if abs(c) != 1:
-                raise NotEnumerable("a power of a product of coins")
-            return Product(self.state, self.coins, self.scale, True, self.sign * c)
-        if c < 0:
-            raise NotEnumerable("a negative multiple of a product of coins")
-        return Product(self.state, self.coins, self.scale * float(c), False) if c else 0.0
-
-    @with_number
-    def __truediv__(self, c: Any) -> Any:
-        return self * (1 / c)
-
-    def __add__(self, other: Any) -> Any:
-        c = number(other)
-        if c is None:
-            return self._with(other, True)
-        if not self.logs:
-            raise NotEnumerable("a sum of coins")
-        return Product(self.state, self.coins, self.scale + self.sign * float(c), True, self.sign)
-
-    __rmul__, __radd__ = __mul__, __add__
-
-    def __neg__(self) -> "Product":
-        return self * -1
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-    def log(self) -> "Product":
-        return Product(self.state, self.coins, float(np.log(self.scale)), True)
-
-    def exp(self) -> "Product":
-        if not self.logs or self.sign < 0:
-            raise NotEnumerable("an exponential of a product of coins")
-        return Product(self.state, self.coins, float(np.exp(self.scale)), False)
-
-
-def product(lazy: Lazy, logs: bool) -> Product:
-    """The lazy number as a product of one coin, or as its logarithm; NotEnumerable if it is neither."""
-    if lazy.form and not lazy.mirror:
-        name, a, c, off = lazy.form
-        lazy.state.stands_for(lazy.coin, off)
-        if logs and name == "E" and abs(c) == 1:  # a + c E = -c (-c a + log u)
-            return Product(lazy.state, (lazy.coin,), -c * a, True, -c)
-        if not logs and name == "u" and c > 0:
-            return Product(lazy.state, (lazy.coin,), c, False)
-    raise NotEnumerable("coins are combined in a way that has no closed form")

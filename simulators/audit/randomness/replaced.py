@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.coins import Coin
 from draftproof.simulators.audit.randomness.generators import Generator, Random, RandomState, chance_of
-from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.sources import Seeded, Source
 from draftproof.simulators.sources import INSTALLED
 

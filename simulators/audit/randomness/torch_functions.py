@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from draftproof.simulators.audit.randomness.coin_state import Opaque
-from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.coins import Coin
+from draftproof.simulators.audit.randomness.combined import softmax
 
 TopK, Sorted = torch.return_types.topk, torch.return_types.sort
 COARSE = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
@@ -293,6 +294,9 @@ class Functions:
 
     def op_relu(self, x: Any, inplace: bool = False) -> Any:
         return self.op_clamp(x, 0.0)
+
+    def op_softmax(self, x: Any, dim: Any = -1, *_: Any, **__: Any) -> Any:
+        return self.coins.tensor(softmax(self.coins.array(x), -1 if dim is None else dim), x)
 
     def op_nan_to_num(self, x: Any, *_: Any, **__: Any) -> Any:
         return x

@@ -14,6 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.combined import softmax
 from draftproof.simulators.audit.randomness.generators import (
     BRANCHES,
     FEW,
@@ -156,10 +157,10 @@ class _Draws:
     def draw_gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         names = ("logits", "tau", "hard", "eps", "dim")
         given = {"tau": 1.0, "hard": False, "dim": -1, **dict(zip(names, args, strict=False)), **kwargs}
-        if not given["hard"]:
-            raise NotEnumerable("gumbel_softmax(hard=False) cannot be enumerated here")
         logits, dim = given["logits"], given["dim"]
         noise = self._draws(logits, None, lambda source, kind: -np.log(exponential(source, kind)))
+        if not given["hard"]:
+            return self.coins.tensor(softmax((objects(logits) + noise) / given["tau"], dim), logits)
         chosen = torch.from_numpy(np.argmax(objects(logits) + noise, axis=dim, keepdims=True))
         return torch.zeros_like(logits).scatter(dim, chosen, 1.0)
 

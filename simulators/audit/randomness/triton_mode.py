@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.coins import Coin
 from draftproof.simulators.audit.randomness.replaced import swapped
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, extreme, has_coins
 

@@ -1,12 +1,13 @@
 """Exact probabilities of joint constraints on several coins.
 
-Closed forms exist for products u_1 .. u_k compared with numbers (`products`), and for exponentials compared
-with multiples of one another and with numbers (`race`).
+Closed forms exist for products u_1 .. u_k compared with numbers (`products`), for exponentials compared with
+multiples of one another and with numbers (`race`), and for sums of multiples of uniforms (`weighted_sum`).
 """
 
 from functools import lru_cache
 from itertools import pairwise
 from itertools import product as pairs
+from math import factorial
 
 from flint import arb, arb_poly, ctx, fmpq
 
@@ -77,6 +78,32 @@ def _integral(poly: arb_poly, x: fmpq) -> arb:
         term = arb(x) * power - j * term
         total, power = total + c * term, power * L
     return total
+
+
+@lru_cache(maxsize=65536)
+def weighted_sum(boxes: tuple[Interval, ...], factors: tuple[fmpq, ...], bound: Interval) -> fmpq:
+    """The probability that uniforms lie in `boxes` and the sum of their multiples in [low, high). Exact.
+
+    Below t the sum of n uniforms on [0, w_i) has the volume sum (-1)^|S| (t - w(S))_+^n / n!, over sets S.
+
+    >>> half, one = fmpq(1, 2), fmpq(1)
+    >>> print(weighted_sum(((ZERO, one),) * 2, (one, one), (ZERO, half)))
+    1/8
+    """
+    ends = [sorted((c * low, c * high)) for c, (low, high) in zip(factors, boxes, strict=True)]
+    start, n, density = sum((low for low, _ in ends), ZERO), len(ends), ONE
+    signed = {ZERO: 1}  # w(S) -> the sum of (-1)^|S|
+    for c, (low, high) in zip(factors, ends, strict=True):
+        density *= abs(c)
+        new = dict(signed)
+        for shift, count in signed.items():
+            new[shift + high - low] = new.get(shift + high - low, 0) - count
+        signed = new
+
+    def below(t: fmpq) -> fmpq:
+        return sum((count * (t - start - at) ** n for at, count in signed.items() if t > start + at), ZERO)
+
+    return (below(bound[1]) - below(bound[0])) / (factorial(n) * density)
 
 
 def interval(name: int, box: Interval, mirrored: bool) -> Constraints:

@@ -239,7 +239,7 @@ def test_what_is_measured_without_graphs_counts_for_nothing(claimed):
 
 
 def test_validation(claimed):
-    words = "specimens are noticed"
+    words = "faults are noticed"
     assert figure(claimed, words).holds
     said = answers(claimed, "validate")["all"]
     said["complete"] = False

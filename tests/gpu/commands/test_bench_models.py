@@ -163,16 +163,27 @@ def test_latency_batches_and_categories(command, tmp_path):
             ratios = [cell[name] for name in ("over_plain", "over_transformers_plain")]
             assert cell["over_faster_plain"] in ratios
     found = cells["block", 4]["by_category"]
-    assert [(name, each["prompts"]) for name, each in found.items()] == [("coding", 2), ("writing", 1)]
-    assert found["coding"]["low"] <= found["coding"]["value"] <= found["coding"]["high"]
-    assert found["writing"]["low"] is None
+    assert [(name, each["questions"]) for name, each in found.items()] == [("coding", 1), ("writing", 1)]
+    assert found["coding"]["low"] is found["writing"]["low"] is None  # turns and repeats are one cluster
+    block = cells["block", 4]
+    totals = [sum(each[name] for each in block["questions"]) for name in ("accepted", "steps")]
+    assert [each["turns"] for each in block["questions"]] == [2, 1, 1]
+    assert block["ratio_of_totals"]["value"] == pytest.approx(1 + totals[0] / totals[1])
+    assert block["ratio_of_totals"]["value"] == pytest.approx(block["mean_acceptance_length"])
+    lengths = [each["mean_acceptance_length"] for each in block["questions"]]
+    assert block["mean_over_questions"]["value"] == pytest.approx(sum(lengths) / 3)
+    assert all("high" in each["mean_over_questions"] for each in answer["versus"])
     assert all(1 <= each["value"] <= 3 for each in found.values())
     assert {(each["batch"], *each["verifiers"]) for each in answer["versus"]} == {
         (batch, "block", "token") for batch in (1, 4)
     }
-    status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1)
+    figure = tmp_path / "questions.svg"
+    shown = "--by-question", "--plot", figure
+    status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1, *shown)
     assert status == 0
-    for said in ("Latency in ms", "token x4", "Acceptance by category", "writing", "faster plain"):
+    assert "question" in figure.read_text()
+    means = "Means of questions", "Acceptance by question", "0 (coding)"
+    for said in ("Latency in ms", "token x4", "Acceptance by category", "writing", "faster plain", *means):
         assert said in out
 
 

@@ -28,7 +28,7 @@ def two(tmp_path):
 
 
 def test_every_verifier_and_draft_is_as_predicted(command, two):
-    status, out, err = command(*FEW, "--prompts", two, "--no-specimens", "--json")
+    status, out, err = command(*FEW, "--prompts", two, "--no-faulty", "--json")
     answer = json.loads(out)
     assert (status, err) == (0, "")
     assert answer["ok"]
@@ -47,12 +47,12 @@ def test_every_verifier_and_draft_is_as_predicted(command, two):
         assert cell["verifier"] == "greedy-block" if stateless is None else 0 <= stateless <= full + 1e-9
 
 
-def test_specimens_are_noticed(command):
+def test_known_faults_are_noticed(command):
     few = (*CPU, *WIDE, "--runs", 600, "--max-new-tokens", 8, "--top-k", 2, "--requests", 2)
     status, out, _ = command(*few, "--draft", "chain:3", "--verifier", "token", "--only", "typical", "--json")
     cells = json.loads(out)["cells"]
     assert status == 0
-    found = [(cell["verifier"], cell["selection"], bool(cell["specimen"])) for cell in cells]
+    found = [(cell["verifier"], cell["selection"], bool(cell["fault"])) for cell in cells]
     assert found == [("token", None, False), ("token", "tetris-repaired", False), ("typical", None, True)]
     assert cells[2]["laws"][-1]["rejected"]
 
@@ -73,7 +73,7 @@ def test_processors_on_both_sides_of_a_draft(command, two):
     asked = ("--repetition-penalty", 1.3, "--frequency-penalty", 0.4, "--logit-bias", "17=2.5",
              "--bad-word", "self", "--min-p", 0.02, "--draft-temperature", 0.8)  # fmt: skip
     few = ("--draft", "chain:2", "--draft", "tree:2x2", "--verifier", "block", "--verifier", "traversal")
-    status, out, err = command(*FEW, *few, *asked, "--prompts", two, "--no-specimens", "--json")
+    status, out, err = command(*FEW, *few, *asked, "--prompts", two, "--no-faulty", "--json")
     assert (status, err) == (0, "")
     assert len(json.loads(out)["cells"]) == 4
 
@@ -81,16 +81,16 @@ def test_processors_on_both_sides_of_a_draft(command, two):
 ONE_FAINT = (*CPU, *WIDE, "--draft", "chain:3", "--verifier", "token", "--max-new-tokens", 8, "--top-k", 2)
 
 
-def test_a_faint_specimen_is_left_out_where_it_is_too_faint(command, two):
+def test_a_faint_fault_is_left_out_where_it_is_too_faint(command, two):
     few = (*ONE_FAINT, "--runs", 20, "--only", "unscaled-residual", "--prompts", two)
     status, out, err = command(*few)
     assert (status, err) == (0, "")
-    assert "0 of 1 specimens noticed" in out
+    assert "0 of 1 known faults noticed" in out
     assert "too faint to be required" in out
 
 
 @pytest.mark.slow
-def test_a_faint_specimen_is_noticed_at_its_worst_prompt(command):
+def test_a_faint_fault_is_noticed_at_its_worst_prompt(command):
     status, out, _ = command(*ONE_FAINT, "--only", "unscaled-residual", "--json")
     cell = json.loads(out)["cells"][-1]
     assert status == 0
@@ -125,7 +125,7 @@ def test_what_is_not_noticed_is_status_1_and_said(command):
 
 def test_features_and_ngram_drafts(command):
     for drafter, cells in (("features", 2), ("ngram", 1)):
-        few = ["--verifier", "block", "--draft", "chain:2", "--no-specimens", "--json"]
+        few = ["--verifier", "block", "--draft", "chain:2", "--no-faulty", "--json"]
         status, out, _ = command(*FEW, "--drafter", drafter, *few)
         assert status == 0
         assert len(json.loads(out)["cells"]) == cells
@@ -150,7 +150,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
             return compare(*given)
 
         monkeypatch.setattr(run, "compare", second_time)
-        few = ("--draft", "chain:2", "--verifier", "block", "--verifier", "token", "--no-specimens")
+        few = ("--draft", "chain:2", "--verifier", "block", "--verifier", "token", "--no-faulty")
         status, out, err = command(*FEW, *few, "--json")
         answer = json.loads(out)
         assert status == expected
@@ -168,7 +168,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--draft", "bush:2"], "not a structure"),
         (["--verifier", "blok"], "'blok' is not one of 'block'"),
         (["--verifier", "block", "--draft", "tree:2x2"], "none of the verifiers"),
-        (["--only", "bloc"], "no specimen is named"),
+        (["--only", "bloc"], "nothing faulty is named"),
         (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
         (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
         (["--temperature", "0"], "--temperature"),

@@ -2,6 +2,8 @@
 # ruff: noqa: E402
 
 import itertools
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu import structures
+from draftproof.gpu.ddtree import DDTree
+from draftproof.gpu.drafters import choose
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.engine.loop import generate
@@ -20,7 +25,8 @@ from draftproof.gpu.rows import Sampling
 from draftproof.gpu.strata import stratified
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
-from draftproof.gpu.verify.chains import Carry
+from draftproof.gpu.verify.carry import Shaped
+from tests.gpu.drafters import reference
 from tests.gpu.small import CONTEXT, Numbers, network
 
 VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]
@@ -69,13 +75,33 @@ def other():
     return ModelDrafter(Model("other", network(16, 1, 4, VOCAB), Numbers(), VOCAB, CONTEXT))
 
 
+def published(target):
+    """An EAGLE-3 head with a vocabulary of three tokens."""
+    about, weights = reference.eagle3(target, torch.tensor([0, 2, 3]))
+    with TemporaryDirectory() as folder:
+        reference.written(Path(folder), about, weights)
+        return choose.loaded(Path(folder), "eagle3", target, "published")
+
+
+def block(target, **parts):
+    """A block drafter whose rows depend on the context."""
+    torch.manual_seed(4)
+    network = new_block(target.network, 4, 2, Variant(**parts)).eval().requires_grad_(False)
+    for weight in network.parameters():
+        weight += 0.3 * torch.randn_like(weight)
+    return BlockDrafter(network, target)
+
+
 def drafters(target):
     torch.manual_seed(3)
     head = new_head(target.network).eval().requires_grad_(False)
     return {
+        "published": published(target),
         "model": other(),
         "features": FeatureDrafter(head, target),
         "ngram": NgramDrafter(target),
+        "block": block(target),
+        "markov": block(target, markov=4),
     }
 
 
@@ -85,24 +111,52 @@ def drafters(target):
         ("model", "token", "chain:2"),
         ("features", "block", "chain:3"),
         ("model", "greedy-block", "chain:3"),
+        ("model", "shaped-block", "chain:2"),
         ("model", "traversal", "paths:2x2"),
         ("features", "rrs", "tree:2x2"),
         ("model", "specinfer", "tree+:2x2"),
         ("model", "one-hot", "top-k:2x3x4"),
         ("ngram", "block", "chain:2"),
         ("model", "priority", "strata:3x2"),
+        pytest.param("published", "traversal", "tree:3x2", marks=pytest.mark.slow),
         ("features", "lifted-priority", "strata:[[[],[]],[[]],[]]"),
         ("model", "lifted-priority", "tree+:2x2"),
+        ("block", "block", "chain:3"),
+        pytest.param("block", "traversal", "tree:2x2", marks=pytest.mark.slow),
+        pytest.param("block", "nss", "ddtree:5x3", marks=pytest.mark.slow),
+        pytest.param("markov", "lifted-priority", "strata:2x2", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.sampled(3)
 def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifier, spelling):
     assert agreement(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
 
 
-def test_greedy_block_without_its_modified_target_is_found_out(target, exact, monkeypatch):
-    monkeypatch.setattr(Carry, "modified", lambda self, rows, *_: rows)
-    monkeypatch.setattr(Carry, "emit", lambda self, *_: None)
-    assert agreement(target, exact, drafters(target)["model"], "greedy-block", "chain:3") < 1e-6
+def at_the_wrong_place(kept, rows, proposal, P, Q, least, left, right=Shaped.changed):
+    return right(kept, rows, proposal, P, Q, least, left - 1)
+
+
+BROKEN = {
+    "greedy, forgotten": ("greedy-block", "chain:3", "modified", lambda self, rows, *_: rows),
+    "shaped, forgotten": ("shaped-block", "chain:1", "modified", lambda self, rows, *_: rows),
+    "shaped, a token too early": ("shaped-block", "chain:2", "changed", at_the_wrong_place),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_modified_target_that_is_forgotten_or_misapplied_is_found_out(target, exact, monkeypatch, fault):
+    name, spelling, method, wrong = BROKEN[fault]
+    monkeypatch.setattr(named(name).carry, method, wrong)
+    if method == "modified":
+        monkeypatch.setattr(named(name).carry, "emit", lambda self, *_: None)
+    assert agreement(target, exact, drafters(target)["model"], name, spelling) < 1e-6
+
+
+@pytest.mark.slow
+def test_ratios_of_marginals_on_the_likeliest_prefixes_are_found_out(target, exact, monkeypatch):
+    claiming = DDTree("ddtree:4x2", 4, 2, claims_rows=True)
+    monkeypatch.setitem(globals(), "structure", lambda name: claiming)
+    assert agreement(target, exact, block(target), "rrs", "ddtree:4x2") < 1e-6
 
 
 def test_strata_that_are_forgotten_after_drawing_are_found_out(target, exact, monkeypatch):

@@ -76,6 +76,7 @@ def test_logits_of_two_types(device):
 
 
 @pytest.mark.parametrize(("spread", "apart"), [(0.0, 1e-3), (1.0, 1.0), (40.0, 0.3)])
+@pytest.mark.sampled(3)
 def test_the_largest_vocabulary(spread, apart, device):
     """Flat and near-equal, ordinary, and peaked rows of 262,144 logits."""
     case = draft(Tree.chain(1), 1, 262_144, 2, spread, apart)

@@ -119,6 +119,7 @@ def test_trees_that_differ_from_row_to_row(name, seed, order):
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
+@pytest.mark.sampled(4)
 def test_a_flaw_is_noticed(flaw, tmp_path):
     soon = {FLAWS[flaw].soon}
     assert noticed(flaw, tmp_path, [FLAWS[flaw].on], 40, soon) == soon

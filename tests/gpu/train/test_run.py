@@ -3,12 +3,14 @@
 
 import json
 from dataclasses import replace
+from shutil import copytree, rmtree
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu.drafters.block_diffusion import Variant
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.structures import structure
@@ -25,7 +27,7 @@ QUICK = replace(
     target=Shape(32, 2, 4, 2, 48),
     drafter=Shape(16, 1, 2, 1, 24),
     batch=4,
-    steps=(16, 8, 6),
+    steps=(16, 8, 6, 5),
 )
 
 
@@ -61,6 +63,7 @@ def test_a_finished_folder_decodes_and_says_what_it_is(trained):
         "target",
         "drafter",
         "features",
+        "block",
         "train.json",
         "curve.json",
     }
@@ -77,7 +80,7 @@ def test_a_finished_folder_decodes_and_says_what_it_is(trained):
     losses = json.loads((out / "curve.json").read_text())
     assert tuple(map(len, losses.values())) == QUICK.steps
     assert losses["target"][-1] < losses["target"][0]
-    for name in ("features", None):
+    for name in ("features", "block", None):
         target, drafter = pair(str(out), name, "cpu")
         steps = list(
             generate(
@@ -90,6 +93,19 @@ def test_a_finished_folder_decodes_and_says_what_it_is(trained):
             )
         )
         assert steps[-1].finished[0]
+
+
+def test_a_folder_of_an_earlier_version_gets_a_block_drafter(trained, corpus, tmp_path):
+    out, answer = trained
+    old = copytree(out, tmp_path / "pair")
+    rmtree(old / "block")
+    kept = json.loads((old / "train.json").read_text())
+    del kept["block"]
+    (old / "train.json").write_text(json.dumps(kept))
+    again = run.train(old, "tiny", corpus, 0, silent)
+    assert again["overlap"] == answer["overlap"]
+    with pytest.raises(BadInput, match="block"):
+        run.train(old, "tiny", corpus, 0, silent, Variant(markov=4))
 
 
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(trained, corpus, tmp_path):
@@ -105,13 +121,13 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(trained, corpus, t
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "EVERY", -1.0)  # a checkpoint after every step
-        for where in (("target", 7), ("target", 12), ("drafter", 3), ("features", 5)):
+        for where in (("target", 7), ("target", 12), ("drafter", 3), ("features", 5), ("block", 3)):
             with pytest.raises(Stop):
                 run.train(tmp_path, "tiny", corpus, 0, stop_at(where))
             with pytest.raises(BadInput, match="not finished"):
                 pair(str(tmp_path), "none", "cpu") if where[0] == "target" else _unfinished()
         run.train(tmp_path, "tiny", corpus, 0, silent)
-    for name in ("target", "drafter", "features"):
+    for name in ("target", "drafter", "features", "block"):
         ours, theirs = (folder / name / "model.safetensors" for folder in (tmp_path, trained[0]))
         assert ours.read_bytes() == theirs.read_bytes()
 

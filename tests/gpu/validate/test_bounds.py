@@ -1,4 +1,4 @@
-"""Bounds read off single drafts average to the exact optima; specimens are what they claim to be."""
+"""Bounds read off single drafts average to the exact optima; faulty verifiers are what they claim to be."""
 # ruff: noqa: E402
 
 import pytest
@@ -51,12 +51,12 @@ def test_what_a_deterministic_draft_covers_is_what_nss_accepts():
         assert torch.allclose(tail, covered(tree, target, tokens), atol=1e-6)
 
 
-def test_no_specimen_is_registered():
+def test_no_faulty_verifier_is_registered():
     assert not {each.verifier.name for each in LOSSY} & set(VERIFIERS)
 
 
 @pytest.mark.parametrize(("ours", "exact"), [("hsd-released", "hsd-released"), ("typical", "typical")])
-def test_specimens_accept_what_the_exact_ones_accept(ours, exact):
+def test_faulty_verifiers_accept_what_the_exact_ones_accept(ours, exact):
     verifier = next(each.verifier for each in LOSSY if each.verifier.name == ours)
     for instance in CHAINS:
         rows, weights = drafts_of(instance)

@@ -1,4 +1,4 @@
-"""Enumerated laws of one step are the exact engine's, and the faint specimen is what bug 2 was."""
+"""Enumerated laws of one step are the exact engine's, and the faint fault is bug 2."""
 # ruff: noqa: E402
 
 import pytest

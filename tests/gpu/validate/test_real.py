@@ -65,7 +65,7 @@ def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, sp
     assert other.log_e == torch.inf
 
 
-def test_a_lossy_specimen_is_noticed():
+def test_a_lossy_verifier_is_noticed():
     (known,) = laws(target(), PROMPTS, 2, TWO, 1)
     typical = next(each.verifier for each in LOSSY if each.verifier.name == "typical")
     found = observe(decoding(typical, structure("chain:2")), known, TWO, runs=2000, batch=200, seed=0)

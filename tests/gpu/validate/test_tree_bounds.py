@@ -9,7 +9,6 @@ torch = pytest.importorskip("torch")
 
 from hypothesis import given, settings
 
-from benchmarks.tree_bounds import mean_odds, placed
 from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.simulators.check import applies
 from draftproof.simulators.enumerate import emission
@@ -26,6 +25,7 @@ from draftproof.theory.instance import context_free
 from draftproof.theory.strata import inclusion
 from draftproof.theory.transport.single_step import alpha, inclusion_bound
 from draftproof.theory.verifiers import VERIFIERS
+from tests.gpu.validate.averages import mean_odds, placed
 from tests.problems import OPTIMA
 
 UNEVEN, DEEP = (((), ()), ()), (((), ()), ((),))

@@ -1,4 +1,4 @@
-"""What greedy block verification leaves behind is the modified target of the exact engine."""
+"""What greedy and shaped block verification leave behind are the modified targets of the exact engine."""
 # ruff: noqa: E402
 
 import numpy as np
@@ -6,8 +6,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.verify.chains import Carry
-from draftproof.theory.modified_target import Modified
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import VERIFIERS, Drafts, carry
+from draftproof.theory import leaf_shaping, modified_target
 
 V, GAMMA = 3, 4
 
@@ -34,34 +35,80 @@ def as_tensor(rows, text, drafted, count):
     return torch.tensor([[rows[(*text, *drafted[:i])] for i in range(count)]], dtype=torch.double)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_rows_are_those_of_the_exact_engine_over_stacked_stops(seed):
+KINDS = {carry.Modified: modified_target.Modified, carry.Shaped: leaf_shaping.Shaped}
+
+
+def followed(seed, kept, leave, steps=5):
+    """The largest difference of a modified row from the exact one in a few steps, and the number of modified
+    rows.
+    """
     random = np.random.default_rng(seed)
     p, q = Rows(seed + 100), Rows(seed + 200)
-    carry, exact, text, modified = Carry(), p, (), 0
-    for _ in range(5):
+    exact, text, modified, apart = p, (), 0, 0.0
+    for _ in range(steps):
         drafted = tuple(int(each) for each in random.integers(0, V, GAMMA))
         tokens = torch.tensor([drafted])
-        target, proposal = as_tensor(p, text, drafted, GAMMA + 1), as_tensor(q, text, drafted, GAMMA)
-        rows = carry.modified(target, proposal, tokens)
+        target, proposal = (as_tensor(rows, text, drafted, GAMMA + 1) for rows in (p, q))
+        rows = kept.modified(target, proposal, tokens)
         for i in range(GAMMA + 1):
             want = exact[(*text, *drafted[:i])]
             if sum(want) > 0:  # a context that the modified target reaches
-                assert rows[0, i].tolist() == pytest.approx(list(want), abs=1e-9)
+                apart = max(apart, float((rows[0, i] - rows.new_tensor(want)).abs().max()))
                 modified += want != p[(*text, *drafted[:i])]
         tau = int(random.integers(0, GAMMA))
+        w = float(VERIFIERS["block"].rates(Drafts(Tree.chain(GAMMA), rows, proposal, tokens)).cut[0, tau])
+        tau = tau if (rows[0, tau] / proposal[0, tau]).max() > w else 0  # what a stop there can emit
         extra = int((rows[0, tau] / proposal[0, tau]).argmax())
-        carry.emit(rows, proposal, tokens, torch.tensor([tau]), torch.tensor([extra]))
-        start = len(text)
-        if tau + 1 < GAMMA:
-            exact = Modified(exact, q, start, start + GAMMA)
+        kept.emit(rows, proposal, tokens, torch.tensor([tau]), torch.tensor([extra]))
+        exact = leave(exact, q, len(text), len(text) + GAMMA)
         text = (*text, *drafted[:tau], extra)
+    return apart, modified
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_are_those_of_the_exact_engine_over_stacked_stops(seed, kind):
+    apart, modified = followed(seed, kind(), KINDS[kind])
+    assert apart < 1e-9
     assert modified
 
 
+class Early(carry.Shaped):
+    """The row one token before the block's end."""
+
+    def changed(self, rows, proposal, P, Q, kept, left):
+        return super().changed(rows, proposal, P, Q, kept, left - 1)
+
+
+class Alone(carry.Shaped):
+    """Older layers are forgotten."""
+
+    def emit(self, *given):
+        super().emit(*given)
+        self.layers = self.layers[-1:]
+
+
+@pytest.mark.parametrize("broken", [Early, Alone])
+def test_a_layer_at_the_wrong_place_or_forgotten_is_noticed(broken):
+    assert max(followed(seed, broken(), leaf_shaping.Shaped)[0] for seed in range(8)) > 1e-3
+
+
+@pytest.mark.parametrize("leaf", [None, 0.0, torch.nan, -1.0])
+def test_without_a_row_at_the_leaf_shaped_block_is_block_verification(leaf):
+    p, q = torch.rand(2, 8, GAMMA + 1, V, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    q[:, -1] = q[:, -1] if leaf is None else leaf
+    drafts = Drafts(Tree.chain(GAMMA), p, q[:, :GAMMA] if leaf is None else q, torch.randint(V, (8, GAMMA)))
+    shaped, block = (VERIFIERS[name].rates(drafts) for name in ("shaped-block", "block"))
+    assert torch.equal(shaped.cut, block.cut)
+    kept = carry.Shaped()
+    kept.emit(p, drafts.q, drafts.tokens, torch.zeros(8, dtype=torch.long), drafts.tokens[:, 0])
+    later = kept.modified(p, q.roll(-1, 1), drafts.tokens)
+    assert torch.allclose(later, p)
+
+
 def test_a_full_draft_leaves_nothing():
-    carry = Carry()
+    kept = carry.Modified()
     rows, q = torch.full((1, 3, 2), 0.5), torch.full((1, 2, 2), 0.5)
-    carry.emit(rows, q, torch.tensor([[0, 1]]), torch.tensor([2]), torch.tensor([0]))
-    assert carry.layers == []
-    assert torch.equal(carry.modified(rows, q, torch.tensor([[0, 1]])), rows)
+    kept.emit(rows, q, torch.tensor([[0, 1]]), torch.tensor([2]), torch.tensor([0]))
+    assert kept.layers == []
+    assert torch.equal(kept.modified(rows, q, torch.tensor([[0, 1]])), rows)

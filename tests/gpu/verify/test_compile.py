@@ -16,6 +16,7 @@ SHAPE = [[[], []], [[]]]
     "name",
     [pytest.param(name, marks=pytest.mark.slow) if "priority" in name else name for name in VERIFIERS],
 )
+@pytest.mark.sampled(3)
 def test_one_graph_same_outcome(name):
     verifier = VERIFIERS[name]
     trees = [Tree.chain(3), Tree.of_shape(SHAPE), Tree.of_shape(SHAPE, replacement=True)]

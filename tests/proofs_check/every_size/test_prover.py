@@ -42,6 +42,7 @@ FROM_CODE = (
 @pytest.mark.parametrize(
     "name", [*FROM_CODE, pytest.param("lifted-k-seq", id="minutes lifted-k-seq", marks=pytest.mark.slow)]
 )
+@pytest.mark.sampled(3)
 def test_proved_from_its_own_code(name):
     proof = prove_every_size(named(name), seconds=300)
     assert proof.verdict == "proved", proof.why
@@ -49,6 +50,7 @@ def test_proved_from_its_own_code(name):
     assert proof.cells > 0
 
 
+@pytest.mark.slow
 def test_the_induction_hypotheses_are_found_in_the_code():
     assert prove_every_size(traversal.VERIFIER).claims == [
         "traverse: stops with probability a, then follows the target's row",
@@ -217,6 +219,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("flaw", HOSTILE)
+@pytest.mark.sampled(3)
 def test_broken_code_is_not_proved(flaw):
     module, *edits = HOSTILE[flaw]
     assert prove_every_size(edited(module, *edits)).verdict == "undecided"
@@ -239,6 +242,7 @@ CHAIN_RULES = {
 
 
 @pytest.mark.parametrize("name", CHAIN_RULES)
+@pytest.mark.sampled(4)
 def test_what_is_kept_of_a_drafted_token(name):
     proof = prove_accepted(named(name))
     assert proof.verdict == "proved", proof.why

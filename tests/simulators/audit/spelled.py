@@ -207,5 +207,19 @@ def mixes_rows(target_probs, draft_probs, draft_tokens):
     return torch.stack([padded(*each) for each in zip(first, draft_probs, draft_tokens, strict=True)])
 
 
-LOSSY = (mixes_rows,)
+def accepts_as_few_as_any(target_probs, draft_probs, draft_tokens):
+    """Cuts every request of a batch where the first rejection of any of them is."""
+    given = list(zip(target_probs, draft_probs, draft_tokens, strict=True))
+    found = [core(*each) for each in given]
+    n = min(accepted for accepted, _ in found)
+    out = torch.full((len(given), draft_tokens.shape[1] + 1), -1)
+    for row, ((p, q, x), (accepted, token)) in enumerate(zip(given, found, strict=True)):
+        rest = (p[n] - q[n]).clip(0) if n < len(x) else p[n]
+        out[row, :n] = x[:n]
+        again = int(torch.multinomial(rest if rest.any() else p[n], 1))
+        out[row, n] = token if accepted == n else again
+    return out
+
+
+LOSSY = (mixes_rows, accepts_as_few_as_any)
 NUMPY = np  # the module has both libraries

@@ -171,6 +171,7 @@ class Drafts:
 
 
 @pytest.mark.parametrize("name", ["Net", "net", "Passes", "passes", "wrapped", "Drafts"])
+@pytest.mark.sampled(3)
 def test_a_call_with_other_arguments_is_bad_input(name, tmp_path, capfd):
     pytest.importorskip("torch")
     path = tmp_path / "nets.py"

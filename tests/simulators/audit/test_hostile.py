@@ -24,6 +24,7 @@ def test_how_many_there_are():
 
 
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.sampled(6)
 def test_a_bad_one_is_not_called_lossless(name):
     if name.startswith(("raises ", "returns ")) and name not in READ:
         with pytest.raises(BadInput, match="not audited"):  # every call: this is no law
@@ -35,6 +36,7 @@ def test_a_bad_one_is_not_called_lossless(name):
 
 
 @pytest.mark.parametrize("name", GOOD)
+@pytest.mark.sampled(4)
 def test_a_good_one_is_not_called_lossy(name):
     one = {"instances": [scenario("toy", Chain(1), 2)]} if name.startswith("coin by ") else {}
     report = audit.examine(GOOD[name], **{**SMALL, **one})
@@ -116,6 +118,7 @@ FOLLOWED = {
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
+@pytest.mark.sampled(3)
 def test_idioms_of_torch_are_followed(name):
     torch = pytest.importorskip("torch")
 

@@ -3,6 +3,7 @@
 import pytest
 
 from draftproof.simulators.audit.judge.exact import case
+from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.sandbox import sandboxed
 from draftproof.simulators.check import applies
 from draftproof.simulators.instances.randoms import Randoms
@@ -12,6 +13,7 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import context_free
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import SCHEMES, TOY
+from tests.simulators.audit.foreign import good
 from tests.simulators.audit.own import Own
 
 LOSSLESS = [verifier for verifier in VERIFIERS.values() if verifier.lossless]
@@ -29,6 +31,7 @@ def alarms(verifier, instances):
 
 
 @pytest.mark.parametrize("verifier", LOSSLESS, ids=lambda each: each.name)
+@pytest.mark.sampled(4)
 def test_no_alarm_on_a_few_instances(verifier):
     for scheme in SCHEMES.values():
         instances = Randoms(scheme, 2, 3)
@@ -54,6 +57,15 @@ def _thousand():
     shares = [112] * 8 + [104]
     for scheme, share in zip(SCHEMES.values(), shares, strict=True):
         yield from Randoms(scheme, 2, share, seed=11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("vocab", "depth"), [(2, 1), (3, 1), (2, 2), (3, 2)])
+def test_no_alarm_on_two_thousand_instances_of_a_function(vocab, depth):
+    instances = list(Randoms(Chain(depth), vocab, 500, seed=20))
+    report = examine(good, instances=instances, edges=False)
+    assert report.lossless
+    assert report.instances == 500
 
 
 @pytest.mark.slow

@@ -34,5 +34,5 @@ def test_the_fixture_makes_green_and_red(tmp_path):
     first = next(line for line in done.stdout.splitlines() if line.startswith("E "))
     assert "residual_from_the_target (numpy function): NOT lossless" in first
     assert "come out first with probability" in done.stdout
-    assert "dp.replay(residual_from_the_target, " in done.stdout
+    assert "dp.replay('tests.mutants.functions:residual_from_the_target', " in done.stdout
     assert "examine.py" not in done.stdout  # only the test's own line is shown

@@ -28,6 +28,7 @@ def test_how_many_there_are():
 
 
 @pytest.mark.parametrize("function", spelled.AUDITED, ids=named)
+@pytest.mark.sampled(3)
 def test_an_ordinary_spelling_is_audited(function):
     report = audit.examine(function, **SMALL)
     assert report.lossless, report
@@ -47,6 +48,7 @@ def test_a_fault_of_the_second_row_is_found(function):
 
 
 @pytest.mark.parametrize("function", spelled.NOT_AUDITED, ids=named)
+@pytest.mark.sampled(3)
 def test_what_cannot_be_called_is_not_audited_and_the_wrapper_is_said(function):
     with pytest.raises(BadInput, match="not audited") as raised:
         audit.examine(function, **SMALL)

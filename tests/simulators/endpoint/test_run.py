@@ -46,6 +46,7 @@ def test_a_right_server_passes_every_test():
         ("lossy", "law"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_every_fault_is_named(fault, name):
     report = ran(Fake(fault, bias=0.3), tokens=8000 if fault in ("lossy", "other rows") else 2000)
     assert report.status == 1

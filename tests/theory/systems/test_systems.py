@@ -40,7 +40,7 @@ def test_a_cascade_of_lossless_levels_is_lossless(inner, outer):
 
 def test_the_mistakes_of_the_inner_level_are_found():
     lossy = named("hsd-released")
-    for wrong in ({"inner": TOKEN, "outer": TOKEN, "said": "drafter"}, {"inner": lossy, "outer": TOKEN}):
+    for wrong in ({"inner": TOKEN, "outer": TOKEN, "rows_of": "drafter"}, {"inner": lossy, "outer": TOKEN}):
         found = [judge(i, cascade(m, **wrong)) for i, m in middles(SCENES)]
         assert not all(each.lossless for each in found)
         assert not any(each.declared for each in found)
@@ -58,9 +58,9 @@ def test_a_middle_model_like_the_target_loses_nothing():
 @pytest.mark.parametrize("verifier", [TOKEN, BLOCK], ids=lambda v: v.name)
 def test_a_prepared_draft_is_verified_with_the_rows_it_was_drawn_from(verifier):
     cases = list(middles(SCENES))
-    told = [replace(i, draft=Prepared(2, rows, said=True)) for i, rows in cases]
-    stale = [replace(i, draft=Prepared(2, rows, said=False)) for i, rows in cases]
-    hits = [replace(i, draft=Prepared(2, i.proposal, said=False)) for i, _ in cases]
+    told = [replace(i, draft=Prepared(2, rows, own_rows=True)) for i, rows in cases]
+    stale = [replace(i, draft=Prepared(2, rows, own_rows=False)) for i, rows in cases]
+    hits = [replace(i, draft=Prepared(2, i.proposal, own_rows=False)) for i, _ in cases]
     assert all(judge(each, verifier).lossless for each in (*told, *hits))
     assert not all(judge(each, verifier).lossless for each in stale)
     assert [emission(a, verifier).law() for a in hits] == [emission(i, verifier).law() for i, _ in cases]

@@ -13,9 +13,9 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import law_of
-from draftproof.theory.numbers import ONE
+from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.transport import long_run
-from draftproof.theory.transport.horizon import Program, fewest_calls, rounded
+from draftproof.theory.transport.horizon import Bounds, Call, Program, fewest_calls, rounded
 from draftproof.theory.transport.long_run import at_least, at_most
 from draftproof.theory.verifiers import named
 from tests.problems import TOY
@@ -91,6 +91,47 @@ def test_the_rule_is_exactly_lossless_and_stays_so_where_the_solution_is_wrong()
     calls, exits = program.rule(())
     assert exits == dict(law_of(instance.target, 4))
     assert calls > fewest > program.lower() - fmpq(1, 10**9)
+
+
+def cheapest(self, price):
+    pairs = zip(self.masses, self.outputs, strict=True)
+    return sum((mass * min(price[o] for o in outputs) for mass, outputs in pairs), ZERO)
+
+
+def shortened(self, k, rule=Program.rule):
+    calls, ends = rule(self, k)
+    return calls - fmpq(1, 10), dict(list(ends.items())[1:])
+
+
+BROKEN = {
+    "prices of the worst outputs": (Call, "collected", cheapest),
+    "a changed lower value": (Program, "lower", lambda self: self.rule(())[0] + fmpq(1, 10**9)),
+    "a rule that loses a word": (Program, "rule", shortened),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_broken_certificates_are_refused(fault, monkeypatch):
+    monkeypatch.setattr(*BROKEN[fault])
+    with pytest.raises(AssertionError, match=r"contradict|not lossless"):
+        fewest_calls(TOY.target, drafts(toy(2)), 5)
+
+
+def test_a_broken_certificate_of_the_long_run_is_refused(monkeypatch):
+    monkeypatch.setattr(long_run, "SIZE", 200)
+    monkeypatch.setattr(Call, "collected", cheapest)
+    with pytest.raises(AssertionError, match="contradict"):
+        long_run.tokens_a_call(TOY.target, drafts(toy(1)), 0, 1)
+
+
+def test_a_wrong_dual_certifies_less_and_no_value_beyond_the_bounds_is_certified():
+    found = fewest_calls(TOY.target, drafts(toy(2)), 5)
+    program = Program(TOY.target, drafts(toy(2)), 5, ((),), forget=False)
+    program.price[(), ()] = dict.fromkeys(program.price[(), ()], ZERO)
+    assert program.lower() < found.lower - fmpq(1, 100)
+    for lower, upper in ((fmpq(1, 10**6), 0), (0, -fmpq(1, 10**6))):
+        with pytest.raises(AssertionError, match="contradict"):
+            Bounds(found.lower + lower, found.upper + upper)
 
 
 def test_a_lossy_rule_needs_fewer_calls_than_the_optimum():

@@ -15,7 +15,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
-from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers import layered, named
 
 LEAF = ()
 SHAPES = {
@@ -48,15 +48,20 @@ def sparse(seed: int, draft, vocab: int) -> Instance:
     return Instance(Table.exact(vocab, target), Table.exact(vocab, proposal), draft)
 
 
-@pytest.mark.parametrize("verifier", ["layered", "lifted"])
-@pytest.mark.parametrize("draft", DRAFTS, ids=str)
-def test_law_is_exact(draft, verifier):
+UNEVEN = [each for each in DRAFTS[1:] if isinstance(each, Tree) and each.shape != SHAPES["binary"]]
+EXACT = [(name, draft) for name in ("layered", "lifted") for draft in DRAFTS]
+
+
+@pytest.mark.parametrize(
+    ("verifier", "draft"), [*EXACT, *(("layered-leaves", draft) for draft in UNEVEN)], ids=str
+)
+def test_law_is_exact(verifier, draft):
     for seed in range(6):
         inst = sparse(seed, draft, 2 if draft.depth > 2 else 3)
         assert emission(inst, named(verifier)).wrong_prefix() is None
 
 
-@pytest.mark.parametrize("verifier", ["layered", "lifted"])
+@pytest.mark.parametrize("verifier", ["layered", "layered-leaves", "lifted"])
 def test_chains_are_verified_as_blocks(verifier):
     for seed in range(20):
         inst = sparse(seed, Chain(3), 3)
@@ -68,11 +73,12 @@ def test_chains_are_verified_as_blocks(verifier):
 def test_never_below_traversal_here(draft):
     for seed in range(30):
         inst = sparse(seed, draft, 3)
-        layered, traversal = (emission(inst, named(n)).expected_accepted for n in ("layered", "traversal"))
-        assert layered >= traversal
+        found, traversal = (emission(inst, named(n)).expected_accepted for n in ("layered", "traversal"))
+        assert found >= traversal
 
 
 ALONE, LONG, WIDE = ((LEAF,), LEAF), (((LEAF,),), LEAF), ((LEAF,), LEAF, LEAF)
+FORKED = (((LEAF, LEAF),), LEAF)
 
 
 @pytest.mark.parametrize(("shape", "vocab"), [(ALONE, 2), (LONG, 2), (WIDE, 3)], ids=str)
@@ -88,22 +94,56 @@ def test_where_the_whole_vocabulary_is_drafted_it_closes_nothing(shape, vocab):
     assert any(gain > 0 for size, gain, _ in closed if size > vocab)
 
 
+@pytest.mark.parametrize(
+    ("shape", "vocab", "replacement"),
+    [(ALONE, 2, False), (LONG, 2, False), (FORKED, 2, False), (WIDE, 3, False), (LONG, 2, True)],
+    ids=str,
+)
+def test_with_leaves_in_the_split_it_closes_most_of_the_distance_there(shape, vocab, replacement):
+    """Without replacement it is the optimum; nowhere is it below layered transport or traversal."""
+    distances = []
+    for instance in Randoms(Tree(shape, replacement), vocab, 4, law=Logits()):
+        names = "traversal", "layered", "layered-leaves"
+        traversal, without, found = (emission(instance, named(name)) for name in names)
+        assert found.wrong_prefix() is None
+        assert found.expected_accepted >= max(without.expected_accepted, traversal.expected_accepted)
+        best, start = stateless(instance).lower, traversal.expected_accepted
+        distances.append((found.expected_accepted - start, best - start))
+    gained, whole = (sum(each) for each in zip(*distances, strict=True))
+    assert gained > (whole * exact("3/4") if replacement else whole - exact("1/1000000"))
+
+
+def own_row(draft, child, w, ways, target, leaves, right=layered.entered):
+    """A leaf's row is its own multiple of p, while its token's other rows are split as if it were not."""
+    return right(draft, child, w, ways, target, leaves and bool(child.shape))
+
+
+def other_row(draft, child, w, ways, target, leaves, right=layered.entered):
+    """The split is forgotten where the child has children."""
+    return right(draft, child, w, ways, target, leaves and not child.shape)
+
+
+@pytest.mark.parametrize("broken", [own_row, other_row])
+def test_a_split_that_only_one_side_knows_is_lossy(broken, monkeypatch):
+    monkeypatch.setattr(layered, "entered", broken)
+    found = [emission(each, named("layered-leaves")) for each in Randoms(Tree(ALONE), 2, 6, law=Logits())]
+    assert any(each.wrong_prefix() is not None for each in found)
+
+
 def test_it_is_below_traversal_on_an_irregular_shape_without_zeros():
     below = 0
     for instance in Randoms(Tree(SHAPES["deep"]), 2, 40, law=Dirichlet()):
         rows = [row for table in (instance.target, instance.proposal) for _, row in table.given()]
         assert min(mass for row in rows for mass in row) > 0
-        layered, traversal = (
+        found, traversal = (
             emission(instance, named(name)).expected_accepted for name in ("layered", "traversal")
         )
-        below += layered < traversal
+        below += found < traversal
     assert below == 11
 
 
 @pytest.mark.parametrize("draft", [Tree(SHAPES["binary"]), Tree(SHAPES["deep"]), Paths(2, 3)], ids=str)
 def test_nodes_may_take_turns(draft, monkeypatch):
-    from draftproof.theory.verifiers import layered
-
     monkeypatch.setattr(layered, "TOGETHER", 1)
     monkeypatch.setattr(layered, "LAST", 1)
     for seed in range(12):

@@ -4,20 +4,40 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.tried import second
 from draftproof.simulators.strategies import instances, rows
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import ONE
-from draftproof.theory.rows import excess, total
+from draftproof.theory.rows import Row, excess, minimum, possible, ratio, share, total
 from draftproof.theory.transport.single_step import alpha
 from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.lifted_without import by_sets
 from tests.checks import assert_lossless, assert_same_law, is_lossy, mean_accepted
 
 VERIFIER = named("lifted-without")
+
+
+def second(t: Row, q: Row) -> Row:
+    """How much of each token two siblings without replacement keep, in one pass over the sorted tokens: x and
+    y are both drawn with q(x) q(y) (1 / (1 - q(x)) + 1 / (1 - q(y))), so that two sums over the tokens before
+    x are enough. Every token has q < 1.
+    """
+    odds = [x / (1 - x) for x in q]
+    both = sum(odds[1:], odds[0])
+    pi = [x * (1 + both - part) for x, part in zip(q, odds, strict=True)]
+    kept = [0 * x for x in t]
+    masses, parts = 0 * both, 0 * both
+    drafted = [x for x in range(len(q)) if possible(q[x])]
+    for x in sorted(drafted, key=lambda x: ratio(t[x], pi[x]), reverse=True):
+        reach = pi[x] - odds[x] * masses - q[x] * parts
+        kept[x] = minimum(t[x], reach)
+        rate = share(t[x], reach)
+        masses, parts = masses + q[x] * rate, parts + odds[x] * rate
+    return tuple(kept)
+
+
 DRAFTS = [*map(Tree, (every(2, 2), ((), ((),)), (((), ()), ()), ((), (), ((),)))), Paths(2, 2), Paths(3, 2)]
 
 

@@ -53,6 +53,7 @@ def test_block_verification_reaches_the_stateless_optimum(name):
 
 
 @CHAINS
+@pytest.mark.slow
 def test_greedy_block_verification_reaches_the_full_information_optimum(name):
     accepted = emission(INSTANCES[name], named("greedy-block")).expected_accepted
     assert rounded(accepted) == VECTORS[name]["optimum"]["full_information"]

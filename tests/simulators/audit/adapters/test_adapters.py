@@ -32,6 +32,7 @@ def test_every_adapter_says_what_it_is():
             assert word in sys.modules[load.__module__].__doc__, (name, word)
 
 
+@pytest.mark.slow
 def test_a_function_is_cut_out_of_its_file(tmp_path):
     path = tmp_path / "utils.py"
     path.write_text(STAND_IN)

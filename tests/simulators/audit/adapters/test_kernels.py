@@ -110,6 +110,7 @@ def reports(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", BIASED)
+@pytest.mark.slow
 def test_kernels_are_judged_exactly(reports, name):
     status, _, said = reports[name, False]
     assert status == 0, said

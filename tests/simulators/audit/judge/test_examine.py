@@ -1,9 +1,11 @@
 """The verdict on foreign functions: good, biased by little, and misbehaved ones."""
 
+import io
 import random
 import signal
 import threading
 import time
+from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -70,8 +72,10 @@ def test_the_call_beside_a_witness_runs_wrong_again(function):
     run = report.run
     assert run.call in str(report)
     assert report.answer()["replay"]["call"] == run.call
-    scope = {"dp": draftproof, function.__name__: function}
-    assert eval(run.call, scope) == run.emitted  # as pasted
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(run.call, {})  # as pasted
+    assert printed.getvalue() == f"{run.emitted}\n"
     with pytest.raises(BadInput, match="never drafts '7'"):
         draftproof.replay(function, report.instance, "7")
 
@@ -104,6 +108,7 @@ def test_accepted_tokens_against_the_optimum():
 @pytest.mark.parametrize(
     ("function", "kind"), foreign.MISBEHAVED.items(), ids=lambda x: getattr(x, "__name__", "")
 )
+@pytest.mark.sampled(3)
 def test_misbehaviour_is_a_finding(function, kind):
     report = audit.examine(function, vocab=2, depth=1)
     assert report.lossless is False
@@ -279,7 +284,7 @@ def test_the_json_has_the_keys_of_the_contract():
     }
     for function in (foreign.good, block_by_products, foreign.never_ends):
         answer = audit.examine(function, vocab=2, depth=1 if function is foreign.never_ends else 2).answer()
-        assert answer.keys() - {"replay"} == keys
         sampled = function is foreign.never_ends  # it has too many runs
-        assert ("replay" in answer) == (answer["witness"] is not None and not sampled)
+        wrong = {"no_replay" if sampled else "replay"} if answer["witness"] else set()
+        assert answer.keys() == keys | wrong
     assert audit.examine(block_by_products, vocab=2).answer()["witness"].keys() == {"prefix", "got", "want"}

@@ -156,13 +156,34 @@ def test_float32_coins_break_where_float32_says():
     assert abs(law(function)[True] - 1 / 3) < 2.0**-24
 
 
+def test_a_sum_of_coins():
+    assert law(lambda rng: rng.random() < 0.25 * rng.random() + 0.125) == {True: 0.25, False: 0.75}
+    assert law(lambda rng: rng.random(3).sum() < 1)[True] == pytest.approx(1 / 6, abs=1e-15)
+    assert law(lambda rng: np.mean(rng.random(2)) < 0.25)[True] == 0.125
+
+    def twice(rng):  # the sum is then known better, and its parts are
+        u, v = rng.random(2)
+        return (u + v < 1, 2 * (u + v) < 1, u < 0.5, u - u < 0)
+
+    found = law(twice)
+    assert found[True, True, True, False] == 0.125
+    assert found[True, False, True, False] == 0.25
+    assert found[False, False, False, False] == 0.375
+    assert not any(key[3] for key in found)
+
+
+def overlapping_sums(rng):
+    u, v, w = rng.random(3)
+    return u + v < 1 and u + w < 1
+
+
 @pytest.mark.parametrize(
     "function",
     [
         lambda rng: float(rng.random()),
         lambda rng: hash(rng.random()),
         lambda rng: f"{rng.random()}",
-        lambda rng: rng.random() < 0.3 * rng.random() + 0.1,
+        overlapping_sums,
         lambda rng: rng.normal(),
         lambda rng: np.sin(rng.random() * 7) < 0.1,
         lambda rng: (rng.random() - 0.5) ** 2 < 0.1,
@@ -200,4 +221,4 @@ def test_fixed_coins_are_returned_as_they_are():
 
 def test_a_plain_number_is_followed_by_bisection():
     found = law_by_boxes(lambda source: int(float(source.uniform()) < 0.25), ONE)
-    assert sorted(found) == [(fmpq(1, 4), 1), (fmpq(3, 4), 0)]
+    assert sorted(each[:2] for each in found) == [(fmpq(1, 4), 1), (fmpq(3, 4), 0)]

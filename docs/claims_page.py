@@ -1,6 +1,6 @@
 """docs/claims.md, as text: generated, never written by hand.
 
-python -m draftproof.proofs_check.page > docs/claims.md
+python docs/claims_page.py > docs/claims.md
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from draftproof.proofs_check.induction import THEOREMS
 HEAD = """# Claims
 
 Every theorem in the registry `proofs_check/claims/`, with its verdict. This page is generated from the
-registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fails when it is stale.
+registry (`python docs/claims_page.py > docs/claims.md`); a test fails when it is stale.
 
 | verdict | means |
 | --- | --- |
@@ -33,21 +33,6 @@ registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fai
 
 Seconds are CPU seconds on a 2-core x86-64 virtual machine, rounded up.
 """
-
-
-def registry(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> list[dict[str, str]]:
-    """The claims as rows of text, as recorded: nothing is checked again."""
-    return [
-        {
-            "statement": claim.statement + (f" ({claim.note})" if claim.note else ""),
-            "source": claim.source,
-            "scope": claim.scope,
-            "verdict": claim.verdict,
-            "behind": ", ".join(claim.behind),
-            "command": claim.command,
-        }
-        for claim in claims
-    ]
 
 
 def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:

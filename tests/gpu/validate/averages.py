@@ -1,18 +1,7 @@
-"""How close the bounds estimated from sampled trees are to the exact optima.
+"""The bounds of `tree_odds`, averaged over all drafts of an instance."""
 
-    python benchmarks/tree_bounds.py --count 40
-
-The instances are small ones of the ensemble of tree_gap.py. The bounds are averaged over all drafts, the
-optima certified. "above" is the mean of bound / optimum - 1, "most" the largest difference in E[tau], "at it"
-the number of instances on which both are equal within 1e-7. The last column is the mean of bound / E[tau] - 1
-for the best verifier without state here (`layered`, exact).
-"""
-
-import argparse
-import time
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,55 +9,14 @@ from draftproof.gpu.draft import Tree as Shape
 from draftproof.gpu.exact.drafts import Drafted, every, mean, places
 from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.gpu.verify import Drafts
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.randoms import Mixed, Randoms
-from draftproof.simulators.optimum import full_information, stateless
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.shape import every as full
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.verifiers import named
-
-DRAFTS = (
-    ("binary, without replacement", Tree(full(2, 2)), 3),
-    ("binary, with replacement", Tree(full(2, 2), replacement=True), 3),
-    ("binary, from strata", Stratified(full(2, 2)), 3),
-    ("two siblings, two below the first", Tree((((), ()), ())), 3),
-    ("two siblings with a child each", Tree((((),), ((),))), 3),
-    ("two paths", Paths(2, 2), 3),
-    ("three paths", Paths(3, 2), 2),
-    ("two paths of three", Paths(2, 3), 2),
-)
-
-
-def nearness(count: int) -> None:
-    """Prints one line per draft."""
-    heads = ["optimum", "bound", "above", "most", "at it"]
-    print(" " * 35 + f"  V{'stateless':>25}{'full information':>41}")
-    print(" " * 38 + "".join(f"{head:>8}" for head in heads * 2) + f"{'layered':>9}")
-    start, error = time.perf_counter(), 0.0
-    for name, scheme, vocab in DRAFTS:
-        rows = []
-        for instance in Randoms(scheme, vocab, count, law=Mixed()):
-            best, whole = stateless(instance), full_information(instance)
-            error = max(error, best.error)
-            reached = emission(instance, named("layered")).expected_accepted
-            bounds = [float(odds.sum()) for odds in mean_odds(instance)]
-            rows.append([best.value, bounds[0], float(whole.value), bounds[1], float(reached)])
-        values = np.array(rows)
-        shown = ""
-        for optimum, bound in (values[:, :2].T, values[:, 2:4].T):
-            over = (bound / optimum - 1).mean()
-            shown += f"{optimum.mean():8.4f}{bound.mean():8.4f}{over:8.2%}"
-            shown += f"{(bound - optimum).max():8.4f}{(bound < optimum + 1e-7).sum():8d}"
-        print(f"{name:35}{vocab:3d}{shown}{values[:, 1].mean() / values[:, 4].mean() - 1:9.2%}", flush=True)
-    took = time.perf_counter() - start
-    print(f"{count} instances each, stateless optima to {error:.0e}; {took:.0f} s")
 
 
 def mean_odds(instance: Instance) -> tuple[Tensor, Tensor]:
@@ -139,15 +87,3 @@ def _side_by_side(instance: Instance, scheme: Paths) -> tuple[Drafts, Tensor]:
     proposal = torch.cat([path.q[:, min(k, 1) :] for k, path in enumerate(paths)], 1)
     tokens = torch.cat([path.tokens for path in paths], 1)
     return Drafts(planned(scheme), target, proposal, tokens), weights[chosen].prod(1)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=40)
-    nearness(parser.parse_args().count)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,347 @@
+"""Drafting a block of tokens in one pass (DFlash, chen2026dflash): the network and its drafter."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import Qwen3Config
+from transformers.cache_utils import Cache
+from transformers.models.qwen3.modeling_qwen3 import (
+    Qwen3MLP,
+    Qwen3RMSNorm,
+    Qwen3RotaryEmbedding,
+    rotate_half,
+)
+
+from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.history import History
+from draftproof.gpu.models import Model, shut
+from draftproof.gpu.passes import Reader, padded
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Accepted, Draft, Level, Session, Structure
+from draftproof.theory.errors import BadInput
+
+NAME = "block drafter"
+FUSION = 2.0  # every weight of the fusion before training, as in DFlare
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a block drafter has beside DFlash's parts. `fusion`: each layer fuses the target's layers by its
+    own softmax weights; `projections`: keys and values of the context have their own projections (both
+    DFlare, dflare2026block); `markov`: rank of a bias W2 W1[x] on the token after x, 0 for none;
+    `confidence`: a head that predicts sum min(p, q) of each row (both DSpark, dspark2026throughput).
+    """
+
+    fusion: bool = False
+    projections: bool = False
+    markov: int = 0
+    confidence: bool = False
+
+
+class Attention(nn.Module):
+    """Attention of a block to its context and to all of itself; the context has no queries."""
+
+    def __init__(self, config: Qwen3Config, number: int, projections: bool) -> None:
+        super().__init__()
+        hidden, bias = config.hidden_size, config.attention_bias
+        self.number, self.size = number, config.head_dim or hidden // config.num_attention_heads
+        keys = config.num_key_value_heads * self.size
+        self.q_proj = nn.Linear(hidden, config.num_attention_heads * self.size, bias=bias)
+        self.k_proj, self.v_proj = (nn.Linear(hidden, keys, bias=bias) for _ in range(2))
+        self.o_proj = nn.Linear(config.num_attention_heads * self.size, hidden, bias=bias)
+        self.q_norm, self.k_norm = (Qwen3RMSNorm(self.size, config.rms_norm_eps) for _ in range(2))
+        self.projections = projections
+        if projections:
+            self.context_k_proj, self.context_v_proj = (nn.Linear(hidden, keys, bias=bias) for _ in range(2))
+
+    def keep(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache, context: bool) -> Any:
+        """Writes keys and values of states [B, n, H] to the cache; returns all of them."""
+        own = context and self.projections
+        k = (self.context_k_proj if own else self.k_proj)(states)
+        v = (self.context_v_proj if own else self.v_proj)(states)
+        keys = _turned(self.k_norm(self._heads(k)), turn)
+        return cache.update(keys, self._heads(v).transpose(1, 2), self.number)
+
+    def forward(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache, mask: Tensor) -> Tensor:
+        """[B, n, H]; mask [B or 1, 1, n, keys] is true where a key is seen."""
+        query = _turned(self.q_norm(self._heads(self.q_proj(states))), turn)
+        keys, values = self.keep(states, turn, cache, context=False)
+        out = functional.scaled_dot_product_attention(
+            query, keys.to(query), values.to(query), mask, enable_gqa=True
+        )
+        return self.o_proj(out.transpose(1, 2).flatten(2))
+
+    def _heads(self, states: Tensor) -> Tensor:
+        return states.unflatten(-1, (-1, self.size))
+
+
+class Layer(nn.Module):
+    """One layer; the context passes through its attention alone."""
+
+    def __init__(self, config: Qwen3Config, number: int, projections: bool) -> None:
+        super().__init__()
+        self.self_attn, self.mlp = Attention(config, number, projections), Qwen3MLP(config)
+        self.input_layernorm, self.post_attention_layernorm = (
+            Qwen3RMSNorm(config.hidden_size, config.rms_norm_eps) for _ in range(2)
+        )
+
+    def forward(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache, mask: Tensor) -> Tensor:
+        states = states + self.self_attn(self.input_layernorm(states), turn, cache, mask)
+        return states + self.mlp(self.post_attention_layernorm(states))
+
+
+class Markov(nn.Module):
+    """DSpark's low-rank bias on the logits of the token after a known one."""
+
+    def __init__(self, vocab: int, rank: int) -> None:
+        super().__init__()
+        self.markov_w1, self.markov_w2 = nn.Embedding(vocab, rank), nn.Linear(rank, vocab, bias=False)
+        nn.init.zeros_(self.markov_w2.weight)
+
+
+class Confidence(nn.Module):
+    """DSpark's logit of the probability that a drafted token is accepted."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.proj = nn.Linear(size, 1)
+
+
+class BlockNetwork(nn.Module):
+    """A block is an anchor, the text's last token, and masks, each for one of the tokens after it.
+
+    Context are the target's hidden states, after the layers `layers` (0 is the first), of the tokens before
+    the anchor. Embeddings and output head are the target's. Parameters have the names of DFlash's published
+    checkpoints; `mask_embedding` is there if no token of the target's serves as the mask.
+    """
+
+    def __init__(
+        self,
+        config: Qwen3Config,
+        block: int,
+        layers: tuple[int, ...],
+        variant: Variant | None = None,
+        mask: int | None = None,
+    ) -> None:
+        super().__init__()
+        config._attn_implementation = "sdpa"
+        variant, hidden = variant or Variant(), config.hidden_size
+        self.config, self.block, self.sources, self.variant, self.mask = config, block, layers, variant, mask
+        count = config.num_hidden_layers
+        if variant.fusion:
+            self.fusion = nn.Parameter(torch.full((count, len(layers)), FUSION))
+        else:
+            self.fc = nn.Linear(len(layers) * hidden, hidden, bias=False)
+        self.hidden_norm, self.norm = (Qwen3RMSNorm(hidden, config.rms_norm_eps) for _ in range(2))
+        self.layers = nn.ModuleList(Layer(config, k, variant.projections) for k in range(count))
+        self.rotary_emb = Qwen3RotaryEmbedding(config)
+        if mask is None:
+            self.mask_embedding = nn.Parameter(0.02 * torch.randn(hidden))
+        if variant.markov:
+            self.markov_head = Markov(config.vocab_size, variant.markov)
+        if variant.confidence:
+            self.confidence_head = Confidence(hidden + variant.markov)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.norm.weight.dtype
+
+    def chosen(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
+        """The hidden states [B, T, H] after the layers that are read, side by side."""
+        return torch.cat([hidden_states[layer + 1] for layer in self.sources], dim=-1)
+
+    def contexts(self, hidden: Tensor) -> list[Tensor]:
+        """What each layer takes for context [B, T, H], from the hidden states that are `chosen`."""
+        if not self.variant.fusion:
+            return [self.hidden_norm(self.fc(hidden))] * len(self.layers)
+        parts = hidden.unflatten(-1, (len(self.sources), -1))
+        return [self.hidden_norm(weights.softmax(-1) @ parts) for weights in self.fusion]
+
+    def opening(self, anchors: Tensor, embed: Any) -> Tensor:
+        """The inputs [.., block, H] of blocks with these anchors; `embed` has the target's embeddings."""
+        mask = self.mask_embedding if self.mask is None else embed(anchors.new_tensor(self.mask))
+        first = embed(anchors)[..., None, :]
+        rest = mask.to(first).expand(*anchors.shape, self.block - 1, -1)
+        return torch.cat((first, rest), -2)
+
+    def forward(
+        self,
+        embedded: Tensor | None = None,
+        hidden: Tensor | None = None,
+        *,
+        position_ids: Tensor,
+        past_key_values: Cache,
+        attention_mask: Tensor | None = None,
+        **_: Any,
+    ) -> Tensor:
+        """Hidden states of the blocks `embedded` [B, n, H], ready for the target's output head. If `hidden`
+        [B, T, m H] is given instead, only keeps its keys and values, for the blocks that come later.
+        """
+        given = hidden if embedded is None else embedded
+        assert given is not None
+        turn = self.rotary_emb(given, position_ids)
+        if embedded is None:
+            contexts = self.contexts(given)
+            for layer, context in zip(self.layers, contexts, strict=True):
+                layer.self_attn.keep(context, turn, past_key_values, context=True)  # type: ignore
+            return contexts[0]
+        for layer in self.layers:
+            embedded = layer(embedded, turn, past_key_values, attention_mask)
+        return self.norm(embedded)
+
+    def biased(self, logits: Tensor, before: Tensor) -> Tensor:
+        """Logits [.., V] with the bias that the tokens `before` [..] give them."""
+        if not self.variant.markov:
+            return logits
+        return logits + self.markov_head.markov_w2(self.markov_head.markov_w1(before))
+
+    def confidence(self, states: Tensor, before: Tensor) -> Tensor:
+        """The logit [..] of sum min(p, q), from the states [.., H] of masks and the tokens before them."""
+        if self.variant.markov:
+            states = torch.cat((states, self.markov_head.markov_w1(before)), -1)
+        return self.confidence_head.proj(states)[..., 0]
+
+    def save(self, folder: Path) -> None:
+        """Writes model.safetensors (bfloat16) and config.json."""
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = {name: each.to(torch.bfloat16).contiguous() for name, each in self.state_dict().items()}
+        save_file(weights, folder / "model.safetensors")
+        about = self.config.to_diff_dict()
+        how = {"target_layer_ids": list(self.sources), "mask_token_id": self.mask, **vars(self.variant)}
+        about |= {"draftproof": NAME, "block_size": self.block, "dflash_config": how}
+        (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def new_block(target: Any, block: int, layers: int, variant: Variant | None = None) -> BlockNetwork:
+    """An untrained block drafter for a target, as wide as it; it reads at most five of the target's layers.
+
+    >>> from transformers import LlamaConfig, LlamaForCausalLM
+    >>> sizes = dict(vocab_size=9, hidden_size=8, intermediate_size=8, num_attention_heads=2)
+    >>> target = LlamaForCausalLM(LlamaConfig(num_hidden_layers=2, **sizes))
+    >>> sorted({name.split(".")[0] for name in new_block(target, block=4, layers=1).state_dict()})
+    ['fc', 'hidden_norm', 'layers', 'mask_embedding', 'norm']
+    """
+    heads = "num_attention_heads", "num_key_value_heads"
+    names = *heads, "vocab_size", "hidden_size", "intermediate_size", "max_position_embeddings"
+    sizes = {name: getattr(target.config, name) for name in names}
+    sizes["head_dim"] = sizes["hidden_size"] // sizes["num_attention_heads"]
+    config = Qwen3Config(num_hidden_layers=layers, bos_token_id=None, eos_token_id=None, **sizes)
+    depth = target.config.num_hidden_layers
+    count = min(5, depth)
+    sources = tuple(round(k * (depth - 1) / max(1, count - 1)) for k in range(count))
+    return BlockNetwork(config, block, sources, variant)
+
+
+def load_block(folder: Path, target: Any) -> BlockNetwork:
+    """The block drafter saved in a folder; BadInput if it does not fit the target."""
+    try:
+        about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        how, block = dict(about.pop("dflash_config")), int(about.pop("block_size"))
+        sources, mask = tuple(how.pop("target_layer_ids")), how.pop("mask_token_id")
+        network = BlockNetwork(Qwen3Config(**about), block, sources, Variant(**how), mask)
+        network.load_state_dict(load_file(folder / "model.safetensors"))
+    except FileNotFoundError as error:
+        raise BadInput(f"{error.filename or folder}: no such file") from None
+    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise BadInput(f"{folder}: not a block drafter: {str(error).splitlines()[0]}") from None
+    size, found = target.config.hidden_size, network.config.hidden_size
+    if found != size or max(sources) >= target.config.num_hidden_layers:
+        raise BadInput(f"{folder}: made for a target of hidden size {found}, not {size}")
+    embeddings = target.get_input_embeddings().weight
+    network = network.to(embeddings.device, embeddings.dtype).eval()
+    network.rotary_emb = Qwen3RotaryEmbedding(network.config).to(embeddings.device)  # stays float32
+    return network
+
+
+class BlockDrafter(Drafter):
+    """Drafts with a block network: without a Markov head all nodes of one depth have the same row. It is not
+    stateless, since its rows depend on where the last step stopped.
+    """
+
+    reads_hidden = True
+
+    def __init__(self, network: BlockNetwork, target: Model, name: str = "block") -> None:
+        self.network, self.target, self.name = network, target, name
+        self.deepest = network.block - 1
+        self.by_depth = not network.variant.markov
+
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
+        return BlockSession(self, prompts, capacity, hidden)
+
+
+class BlockSession(Session):
+    """The reader keeps the context's keys and values; a block is written behind them and then overwritten.
+    `last` [B, 1] are the anchors, `states` [B, block - 1, H] and `rows` [B, block - 1, V] those of the masks.
+    """
+
+    states: Tensor
+    rows: Tensor
+
+    def __init__(
+        self, drafter: BlockDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
+    ) -> None:
+        network, self.target, device = drafter.network, drafter.target, drafter.target.device
+        self.slots = Reader.of(network, len(prompts), capacity + network.block, drafter.target.context)
+        super().__init__(self.slots)
+        self.network, whole = network, drafter.target.network
+        self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
+        if hidden is not None:
+            self.slots.read([prompt[:-1] for prompt in prompts], hidden=network.chosen(hidden))
+        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
+        self.sees = functional.pad(
+            torch.ones(1, network.block, network.block + 1, dtype=torch.bool, device=device), (0, 1)
+        )
+        self.levels = torch.arange(network.block, device=device)[None]
+
+    def root(self) -> Tensor:
+        embedded = self.network.opening(self.last[:, 0], self.embed)
+        output = self.slots.run(self.network.block, 0, self.sees, self.levels, embedded=embedded)
+        self.states = output[:, 1:].clone()
+        self.rows = self.output(self.states)
+        return self._after(self.last, 0)[:, 0]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        return self._after(tokens, level.depth)
+
+    def by_depth(self) -> Tensor:
+        """Logits [B, block - 1, V] of the next tokens, none of which depends on the others."""
+        self.root()
+        return shut(self.rows, self.target.known, self.target.vocab)
+
+    def _after(self, tokens: Tensor, depth: int) -> Tensor:
+        rows = self.rows[:, depth, None].expand(-1, tokens.shape[1], -1)
+        return shut(self.network.biased(rows, tokens), self.target.known, self.target.vocab)
+
+    def draft(
+        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """As `Session.draft`; chains have the confidence of each row, if the network has a head for it."""
+        draft = super().draft(structure, sampling, uniforms, history)
+        if not self.network.variant.confidence or not draft.tree.is_chain:
+            return draft
+        before = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)[:, :-1]
+        logits = self.network.confidence(self.states[:, : before.shape[1]], before)
+        return replace(draft, confidence=logits.float().sigmoid())
+
+    def accept(self, accepted: Accepted) -> None:
+        """Keeps the context of the accepted path."""
+        assert accepted.hidden is not None
+        rows = torch.arange(len(accepted.path), device=accepted.path.device)[:, None]
+        layers = [layer + 1 for layer in self.network.sources]
+        hidden = self.network.chosen({k: accepted.hidden[k][rows, accepted.path] for k in layers})
+        self.slots.run(hidden.shape[1], 0, hidden=hidden)
+        self.slots.advance(accepted.counts, accepted.read, None)
+        self.last = padded([tokens[-1:] for tokens in accepted.tokens], self.last.device)
+
+
+def _turned(states: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
+    """[B, heads, n, size] with rotary positions, from states [B, n, heads, size]."""
+    states, (cos, sin) = states.transpose(1, 2), (each[:, None] for each in turn)
+    return (states * cos + rotate_half(states) * sin).to(states)

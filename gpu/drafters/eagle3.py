@@ -1,0 +1,172 @@
+"""Published EAGLE-3 heads (li2025eagle3): layouts of SafeAILab/EAGLE, SpecForge, and speculators."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, LlamaConfig
+
+from draftproof.gpu.drafters.features import Head
+from draftproof.gpu.drafters.published import Layout, fill, settings, weights
+from draftproof.theory.errors import BadInput
+
+EAGLE: Layout = (("midlayer.", "decoder.layers.0."), ("norm.", "decoder.norm."))
+SPECULATORS: Layout = (("layers.", "decoder.layers."), ("norm.", "decoder.norm."))
+LEFT_OUT = "d2t", "t2d", "verifier_", "rotary_emb."
+"""Keys that are no parameters here; d2t and t2d, the maps between vocabularies, are read apart."""
+DECODERS = "llama", "qwen3"
+"""Types of layers that speculators' heads may have; all others have those of Llama."""
+
+
+class Eagle3Head(Head):
+    """A fused feature and the last token's embedding go, each after a norm and side by side, into the
+    attention of the first decoder layer, whose residual is the feature.
+
+    `ids` [D] are the target's ids of the drafter's own vocabulary: all other tokens of the target's `vocab`
+    get the logit -inf, so that its rows are rows over the target's vocabulary. `traits`: which of the
+    options the head was made with (see `TRAITS`).
+    """
+
+    ids: Tensor
+
+    def __init__(
+        self,
+        config: Any,
+        source: int,
+        layers: tuple[int, ...],
+        ids: Tensor,
+        vocab: int,
+        traits: frozenset[str],
+    ) -> None:
+        super().__init__()
+        hidden, eps = config.hidden_size, config.rms_norm_eps
+        self.layers, self.vocab, self.traits = layers, vocab, traits
+        size = config.vocab_size
+        config.vocab_size, config.pad_token_id, config._attn_implementation = 1, None, "sdpa"
+        self.config = config
+        self.decoder: Any = AutoModel.from_config(config)
+        self.decoder.embed_tokens = None
+        first = self.decoder.layers[0]
+        norm = type(first.input_layernorm)
+        for name in ("q_proj", "k_proj", "v_proj"):
+            made = getattr(first.self_attn, name)
+            wider = nn.Linear(2 * hidden, made.out_features, bias=made.bias is not None)
+            setattr(first.self_attn, name, wider)
+        first.hidden_norm = norm(hidden, eps)
+        self.fc = nn.Linear(source * len(layers), hidden, bias=False)
+        if "norm_before_fc" in traits:
+            self.input_norm = norm(source * len(layers), eps)
+        if "fc_norm" in traits:
+            self.fc_norm = nn.ModuleList([norm(source, eps) for _ in layers])
+        self.lm_head = nn.Linear(hidden, len(ids), bias=False)
+        if "embed_tokens" in traits:
+            self.embed_tokens = nn.Embedding(size, hidden)
+        self.register_buffer("ids", ids, persistent=False)
+
+    @property
+    def own_embeddings(self) -> Any:
+        return getattr(self, "embed_tokens", None)
+
+    def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
+        given = [hidden_states[layer] for layer in self.layers]
+        if "fc_norm" in self.traits:
+            given = [norm(each) for norm, each in zip(self.fc_norm, given, strict=True)]
+        joined = torch.cat(given, dim=-1)
+        return self.fc(self.input_norm(joined) if "norm_before_fc" in self.traits else joined)
+
+    def forward(
+        self,
+        embedded: Tensor,
+        feature: Tensor,
+        attention_mask: Tensor | dict[str, Tensor],
+        position_ids: Tensor,
+        **options: Any,
+    ) -> Tensor:
+        """States [B, T, hidden], which are features of the next positions; arguments as for `FeatureHead`."""
+        options |= {"position_ids": position_ids}
+        options |= {"position_embeddings": self.decoder.rotary_emb(feature, position_ids)}
+        kinds = getattr(self.config, "layer_types", None) or ["full_attention"] * len(self.decoder.layers)
+        states = feature
+        for number, (layer, kind) in enumerate(zip(self.decoder.layers, kinds, strict=True)):
+            mask = attention_mask[kind] if isinstance(attention_mask, dict) else attention_mask
+            given = options | {"attention_mask": mask}
+            states = layer(states, **given) if number else self._first(layer, embedded, feature, given)
+        return self.decoder.norm(states) if "norm_output" in self.traits else states
+
+    def _first(self, layer: Any, embedded: Tensor, feature: Tensor, options: dict[str, Any]) -> Tensor:
+        normed = layer.hidden_norm(feature)
+        joined = torch.cat((layer.input_layernorm(embedded), normed), dim=-1)
+        attended, _ = layer.self_attn(hidden_states=joined, **options)
+        states = (normed if "norm_before_residual" in self.traits else feature) + attended
+        return states + layer.mlp(layer.post_attention_layernorm(states))
+
+    def logits(self, states: Tensor, output: Any = None) -> Tensor:
+        if not self.traits & {"norm_output", "raw_output"}:
+            states = self.decoder.norm(states)
+        own = self.lm_head(states)
+        every = own.new_full((*own.shape[:-1], self.vocab), -torch.inf)
+        return every.index_copy(-1, self.ids, own)
+
+
+TRAITS = "norm_before_residual", "norm_before_fc", "fc_norm", "norm_output"
+"""Options of speculators' heads: the residual of the first layer is the feature after its norm; norms before
+the fusion, of all hidden states together or of each; states go through the last norm before they are
+features. SpecForge has `fc_norm`; with its `norm_output` false there is no last norm (`raw_output`)."""
+
+
+def load_eagle3(folder: Path, about: Mapping[str, Any], target: Any, vocab: int) -> Eagle3Head:
+    """The EAGLE-3 head in a folder with the config.json `about`, for a target with `vocab` outputs; BadInput
+    if keys are missing or unknown, or if the head does not fit the target.
+    """
+    given = weights(folder)
+    text, depth = target.config.get_text_config(decoder=True), target.config.num_hidden_layers
+    speculators = "speculators_model_type" in about
+    if speculators:
+        (inner,) = settings(about, ["transformer_layer_config"], folder)
+        layers = about.get("eagle_aux_hidden_state_layer_ids")
+        traits = {name for name in TRAITS if about.get(name)}
+        if (type_ := inner.get("model_type", DECODERS[1])) not in DECODERS:
+            raise BadInput(f"{folder}: layers of type {type_}: {' and '.join(DECODERS)} can be loaded")
+        config = AutoConfig.for_model(type_, **{k: v for k, v in inner.items() if k != "model_type"})
+    else:
+        named = (about.get("eagle_config") or {}).get("eagle_aux_hidden_state_layer_ids")
+        layers = named and [layer + 1 for layer in named]  # of layers whose outputs are read
+        traits = {"fc_norm"} if about.get("fc_norm") else set()
+        traits |= set() if about.get("norm_output", True) else {"raw_output"}
+        settings(about, ["hidden_size", "num_attention_heads", "intermediate_size"], folder)
+        config = LlamaConfig(**{k: v for k, v in about.items() if k != "model_type"})
+        config.num_hidden_layers, config.attention_bias = 1, False
+    source = about.get("target_hidden_size") or config.hidden_size
+    if source != text.hidden_size:
+        raise BadInput(f"{folder}: made for a target of hidden size {source}, not {text.hidden_size}")
+    layers = tuple(layers or (2, depth // 2, depth - 3))
+    if min(layers) < 0 or max(layers) > depth:
+        raise BadInput(f"{folder}: reads hidden states {[*layers]} of a target with {depth} layers")
+    if "embed_tokens.weight" in given:
+        traits.add("embed_tokens")
+        config.vocab_size = len(given["embed_tokens.weight"])
+    elif config.hidden_size != text.hidden_size:
+        raise BadInput(f"{folder}: the checkpoint lacks weights: embed_tokens.weight")
+    if "lm_head.weight" not in given:
+        raise BadInput(f"{folder}: the checkpoint lacks weights: lm_head.weight")
+    ids = _ids(given, vocab, folder)
+    head = Eagle3Head(config, source, layers, ids, vocab, frozenset(traits))
+    fill(head, given, SPECULATORS if speculators else EAGLE, folder, LEFT_OUT)
+    return head
+
+
+def _ids(given: Mapping[str, Tensor], vocab: int, folder: Path) -> Tensor:
+    """The target's ids of the drafter's tokens: d2t has the distance of each from its own number."""
+    own = len(given["lm_head.weight"])
+    if own == vocab:
+        return torch.arange(vocab)
+    if "d2t" not in given:
+        raise BadInput(f"{folder}: the checkpoint lacks weights: d2t ({own} tokens of the target's {vocab})")
+    ids = given["d2t"].long() + torch.arange(len(given["d2t"]))
+    if len(ids) != own or len(ids.unique()) != own or ids.min() < 0 or ids.max() >= vocab:
+        raise BadInput(f"{folder}: d2t does not name {own} different tokens of the target's {vocab}")
+    if "t2d" in given and not torch.equal(given["t2d"].bool().nonzero()[:, 0], ids.sort().values):
+        raise BadInput(f"{folder}: t2d and d2t name different tokens")
+    return ids

@@ -1,0 +1,93 @@
+"""What a function returns: tokens, tokens padded with -1, or the number of accepted tokens and the next one.
+
+Each reading gets the result and the drafted tokens, returns the emitted tokens, and raises if the result is
+something else. READINGS are tried in order.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from draftproof.simulators.audit.targets import LONGEST
+
+
+def _integers(values: Any) -> list[int]:
+    if isinstance(values, str | bytes | dict | set) or len(values) > LONGEST:
+        raise ValueError("not a list of tokens")
+    found = values.tolist() if hasattr(values, "tolist") else list(values)
+    while len(found) == 1 and isinstance(found[0], list):
+        found = found[0]
+    if not all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in found):
+        raise ValueError("not token ids")
+    return [int(each) for each in found]
+
+
+def _count(value: Any) -> int:
+    found = value.item() if hasattr(value, "item") else value
+    if isinstance(found, bool) or not isinstance(found, int | np.integer):
+        raise ValueError("not a number of tokens")
+    return int(found)
+
+
+def _tokens(result: Any, x: list[int]) -> list[int]:
+    found = _integers(result)
+    if isinstance(result, tuple) and len(result) == 2 and found[0] != x[0]:
+        raise ValueError("two numbers that are not tokens")
+    return found
+
+
+def _padded(result: Any, x: list[int]) -> list[int]:
+    found = _integers(result[0] if isinstance(result, tuple) else result)
+    if len(found) != len(x) + 1:
+        raise ValueError("not padded")
+    while found and found[-1] < 0:
+        found.pop()
+    return found
+
+
+def _tokens_and_count(result: Any, x: list[int]) -> list[int]:
+    tokens, accepted = result
+    found, count = _integers(tokens), _count(accepted)
+    if len(found) not in (count + 1, len(x) + 1) or not 0 <= count <= len(x) or found[:count] != x[:count]:
+        raise ValueError("not the number of accepted tokens")
+    return found[: count + 1]
+
+
+def _count_and_token(result: Any, x: list[int]) -> list[int]:
+    count, token = result
+    accepted = _count(count)
+    if not 0 <= accepted <= len(x):
+        raise ValueError("not the number of accepted tokens")
+    return [*x[:accepted], _count(token)]
+
+
+def _token_and_count(result: Any, x: list[int]) -> list[int]:
+    return _count_and_token(result[::-1], x)
+
+
+def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
+    accepted, token = result
+    found = _integers(accepted)
+    if found != x[: len(found)]:
+        raise ValueError("not the accepted tokens")
+    return [*found, _count(token)]
+
+
+def _mask_and_token(result: Any, x: list[int]) -> list[int]:
+    mask, token = result
+    found = mask.tolist() if hasattr(mask, "tolist") else list(mask)
+    if len(found) != len(x) or not all(isinstance(each, bool) for each in found):
+        raise ValueError("not which tokens are accepted")
+    count = found.index(False) if False in found else len(found)
+    return [*x[:count], _count(token)]
+
+
+READINGS = (
+    _tokens,
+    _padded,
+    _tokens_and_count,
+    _accepted_and_token,
+    _mask_and_token,
+    _count_and_token,
+    _token_and_count,
+)
