@@ -46,7 +46,7 @@ TREES = {
 UNBOUNDED = "tree:8x1", "tree:5x2", "tree:7x2"
 """The time of their bounds grows as two to the number of siblings."""
 RULES = {
-    "chain": ("token", "block"),
+    "chain": ("token", "block", "nss"),
     "tree": ("rrs", "traversal"),
     "strata": ("priority", "lifted-priority"),
     "ddtree": ("nss",),

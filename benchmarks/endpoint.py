@@ -1,7 +1,7 @@
 """How often `draftproof endpoint` rejects a right server, and what the rejection of a lossy one costs.
 
-    python -m benchmarks.endpoint alone --runs 200 --out alone.jsonl
-    python -m benchmarks.endpoint against --runs 200 --out against.jsonl
+    python -m benchmarks.endpoint alone --runs 200 --tokens 1000 --out alone.jsonl
+    python -m benchmarks.endpoint against --runs 200 --tokens 500 --out against.jsonl
     python -m benchmarks.endpoint lossy --runs 20 --out lossy.jsonl
     python -m benchmarks.endpoint lossy --runs 20 --top-k 64 --out lossy_64.jsonl
 

@@ -268,7 +268,7 @@ def plot(rows: Rows, path: Path, name: str) -> None:
     for axis in axes[1]:
         axis.set_xlabel("temperature")
     if several:
-        axes[2, 0].set_ylabel(
-            f"block efficiency at T = {rising[-1]['temperature']:g}\n(solid: totals, dashed: questions)"
-        )
+        heat = rising[-1]["temperature"]
+        means = "(solid: totals, dashed: questions)"
+        axes[2, 0].set_ylabel(f"block efficiency at T = {heat:g}\n{means}")
     save(figure, path, name)

@@ -52,7 +52,7 @@ class Attention(nn.Module):
         super().__init__()
         hidden, bias = config.hidden_size, config.attention_bias
         self.number, self.size = number, config.head_dim or hidden // config.num_attention_heads
-        keys = config.num_key_value_heads * self.size
+        keys = (config.num_key_value_heads or config.num_attention_heads) * self.size
         self.q_proj = nn.Linear(hidden, config.num_attention_heads * self.size, bias=bias)
         self.k_proj, self.v_proj = (nn.Linear(hidden, keys, bias=bias) for _ in range(2))
         self.o_proj = nn.Linear(config.num_attention_heads * self.size, hidden, bias=bias)

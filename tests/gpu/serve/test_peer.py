@@ -114,7 +114,8 @@ def test_settings_of_the_model_are_noticed(peer, own, name, said):
 
 def test_a_stop_string_is_shown(peer):
     url, folder = peer
-    server = Server(Client(url, concurrency=1), str(folder / "plain"))
-    found = checked("stop", server, Plan().prompts)
+    client = Client(url, concurrency=1)
+    found = checked("stop", Server(client, str(folder / "plain")), Plan().prompts)
+    client.close()
     assert found.verdict == "rejected"
     assert "a stop string" in found.said
