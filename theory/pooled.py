@@ -19,6 +19,7 @@ target's rows is not, since a row is made up for by other calls' rows.
 from dataclasses import dataclass
 
 from draftproof.theory.leaf_shaping import row_of, shaped
+from draftproof.theory.modified_target import Replaced
 from draftproof.theory.rows import Number, Prefix, Row, one, share
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Stop, Verifier
@@ -111,9 +112,8 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     *_, leaf = draft.path
     if stop is not leaf:
         return stop, row
-    return leaf, _pooled(target, {node.prefix: node.proposal for node in draft.path}, draft).at(
-        leaf.prefix
-    ).bonus
+    drafted = Replaced(target, {node.prefix: node.proposal for node in draft.path})
+    return leaf, _pooled(target, drafted, draft).at(leaf.prefix).bonus
 
 
 def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
