@@ -1,7 +1,9 @@
 """The figures and the table of the standard study, from its results.
 
     draftproof sweep studies/standard.toml
-    python studies/figures.py results/standard [--out docs/images]
+    python studies/figures.py results/standard --out figures
+
+The images of docs/study.md are of studies/figures.toml, in docs/images.
 
 A figure shows the chosen rules, with 95 % intervals of the mean; the table has all. Verifiers whose means
 agree to 1e-9 share a row of the table.
@@ -21,7 +23,7 @@ from draftproof.theory.verifiers import VERIFIERS
 NEAR = 1e-9
 """Means that differ by less are equal."""
 
-LINEAR, TICKS = 0.1, (0, 0.1, 0.3, 1, 3, 10, 30)
+LINEAR, TICKS = 0.1, (0, 0.1, 0.3, 1, 3, 10, 30, 100)
 """Gaps span decades: the axis is linear up to this percentage, then logarithmic."""
 
 SHAPES = {
@@ -145,7 +147,7 @@ def legend(figure: Any, axes: Any) -> None:
 def temperatures(found: Means, titles: Sequence[str]) -> Any:
     """The gap against temperature, one panel a draft."""
     figure, axes = panels(len(titles))
-    drafts, wide = {title: draft for draft, title in SHAPES.items()}, 46 if len(titles) > 3 else 28
+    drafts, wide = {title: draft for draft, title in SHAPES.items()}, 54 if len(titles) > 3 else 28
     for each, title in zip(axes, titles, strict=True):
         at = sorted(key[1] for key in found if key[0] == drafts[title])
         each.set_xscale("log", base=2)

@@ -169,7 +169,7 @@ def _read(
     flat = {"counts", "ends"} & {role for _, role, _ in roles}
     space = getattr(inspect.unwrap(_called(verify)), "__globals__", {})
     takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
-    kinds = (False,) if "torch" not in space else (False, True) if takes_rng else (True,)
+    kinds = (False,) if "torch" not in space else (False, True) if takes_rng else (True, False)
     for tensors, layout, read in product(kinds, ("flat",) if flat else LAYOUTS, READINGS):
         target = Spelled(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
         works, fault = _tried(target, seconds, observer)

@@ -152,7 +152,7 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
     for (drafted, word), each in behind.items():
         for mass, program, answers in each.runs:
             again = answers()
-            if again is not None and (coins := _shortest(program, *again, word)) is not None:
+            if again is not None and (coins := _shortest(program, again[0], again[1], word)) is not None:
                 emitted, fault = (None, word) if case.wrong is None else (word, "")
                 verify, named = called(target)
                 options = named | ({"rounds": case.rounds} if case.rounds > 1 else {})

@@ -91,7 +91,7 @@ GIVEN = {
     "a batch": (
         ("mine.py:likeliest", None, None, "selection"),
         {"instances": [witness("tetris")], "smallest": False},
-        None,
+        ((1,), (1, 0)),  # of the second request 1 comes too often
     ),
     "a program": (("python3 program.py", None, None, "exec"), FEW, (1,)),
     "missing drafts": (("mine.py:squared",), FEW | {"instances": [replace(TOY, draft=Missing(1, 0))]}, (1,)),
@@ -139,8 +139,7 @@ def test_every_kind_of_target_in_one_new_process(mine):
     runs["an object"] = shown(audit.examine(coins, **FEW))
     runs["by its module"] = shown(audit.examine(residual_from_the_target, **FEW))
     assert pasted(runs.values()) == [str(run.emitted) for run in runs.values()]
-    emitted = {name: wanted for name, (*_, wanted) in GIVEN.items() if wanted is not None}
-    assert {name: runs[name].emitted for name in emitted} == emitted
+    assert [run.emitted for run in runs.values()][: len(GIVEN)] == [wanted for *_, wanted in GIVEN.values()]
 
 
 def test_a_run_that_fails_is_shown(mine):
