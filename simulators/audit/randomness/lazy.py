@@ -122,7 +122,8 @@ class Lazy(Coin):
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self + -other if isinstance(other, Coin) or number(other) is not None else NotImplemented
+        known = isinstance(other, Coin) or number(other) is not None
+        return self + -other if known else NotImplemented
 
     @with_number
     def __rsub__(self, c: Any) -> Any:
