@@ -21,7 +21,7 @@ from draftproof.theory.errors import BadInput
 
 KEYS = ("1", "2", "3", "4")
 COINS = (0.5, 0.9, 0.1)
-_BUILD = ("set", "frozenset", "hash")
+_BUILD = {"set", "frozenset", "hash"}
 DEPENDS = (
     "the same coins give different results under another PYTHONHASHSEED: it depends on the order of a set of "
     "texts or on their hashes; sort the set"
@@ -58,7 +58,7 @@ def builds_sets(name: str) -> bool:
     """Whether the function of that name, or what it names of its own file, builds a set or asks for a hash.
 
     >>> here = "draftproof.simulators.audit.hash_order"
-    >>> builds_sets(f"{here}:depends"), builds_sets(f"{here}:builds_sets")
+    >>> builds_sets(f"{here}:depends"), builds_sets(f"{here}:results")
     (True, False)
     """
     root, first = load.source(name), name.rpartition(":")[2].partition(".")[0]
@@ -75,11 +75,11 @@ def builds_sets(name: str) -> bool:
             known |= {name.id: each for name in each.targets if isinstance(name, ast.Name)}
     left = [first]
     while left:
-        for part in ast.walk(known.pop(left.pop(), ast.Pass())):
-            found = part.id if isinstance(part, ast.Name) else ""
-            if isinstance(part, ast.Set | ast.SetComp) or found in _BUILD:
-                return True
-            left.append(found)
+        parts = list(ast.walk(known.pop(left.pop(), ast.Pass())))
+        named = {part.id for part in parts if isinstance(part, ast.Name)}
+        if named & _BUILD or any(isinstance(part, ast.Set | ast.SetComp) for part in parts):
+            return True
+        left += named & known.keys()
     return False
 
 

@@ -122,7 +122,10 @@ class Lazy(Coin):
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self + -other if isinstance(other, Coin) or number(other) is not None else NotImplemented
+        if not isinstance(other, Coin) and number(other) is None:
+            return NotImplemented
+        minus: Any = other
+        return self + -minus
 
     @with_number
     def __rsub__(self, c: Any) -> Any:
