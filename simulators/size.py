@@ -14,7 +14,7 @@ from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
 
-PROBES, SECONDS = 30, 0.2  # most random runs of an estimate; seconds for them, and for the first in order
+PROBES, SECONDS = 30, 0.05  # most random runs of an estimate; seconds for them, and for the first in order
 RUNS = 10**9
 """Largest number of runs that are begun."""
 
