@@ -150,7 +150,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     draft.Draft.stages: ((draft, strata), "7181f53d4b385545", stages),
     modified_target.carry: ((modified_target,), "862500afa3294be6", left_behind),
     batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
-    layered.shared: ((layered, level), "9976ec3b03a1739a", shared),
+    layered.shared: ((layered, level), "57ee0329f6911ca0", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).

@@ -87,7 +87,7 @@ def entered(
 ) -> Row:
     """The row e of a child that is entered with rate w, one of the ways it could have been."""
     p = target[child.prefix]
-    if not child.shape and not leaves:
+    if not child.shape and (not leaves or child.proposal is None):
         return scale(w, p)
     inner = [(entry, copies) for entry, copies in ways if entry[0] or leaves]
     rows = split(p, inner, {shape: law_below(draft, child, shape) for (shape, _), _ in inner})

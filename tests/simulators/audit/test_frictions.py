@@ -220,7 +220,7 @@ def test_not_lossless_is_followed_by_the_reason():
 
     assert verdict(biased_by_state).endswith("NOT lossless: its law is not the target's")
     assert verdict(foreign.raises).endswith("NOT lossless: it raises with probability 0.333")
-    assert verdict(foreign.adds_coins).endswith(
+    assert verdict(foreign.hashes_a_coin).endswith(
         "NOT lossless, statistical: a test on random runs rejects the target's law"
     )
     hangs = str(audit.examine(foreign.hangs, seconds=0.2, **SMALL))
