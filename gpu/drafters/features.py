@@ -168,7 +168,9 @@ class FeatureSession(Session):
         if hidden is not None:
             first = 1 - skipped
             feature[:, first:] = self.head.fused(hidden)[:, : feature.shape[1] - first]
-            feature[[row for row, prompt in enumerate(prompts) if len(prompt) == 1], 0] = 0
+            for row, prompt in enumerate(prompts):
+                if len(prompt) == 1:
+                    feature[row, 0] = 0
         output = self.slots.read(read, embedded=embedded, feature=feature)
         self.last = _at(output, [len(prompt) - 1 for prompt in read])
         self.slots.back(1)  # the root is the token after the end
