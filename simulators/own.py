@@ -10,7 +10,7 @@ from draftproof.simulators.audit.rule import Rule
 from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.load import load, source
 from draftproof.simulators.sources import Root, digest
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, unknown
 from draftproof.theory.targets import TARGETS, declared
 from draftproof.theory.verifier import ALL, CHAIN, Verifier
 from draftproof.theory.verifiers import VERIFIERS
@@ -42,8 +42,7 @@ def named(spelling: str) -> Verifier:
     if spelling.partition(":")[0] in TARGETS:
         return declared(spelling).rule
     if ":" not in spelling:
-        names = ", ".join({**VERIFIERS, **TARGETS})
-        raise BadInput(f"no verifier is named {quoted(spelling)}; there are {names}, and file.py:name")
+        raise unknown("verifier", spelling, [*VERIFIERS, *TARGETS, "file.py:name"])
     try:
         version = digest(source(spelling))
     except BadInput:  # there is no such file, which loading says, or only a compiled one

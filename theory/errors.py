@@ -1,7 +1,8 @@
 """The error for wrong input, and how it quotes the input."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from reprlib import Repr
 
 _brief = Repr()
@@ -26,6 +27,20 @@ def quoted(value: object) -> str:
     ("'a\\\\nb'", '[[[...]]]')
     """
     return _brief.repr(value)
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
+    """The error for a name that nothing has: the names most like it, or all if there is none like it.
+
+    >>> print(unknown("verifier", "blok", ["block", "token"]))
+    no verifier is named 'blok'; did you mean block?
+    >>> print(unknown("verifier", "x", ["block", "token"]))
+    no verifier is named 'x'; there are block, token
+    """
+    names = list(known)
+    like = get_close_matches(name, names) if isinstance(name, str) else []
+    hint = f"did you mean {' or '.join(like)}?" if like else f"there are {', '.join(names)}"
+    return BadInput(f"no {what} is named {quoted(name)}; {hint}")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ dropped. Every file has `RULE`, its declarations. `RULES` finds them by listing 
 from importlib import import_module
 from pkgutil import iter_modules
 
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import unknown
 from draftproof.theory.selection.view import Rule
 
 
@@ -23,11 +23,11 @@ RULES: dict[str, Rule] = _found()
 
 
 def named(name: object) -> Rule:
-    """The rule of that name; BadInput that lists the names when there is none.
+    """The rule of that name; BadInput with the names that there are if there is none.
 
     >>> named("tetris").predictable
     False
     """
     if not isinstance(name, str) or name not in RULES:
-        raise BadInput(f"no selection rule is named {quoted(name)}; there are {', '.join(RULES)}")
+        raise unknown("selection rule", name, RULES)
     return RULES[name]

@@ -8,7 +8,7 @@ call emits pi; else all that can be said is how far from p it gets. A file decla
 from importlib import import_module
 from pkgutil import iter_modules
 
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import unknown
 from draftproof.theory.targets.declared import Declared
 
 
@@ -34,7 +34,5 @@ def declared(spelling: str) -> Declared:
     name, colon, parameter = spelling.partition(":")
     found = ITSELF if name == ITSELF.name else TARGETS.get(name)
     if found is None:
-        raise BadInput(
-            f"no declared target is named {quoted(spelling)}; there are {', '.join([ITSELF.name, *TARGETS])}"
-        )
+        raise unknown("declared target", spelling, [ITSELF.name, *TARGETS])
     return found.at(parameter) if colon else found

@@ -8,7 +8,7 @@ listing this folder: a new algorithm is one new file and its test.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import unknown
 from draftproof.theory.verifier import Verifier
 
 
@@ -23,11 +23,11 @@ VERIFIERS: dict[str, Verifier] = _found()
 
 
 def named(name: str) -> Verifier:
-    """The verifier of that name; BadInput that lists the names when there is none.
+    """The verifier of that name; BadInput with the names that there are if there is none.
 
     >>> named("block").source
     'sun2025block, Algorithm 2'
     """
     if name not in VERIFIERS:
-        raise BadInput(f"no verifier is named {quoted(name)}; there are {', '.join(VERIFIERS)}")
+        raise unknown("verifier", name, VERIFIERS)
     return VERIFIERS[name]

@@ -11,7 +11,7 @@ from pkgutil import iter_modules
 
 from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.selection import Selection
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, unknown
 
 ADAPTERS: dict[str, Callable[[Path | None], Function | Selection]] = dict(
     sorted(
@@ -40,7 +40,7 @@ def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Fu
     Kernels do not, and raise BadInput.
     """
     if name not in ADAPTERS:
-        raise BadInput(f"no adapter is named {name[:40]!r}; there are {', '.join(ADAPTERS)}")
+        raise unknown("adapter", name, ADAPTERS)
     try:
         target = ADAPTERS[name](path)
     except ModuleNotFoundError as error:

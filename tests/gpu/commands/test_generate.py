@@ -202,7 +202,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
         (["generate", "--temperature", "-1"], "--temperature"),
         (["generate", "--max-new-tokens", "0"], "--max-new-tokens"),
         (["generate", "--budget", "-1"], "--budget"),
-        (["generate", "--selection", "tetriss"], "no selection rule is named 'tetriss'; there are all"),
+        (["generate", "--selection", "tetriss"], "no selection rule is named 'tetriss'; did you mean tetris"),
         (["generate", "--selection", "all", "--draft", "tree:2x2"], "selection is defined on chains"),
         (["generate", "--selection", "all", "--drafter", "none"], "no draft to select from"),
         (["generate", "--selection", "all", "--verifier", "greedy-block"], "greedy-block keeps state"),

@@ -158,7 +158,7 @@ def test_bad_batches(change, message):
 
 
 def test_an_unknown_rule():
-    with pytest.raises(
-        BadInput, match="no selection rule is named 'tetriss'; there are all, confidence-drop"
-    ):
+    with pytest.raises(BadInput, match="no selection rule is named 'tetriss'; did you mean tetris"):
         named("tetriss")
+    with pytest.raises(BadInput, match="no selection rule is named 'x'; there are all, confidence-drop"):
+        named("x")

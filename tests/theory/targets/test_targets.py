@@ -236,7 +236,7 @@ def test_typical_is_the_verifier_of_that_name(instance):
 @pytest.mark.parametrize(
     ("spelling", "part"),
     [
-        ("interpolate", "there are target, cactus"),
+        ("nothing", "there are target, cactus"),
         ("interpolation:2", "from 0 to 1, not '2'"),
         ("interpolation:-1/2", "from 0 to 1"),
         ("cactus:-1", "from 0 up"),
@@ -252,9 +252,11 @@ def test_bad_spellings(spelling, part):
     assert_one_line(caught.value, part)
 
 
-def test_unknown_rules_are_refused_with_all_names():
-    with pytest.raises(BadInput, match=r"no verifier is named 'blok'; there are block, .*, synthetic"):
+def test_an_unknown_rule_is_refused_with_the_names_like_it_or_with_all():
+    with pytest.raises(BadInput, match=r"no verifier is named 'blok'; did you mean block"):
         named("blok")
+    with pytest.raises(BadInput, match=r"no verifier is named 'none'; there are block, .*, synthetic"):
+        named("none")
 
 
 def test_a_rule_lossless_for_p_is_not_lossless_for_another_law():
