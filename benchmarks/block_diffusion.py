@@ -26,7 +26,7 @@ from scipy.stats import t as student
 
 from draftproof.gpu.ddtree import likeliest_prefixes
 from draftproof.gpu.drafters.choose import pair
-from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.engine.output import Step, texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.prompts import prompts
@@ -52,7 +52,7 @@ RULES = {
     "ddtree": ("nss",),
 }
 SPED = (("argmax", "chain:3", "token"), ("sampled", "chain:2", "block"), ("sampled", "chain:3", "block"),
-        ("", "ddtree:8x3", "nss"))  # fmt: skip
+        ("sampled", "chain:5", "block"), ("", "ddtree:8x3", "nss"))  # fmt: skip
 
 
 def interval(values: Sequence[float], clusters: Sequence[int]) -> tuple[float, float]:
@@ -124,7 +124,8 @@ def speed(models: Any, count: int, repeats: int) -> list[list[Any]]:
     given = [each.ids for each in prompts(None, target, count=count)]
     rows = []
     for heat in HEATS:
-        ways: list[Any] = [None, *SPED]
+        fit = (each for each in SPED if misfit(named(each[2]), structure(each[1]), drafter, target) is None)
+        ways: list[Any] = [None, *fit]
         cost: dict[Any, list[float]] = {way: [] for way in ways}
         calls: dict[Any, list[float]] = {way: [] for way in ways}
         phases: dict[Any, Counter[str]] = {way: Counter() for way in ways}
