@@ -42,8 +42,7 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
     with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, 2 for bad input. With
-    --as-declared it is that of `check`: 0 when the verdict is as declared, 1 when a verifier declared lossless
-    is not.
+    --as-declared it is that of `check`: 1 only when a verifier declared lossless is not.
     """
     verifier, given = named(name), read_any(instance)
     if isinstance(given, Batch):
