@@ -38,6 +38,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
+from draftproof.theory.transport.linear import Linear
 
 Seen: TypeAlias = tuple[frozenset[Prefix], object]
 """The observation: the drafted prefixes, and anything else that is seen (or None)."""
@@ -47,8 +48,6 @@ VARIABLES = 10**6
 
 GRID = 2**48
 """Float solutions are rounded to multiples of 1/GRID."""
-
-TOLERANCES = "primal_feasibility_tolerance", "dual_feasibility_tolerance"
 
 
 @dataclass(frozen=True)
@@ -147,48 +146,26 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Pr
     f[seen] follows program.outputs[seen]; mu[scenario][prefix] are the duals of the scenarios' rows. Raises
     BadInput when HiGHS gives up.
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array
-
+    lp = Linear(VARIABLES)
+    drafted = [lp.row(float(mass)) for mass in program.seen.values()]
     row_at: list[dict[Prefix, int]] = []
-    cost: list[float] = []
-    entries: list[tuple[int, int, float]] = []
-    sides = [float(mass) for mass in program.seen.values()]
     for scenario in program.scenarios:
         rows: dict[Prefix, int] = {}
         for v in program.reached(scenario):
-            column = len(cost)
+            below = program.children(scenario, v)
+            rows |= {u: lp.row(0.0 if v else float(p)) for u, p in below}
             if v:
-                cost.append(0.0)
-                entries.append((rows[v], column, 1.0))
-            for u, p in program.children(scenario, v):
-                rows[u] = len(sides)
-                sides.append(0.0 if v else float(p))
-                if v:
-                    entries.append((rows[u], column, -float(p)))
+                lp.column([(rows[v], 1.0), *((rows[u], -float(p)) for u, p in below)])
         row_at.append(rows)
-    spans = []
-    for n, (seen, outputs) in enumerate(program.outputs.items()):
-        spans.append((len(cost), len(cost) + len(outputs)))
-        score = float(program.score[seen])
-        for output in outputs:
-            column = len(cost)
-            cost.append(-score * output.accepted)
-            entries.append((n, column, 1.0))
-            entries.extend((row_at[k][output.end], column, 1.0) for k in program.where[seen])
-    at, columns, values = (np.array(part) for part in zip(*entries, strict=True))
-    matrix = csr_array((values, (at, columns)), shape=(len(sides), len(cost)))
-    for presolve in (True, False):  # presolve may mistake rounding for infeasibility
-        options = {"presolve": presolve, **dict.fromkeys(TOLERANCES, 1e-10)}
-        found = linprog(np.array(cost), A_eq=matrix, b_eq=np.array(sides), method="highs", options=options)
-        if found.x is not None:
-            break
-    else:
-        raise BadInput(f"HiGHS found no valid rule: {found.message}")
-    prices = -found.eqlin.marginals
-    f = {seen: found.x[first:last] for seen, (first, last) in zip(program.seen, spans, strict=True)}
-    mu = [{u: float(prices[n]) for u, n in rows.items()} for rows in row_at]
-    return -float(found.fun), f, mu
+    at: dict[Seen, list[int]] = {}
+    for row, (seen, outputs) in zip(drafted, program.outputs.items(), strict=True):
+        score, where = float(program.score[seen]), program.where[seen]
+        ends = ([(row, 1.0), *((row_at[k][output.end], 1.0) for k in where)] for output in outputs)
+        costs = (-score * output.accepted for output in outputs)
+        at[seen] = [lp.column(entries, cost) for entries, cost in zip(ends, costs, strict=True)]
+    x, prices = lp.solve()
+    mu = [{u: -float(prices[n]) for u, n in rows.items()} for rows in row_at]
+    return -float(np.dot(lp.cost, x)), {seen: x[columns] for seen, columns in at.items()}, mu
 
 
 @dataclass(frozen=True)
