@@ -9,6 +9,9 @@ from xml.etree import ElementTree
 
 from draftproof.simulators.files import replacing
 
+VERDICTS = "not rejected", "rejected"
+"""The verdict of a test by whether it rejects."""
+
 MARKS = {"rejected": "REJECTED", "not rejected": "nothing found", "skipped": "skipped"}
 
 

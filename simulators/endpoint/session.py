@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.endpoint.betting import Wealth
+from draftproof.simulators.anytime import Wealth
 from draftproof.simulators.endpoint.client import Client, Refused, TimeUp, Unanswered
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.report import Report, Result
