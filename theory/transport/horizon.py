@@ -226,11 +226,7 @@ class After:
     """The rows after a context."""
 
     def __init__(self, target: Rows, context: Prefix):
-        self.target, self.context = target, context
-
-    @property
-    def vocab(self) -> int:
-        return self.target.vocab
+        self.target, self.context, self.vocab = target, context, target.vocab
 
     def __getitem__(self, prefix: Prefix) -> Any:
         return self.target[self.context + prefix]

@@ -13,7 +13,7 @@ TIGHT = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_toleran
 
 
 class Linear:
-    """Minimise a linear function of at most `most` variables, >= 0 or free. `row` and `column` number them."""
+    """Minimise a linear function of at most `most` variables, >= 0 or free; rows and columns are numbered."""
 
     def __init__(self, most: int) -> None:
         self.most = most
