@@ -310,7 +310,7 @@ def _means(title: str, found: Sequence[Summary]) -> Table:
 def _document(gap: Gap) -> dict[str, Any]:
     # Exact values are strings; a solver's number comes with its error.
     best, optimum = gap.stateless, {"full_information": text(gap.full.value)}
-    lower = None if best.lower is None else text(best.lower)
+    lower = text(best.lower)
     valid: dict[str, Any] = {"stateless": best.value, "stateless_error": best.error}
     return {
         "expected_accepted": {name: text(mean) for name, mean in gap.expected_accepted.items()},
