@@ -12,7 +12,7 @@ counted as their mean over several drafts, given the state; the state goes on by
 on average after each context of the text is a control variate: in the long run both verifiers have the same.
 Intervals are 95 %, clustered by prompt or pair. With --kind pair: the pair of models that is shipped, at
 temperature 1, both verifiers from the same prompts; a call's tokens are their mean given draft and state, and
-there is no control variate. With --pooled: pooled block verification (`draftproof.theory.pooled`) beside
+there is no control variate. With --pooled: pooled block verification (`benchmarks/pooled.py`) beside
 block verification on the same texts of the target, from how often a call starts at each text; no call is
 drawn. With --search: small rational rows on which shaped-block is
 below block.
@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from benchmarks.pooled import Pooled
 from draftproof.simulators.calls import Calls
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.leaf_shaping import extended
-from draftproof.theory.pooled import Pooled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
