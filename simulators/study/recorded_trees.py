@@ -149,9 +149,9 @@ class Measured:
     tree: str
     design: Design
     mean: float
-    half: float | None
+    half_width: float | None
     difference: float
-    difference_half: float | None
+    difference_half_width: float | None
 
 
 def measured(
@@ -180,16 +180,8 @@ def measured(
         progress()
     e = np.array(found)
     trees = [tree for tree, _ in names]
-    difference = e - e[:, [trees.index(tree) for tree in trees]]
-    half, difference_half = (half_width(each, recorded.sequence[chosen]) for each in (e, difference))
-    return [
-        Measured(
-            tree,
-            design,
-            float(e[:, i].mean()),
-            None if half is None else float(half[i]),
-            float(difference[:, i].mean()),
-            None if difference_half is None else float(difference_half[i]),
-        )
-        for i, (tree, design) in enumerate(names)
+    both = e, e - e[:, [trees.index(tree) for tree in trees]]
+    numbers = [
+        part for x in both for part in (x.mean(axis=0).tolist(), half_width(x, recorded.sequence[chosen]))
     ]
+    return [Measured(*name, *each) for name, *each in zip(names, *numbers, strict=True)]
