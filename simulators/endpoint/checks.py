@@ -36,10 +36,10 @@ SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}, "n": {"enu
 _FORM = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
 _SCHEMA_TOKENS = 48
 
-NOT_FORCED = "skipped", "later tokens cannot be given back to this server (teacher forcing)"
-
-Found: TypeAlias = tuple[str, str] | tuple[str, str, int]
+Found: TypeAlias = tuple[str, str, int]
 """What a check without chance found: the verdict, its meaning, and how many tokens or texts were judged."""
+
+NOT_FORCED: Found = "skipped", "later tokens cannot be given back to this server (teacher forcing)", 0
 
 
 def of_setting(
@@ -138,7 +138,7 @@ def stop(server: Server, prompts: Sequence[str]) -> Found:
         x: sum(x in text for text in texts) for x in {*"".join(texts)} if x != "\N{REPLACEMENT CHARACTER}"
     }
     if not counts:
-        return "skipped", "the texts are empty"
+        return "skipped", "the texts are empty", 0
     string = max(sorted(counts), key=counts.__getitem__)
     found = server.asked(prompts, count=8, length=12, stop=[string])
     over = [each.text for each in found if string in each.text]
@@ -157,7 +157,7 @@ def max_tokens(server: Server, prompts: Sequence[str]) -> Found:
         if each.rows is not None
     ]
     if not found:
-        return "skipped", "the server does not say what a text's tokens are"
+        return "skipped", "the server does not say what a text's tokens are", 0
     return _found(sum(found), f"{sum(found)} texts are longer than max_tokens", len(found))
 
 
@@ -166,7 +166,7 @@ def json_schema(server: Server, prompts: Sequence[str]) -> Found:
     found = server.asked(prompts, count=8, length=_SCHEMA_TOKENS, response_format=_FORM, ignore_eos=False)
     done = [each.text for each in found if each.finish == "stop"]
     if not done:
-        return "skipped", "no text was finished"
+        return "skipped", "no text was finished", 0
     wrong = sum(not _keeps(text) for text in done)
     return _found(wrong, f"{wrong} finished texts do not keep the schema", len(done))
 
