@@ -102,7 +102,7 @@ class Server:
 
     def _texts(self, path: str, body: dict[str, Any]) -> list[Sample]:
         """The texts of one answer; there is at least one."""
-        answer = self.client.post(path, body)
+        answer = self.client.send(path, body)
         try:
             usage = answer.get("usage") or {}
             made, read = usage.get("completion_tokens"), usage.get("prompt_tokens")
@@ -166,7 +166,7 @@ class Server:
 
     def _only_model(self) -> str:
         try:
-            listed = self.client.get("/models").get("data")
+            listed = self.client.send("/models").get("data")
         except Unanswered as fault:
             raise BadInput(f"{fault}: give --model") from None
         try:
