@@ -106,7 +106,7 @@ class Program:
     ):
         self.starts, self.tokens, self.forget = starts, tokens, forget
         self.order = len(starts[0])
-        self.words = {k: dict(law_of(After(target, k), tokens)) for k in starts}
+        self.words = {k: dict(law_of(target, tokens, k)) for k in starts}
         self.below: dict[tuple[Prefix, Prefix], list[Prefix]] = {}
         for k, words in self.words.items():
             for w in words:
@@ -220,16 +220,6 @@ class Program:
 
     def _float(self, column: int, scale: float) -> fmpq:
         return rounded(max(float(self.x[column]) / scale, 0.0)) if scale > 1e-9 else ZERO
-
-
-class After:
-    """The rows after a context."""
-
-    def __init__(self, target: Rows, context: Prefix):
-        self.target, self.context, self.vocab = target, context, target.vocab
-
-    def __getitem__(self, prefix: Prefix) -> Any:
-        return self.target[self.context + prefix]
 
 
 def rounded(x: float) -> fmpq:
