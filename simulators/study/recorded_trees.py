@@ -60,7 +60,9 @@ def _nodes(rule: values.Rule) -> Value:
 _UNEVEN = partial(_fixed, shaped=drafts.uneven)
 _STAGED = partial(_fixed, drafts.strata, staged=True)
 _CHAIN = _fixed(drafts.strata, chain)
-_WITHOUT = partial(values.traversal, replacement=False)
+_TRAVERSAL = partial(values.lifted, rule=values.single, counts=values.in_turn)
+_WITHOUT = partial(_TRAVERSAL, distinct=True)
+_STAGES = partial(values.lifted, rule=values.strata_priority, counts=values.in_stages, distinct=True)
 _LIFTED = partial(values.lifted, rule=values.strata_priority)
 _LEVELLED = partial(values.lifted, rule=values.strata_levelled)
 _IID = partial(values.lifted, rule=values.iid_priority)
@@ -70,15 +72,15 @@ DESIGNS = (
     Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
     Design("same", "strata", "lifted-priority", _fixed(drafts.strata), _LIFTED, new=True),
     Design("same", "strata", "lifted-levelled", _fixed(drafts.strata), _LEVELLED, new=True),
-    Design("same", "stages", "lifted-stages", _STAGED(), values.in_stages, new=True),
+    Design("same", "stages", "lifted-stages", _STAGED(), _STAGES, new=True),
     Design("same", "i.i.d.", "lifted-priority", _fixed(drafts.iid), _IID, new=True),
-    Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), partial(values.traversal, replacement=True)),
+    Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), _TRAVERSAL),
     Design("same", "i.i.d.", "specinfer", _fixed(drafts.iid), _nodes(values.recursive(True))),
     Design("same", "without replacement", "traversal", _fixed(drafts.without), _WITHOUT),
     Design("same", "without replacement", "rrs", _fixed(drafts.without), _nodes(values.recursive(False))),
     Design("same", "greedy", "hu-greedy", _fixed(drafts.greedy), _nodes(values.greedy)),
     Design("same", "top-k", "nss", _fixed(drafts.top), _nodes(values.target_only)),
-    Design("uneven", "stages", "lifted-stages", _STAGED(drafts.uneven), values.in_stages, new=True),
+    Design("uneven", "stages", "lifted-stages", _STAGED(drafts.uneven), _STAGES, new=True),
     Design("uneven", "without replacement", "traversal", _UNEVEN(drafts.without), _WITHOUT),
     Design("chain", "one", "block", _CHAIN, _LIFTED),  # which is lifted-priority on one path
     Design("DDTree", "top-k", "nss", _grown(drafts.ddtree), _nodes(values.target_only)),
