@@ -157,7 +157,7 @@ def test_check_of_a_text(command, tmp_path):
         (["law", "{toy}"], "Missing option '--verifier'"),
         (["law", "{toy}", "--verifier", "rrs", "--iterations", "0"], "--iterations"),
         (["law", "{toy}", "--verifier", "spechub"], "spechub is made for spechub"),
-        (["check", "{toy}", "--jobs", "0"], "--jobs must be at least 1"),
+        (["check", "{toy}", "--jobs", "0"], "'--jobs': 0 is not in the range x>=1"),
         (["check", "--text", "nothing.txt"], "nothing.txt: no such file"),
         (["check", "--depth", "2"], "--vocab and --depth go with --text"),
         (["check", "--text", "{toy}", "--vocab", "1"], "--vocab must be"),
