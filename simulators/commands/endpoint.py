@@ -1,5 +1,6 @@
 """The command `endpoint`."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -60,7 +61,6 @@ def endpoint(url: str, **options: Any) -> int:
         raise BadInput("endpoint needs httpx2: pip install 'draftproof[endpoint]'") from None
     from draftproof.simulators.endpoint.compare import Comparison
     from draftproof.simulators.endpoint.laws import Setting
-    from draftproof.simulators.endpoint.report import dumped
     from draftproof.simulators.endpoint.run import Run
     from draftproof.simulators.endpoint.session import PROMPTS, Plan, prompts
 
@@ -91,7 +91,7 @@ def endpoint(url: str, **options: Any) -> int:
             report = Comparison(both, plan, progress, resume).go(models, options["chat"])
     if options["junit"] is not None:
         report.write_junit(options["junit"])
-    click.echo(dumped(report) if options["as_json"] else str(report))
+    click.echo(json.dumps(report.answer()) if options["as_json"] else str(report))
     if report.stopped == "interrupted":
         return INTERRUPTED
     if report.stopped and options["as_json"]:

@@ -1,6 +1,5 @@
 """What was found, as text, as one JSON document and as JUnit XML."""
 
-import json
 from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
@@ -130,8 +129,3 @@ class Report:
         suite.set("time", f"{self.seconds:.1f}")
         with replacing(path) as part:
             ElementTree.ElementTree(suite).write(part, encoding="utf-8", xml_declaration=True)
-
-
-def dumped(report: Report) -> str:
-    """The JSON document as text."""
-    return json.dumps(report.answer())
