@@ -12,7 +12,7 @@ counted as their mean over several drafts, given the state; the state goes on by
 on average after each context of the text is a control variate: in the long run both verifiers have the same.
 Intervals are 95 %, clustered by prompt or pair. With --kind pair: the pair of models that is shipped, at
 temperature 1, both verifiers from the same prompts; a call's tokens are their mean given draft and state, and
-there is no control variate. With --pooled: pooled block verification (`draftproof.theory.pooled`) beside
+there is no control variate. With --pooled: pooled block verification (`benchmarks/pooled.py`) beside
 block verification on the same texts of the target, from how often a call starts at each text; no call is
 drawn. With --search: small rational rows on which shaped-block is
 below block.
@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from benchmarks.pooled import Pooled
 from draftproof.simulators.calls import Calls
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.leaf_shaping import extended
-from draftproof.theory.pooled import Pooled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
@@ -157,20 +157,26 @@ class Given:
         return self.rows[len(prefix) - self.first]
 
 
-def with_models(depth: int, prompts: int, calls: int) -> np.ndarray:
-    """[prompts, verifiers, 2], as `decoded`, of the shipped pair; the control is 0."""
+def shipped_pair(prompts: int) -> tuple[Any, Any, list[list[int]]]:
+    """The pair of models that is shipped, on one thread, and the ends of so many prompts."""
     import torch
 
-    from draftproof.gpu import verify
     from draftproof.gpu.drafters.choose import pair
-    from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.prompts import prompts as shipped
-    from draftproof.gpu.structures import structure
-    from draftproof.gpu.validate.acceptance import mean_accepted
 
     torch.set_num_threads(1)
     target, drafter = pair(None, None, "cpu")
-    given = [each.ids[-48:] for each in shipped(None, target, prompts)]
+    return target, drafter, [each.ids[-48:] for each in shipped(None, target, prompts)]
+
+
+def with_models(depth: int, prompts: int, calls: int) -> np.ndarray:
+    """[prompts, verifiers, 2], as `decoded`, of the shipped pair; the control is 0."""
+    from draftproof.gpu import verify
+    from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.validate.acceptance import mean_accepted
+
+    target, drafter, given = shipped_pair(prompts)
     values = np.zeros((len(given), len(VERIFIERS), 2))
     for i, name in enumerate(VERIFIERS):
         options = {"verifier": verify.named(name), "structure": structure(f"chain:{depth}")}
@@ -187,14 +193,10 @@ def texts_of_pair(prompts: int) -> Iterator[Any]:
     import torch
 
     from draftproof.gpu import verify
-    from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.engine.output import texts as emitted
-    from draftproof.gpu.prompts import prompts as shipped
 
-    torch.set_num_threads(1)
-    target, drafter = pair(None, None, "cpu")
-    given = [each.ids[-48:] for each in shipped(None, target, prompts)]
+    target, drafter, given = shipped_pair(prompts)
     options = {"verifier": verify.named("token"), "structure": None}
     for at in range(0, len(given), 64):
         part = given[at : at + 64]

@@ -49,25 +49,26 @@ def of_the_distance(values: np.ndarray, names: tuple[str, ...]) -> list[list[obj
     gap = values[:, -1] - values[:, 0]
     some = gap > OPEN
     out: list[list[object]] = []
-    for column, name in enumerate(names):
-        closed = (values[some, column] - values[some, 0]) / gap[some]
-        quantiles = [round(float(q), 3) for q in np.quantile(closed, [0.1, 0.5, 0.9])]
-        below = int((values[:, column] < values[:, 0] - 1e-9).sum())
-        mean, least = round(float(closed.mean()), 3), round(float(closed.min()), 3)
-        out.append([name, round(float(values[:, column].mean()), 4), mean, least, *quantiles, below])
+    for name, found in zip(names, values.T, strict=False):
+        closed = (found - values[:, 0])[some] / gap[some]
+        below = int((found < values[:, 0] - 1e-9).sum())
+        out.append([name, round(float(found.mean()), 4), *spread(closed), below])
     return [*out, ["stateless optimum", round(float(values[:, -1].mean()), 4), *[None] * 6]]
 
 
 def of_the_optimum(values: np.ndarray) -> list[list[object]]:
     """The distribution of each column over the last."""
-    out: list[list[object]] = []
-    some = values[:, -1] > OPEN
-    for column, name in enumerate(STRATA):
-        share = values[some, column] / values[some, -1]
-        quantiles = [round(float(q), 3) for q in np.quantile(share, [0.1, 0.5, 0.9])]
-        mean, least = round(float(share.mean()), 3), round(float(share.min()), 3)
-        out.append([name, round(float(values[:, column].mean()), 4), mean, least, *quantiles])
-    return [*out, ["stateless optimum", round(float(values[:, -1].mean()), 4), *[None] * 5]]
+    some, best = values[:, -1] > OPEN, values[:, -1]
+    out: list[list[object]] = [
+        [name, round(float(found.mean()), 4), *spread(found[some] / best[some])]
+        for name, found in zip(STRATA, values.T, strict=False)
+    ]
+    return [*out, ["stateless optimum", round(float(best.mean()), 4), *[None] * 5]]
+
+
+def spread(shares: np.ndarray) -> list[float]:
+    """The mean, the least, and the 10 %, 50 % and 90 % quantiles."""
+    return [round(float(x), 3) for x in (shares.mean(), shares.min(), *np.quantile(shares, [0.1, 0.5, 0.9]))]
 
 
 def drawn(tables: list[dict], folder: Path) -> None:

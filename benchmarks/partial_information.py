@@ -1,7 +1,7 @@
 """The partial-information optimum, which two benchmarks measure: rows are seen only on the drafted tree.
 
-A verifier reads p and q at the drafted prefixes, and must be valid for any rows elsewhere. One scenario of
-`draftproof.theory.transport.bounds` is one completion of the tables; all completions that agree on the rows
+A verifier reads p and q at the drafted prefixes, and must be valid for any rows elsewhere. Each completion of
+the tables has the program of `draftproof.theory.transport.bounds`; all completions that agree on the rows
 that D shows share the masses f(D, o). The result depends on the completions' weights:
 
 * With all weight on the true completion, partial information costs nothing. A rule can *guess* the hidden
@@ -14,8 +14,11 @@ On chains block verification is optimal in every completion at once, so both val
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import product
+from typing import TypeAlias
 
+import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.enumerate import drafts
@@ -26,10 +29,14 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix, Row, point
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.transport.block import drafted
-from draftproof.theory.transport.bounds import Optimum, Scenario, Seen, optimum
+from draftproof.theory.transport.bounds import VARIABLES, Output, Program
+from draftproof.theory.transport.linear import Linear
 
-SCENARIOS = 5000
+COMPLETIONS = 5000
 """Largest number of completions in a family."""
+
+Seen: TypeAlias = tuple[frozenset[Prefix], object]
+"""The drafted prefixes, and the rows that are seen there."""
 
 
 def completions(
@@ -38,7 +45,7 @@ def completions(
     """The instance, and copies with other rows at the prefixes that some drafts contain and others do not.
 
     `choices` are pairs (target row, proposal row), with None for the instance's own row. By default the
-    target row is one-hot on each token in turn. Raises BadInput for more than SCENARIOS.
+    target row is one-hot on each token in turn. Raises BadInput for more than COMPLETIONS.
     """
     prefixes = [drafted(draft.root) for _, draft in drafts(instance)]
     sometimes = frozenset.union(*prefixes) - frozenset.intersection(*prefixes)
@@ -47,8 +54,8 @@ def completions(
         like = instance.target[()]
         choices = [(point(x, like), None) for x in range(len(like))]
     options = [(None, None), *choices]
-    if (count := len(options) ** len(hidden)) > SCENARIOS:
-        raise BadInput(f"{count} completions; at most {SCENARIOS} make a family")
+    if (count := len(options) ** len(hidden)) > COMPLETIONS:
+        raise BadInput(f"{count} completions; at most {COMPLETIONS} make a family")
     found: dict[tuple[Table, Table], None] = {}
     for picks in product(options, repeat=len(hidden)):
         p = {at: row for at, (row, _) in zip(hidden, picks, strict=True) if row is not None}
@@ -58,15 +65,42 @@ def completions(
     return [Instance(p, q, instance.draft, instance.name) for p, q in found]
 
 
-def partial_information(family: Sequence[Instance], weights: Sequence[fmpq] | None = None) -> Optimum:
-    """The optimum of verifiers that see only the rows on the drafted tree and are valid on the whole family.
+def partial_information(family: Sequence[Instance], weights: Sequence[fmpq] | None = None) -> float:
+    """The optimum of verifiers that see only the rows on the drafted tree and are valid on the whole family,
+    from HiGHS in floats.
 
     `weights` are the instances' weights in the mean of E[tau]; by default all are equal.
     """
-    if weights is None:
-        weights = [fmpq(1, len(family))] * len(family)
-    pairs = zip(family, weights, strict=True)
-    return optimum([Scenario(one.target, visible(drafts(one), one.target), weight) for one, weight in pairs])
+    lp, seen = Linear(VARIABLES), dict[Seen, Shared]()
+    inner: set[Prefix] = set()
+    for instance, weight in zip(family, weights or [fmpq(1, len(family))] * len(family), strict=True):
+        law = visible(drafts(instance), instance.target)
+        program = Program(instance.target, {prefixes: mass for (prefixes, _), mass in law.items()})
+        inner = inner or program.inner
+        assert program.inner == inner, "the completions draft prefixes of different lengths"
+        rows = program.balanced(lp)
+        for key, mass in law.items():
+            if key not in seen:
+                seen[key] = Shared(lp.row(float(mass)), program.outputs[key[0]])
+            seen[key].weight += float(weight)
+            seen[key].rows.append(rows)
+    for each in seen.values():
+        for o in each.outputs:
+            ends = [(rows[o.end], 1.0) for rows in each.rows]
+            lp.column([(each.row, 1.0), *ends], -each.weight * o.accepted)
+    return -float(np.dot(lp.cost, lp.solve()[0]))
+
+
+@dataclass
+class Shared:
+    """What completions share that show the same rows: the row of the draft's mass, the outputs, the weight of
+    these completions, and the rows of each one's target.
+    """
+
+    row: int
+    outputs: list[Output]
+    weight: float = 0.0
+    rows: list[dict[Prefix, int]] = field(default_factory=list)
 
 
 def visible(drafts: Iterable[tuple[fmpq, Draft]], target: Rows) -> dict[Seen, fmpq]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.enumerate import Invalid, emission, iteration
+from draftproof.simulators.decode import decode
+from draftproof.simulators.enumerate import Invalid, emission
 from draftproof.simulators.verdict import Verdict, Wrong
 from draftproof.theory.divergence import ERROR, exceeds, kl
 from draftproof.theory.emission import Emission
@@ -35,11 +36,7 @@ class Distance:
 
     def largest(self, other: "Distance") -> "Distance":
         """The largest of each measure."""
-        return Distance(
-            max(self.total_variation, other.total_variation),
-            max(self.kl, other.kl),
-            max(self.reverse, other.reverse),
-        )
+        return Distance(*map(max, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ def judge_against(
     head = verifier.name, instance.name, law.row is not None or verifier.lossless
     try:
         emitted, got, want = laws(instance, verifier, law, own_bonus)
-        text = text_of(instance, verifier, depth + 1)
+        text = decode(instance, verifier, depth + 1, depth + 1).first(depth + 1)
     except Invalid as error:
         return AgainstVerdict(*head, ONE, ZERO, None, str(error), str(law))
     variation = got.total_variation(want)
@@ -108,23 +105,6 @@ def must_measure(verifier: Verifier) -> None:
         raise BadInput(f"{verifier.name} keeps state between calls; --against judges one call")
     if verifier.rounding is not None:
         raise BadInput(f"{verifier.name} computes in floats: draftproof audit {verifier.name} --against LAW")
-
-
-def text_of(instance: Instance, verifier: Verifier, length: int) -> Law:
-    """The exact law of the first tokens of the text, over as many calls as they need."""
-    masses: dict[Prefix, fmpq] = {(): ONE}
-    for emitted in range(length):
-        for word in [word for word in masses if len(word) == emitted]:
-            mass = masses.pop(word)
-            calls = iteration(
-                instance.draft, instance.proposal, verifier, instance.target, context=word, start=mass
-            )
-            for weight, _, node, row in calls:
-                for token, part in enumerate(row):
-                    if part > 0:
-                        longer = (*node.prefix, token)[:length]
-                        masses[longer] = masses.get(longer, ZERO) + weight * part
-    return Law(masses)
 
 
 def between(got: Mapping[Any, fmpq], want: Mapping[Any, fmpq]) -> Distance:

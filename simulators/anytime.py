@@ -1,14 +1,48 @@
-"""An anytime-valid test that outcomes follow a given law."""
+"""Anytime-valid tests by betting: wealth that grows only if outcomes do not follow their law."""
 
 from collections import Counter
 from collections.abc import Hashable
 from math import inf, log, sqrt
+from typing import Any
 
 ERROR = 1e-6
 """Default probability of ever rejecting outcomes that do follow the law."""
 
 
-class Process:
+class Wealth:
+    """An e-process in logarithms. `rejected` once its largest value `most` has reached log(1/error).
+
+    >>> fair = Wealth(0.001)
+    >>> fair.bet(log(2)), fair.bet(-log(2)), fair.log_e, fair.rejected
+    (None, None, 0.0, False)
+    """
+
+    def __init__(self, error: float = ERROR):
+        self.error, self.log_e, self.most, self.runs = error, 0.0, 0.0, 0
+
+    def bet(self, gained: float) -> None:
+        """Multiplies the wealth by a factor, given by its logarithm."""
+        self.to(self.log_e + gained)
+
+    def to(self, log_e: float) -> None:
+        """Sets the wealth after another bet."""
+        self.log_e, self.runs = log_e, self.runs + 1
+        self.most = max(self.most, log_e)
+
+    @property
+    def rejected(self) -> bool:
+        return self.most >= -log(self.error)
+
+    def state(self) -> Any:
+        """What `load` continues from; it has neither texts nor tokens."""
+        return {"log_e": self.log_e, "most": self.most, "runs": self.runs}
+
+    def load(self, state: Any) -> None:
+        """Continues from a state: evidence is kept, and what the bets have learned is not."""
+        self.log_e, self.most, self.runs = float(state["log_e"]), float(state["most"]), int(state["runs"])
+
+
+class Process(Wealth):
     """The Dirichlet-mixture e-process that tests whether outcomes follow given probabilities
     (lindon2022anytime).
 
@@ -29,24 +63,14 @@ class Process:
     """
 
     def __init__(self, words: int, error: float = ERROR):
-        self.words, self.error = words, error
-        self.counts: Counter[Hashable] = Counter()
-        self.runs, self.log_e, self.most = 0, 0.0, 0.0
+        super().__init__(error)
+        self.words, self.counts = words, Counter[Hashable]()
 
     def update(self, word: Hashable, probability: float) -> None:
         """Adds an outcome and its probability under the law; probability 0 rejects at once."""
-        if probability > 0:
-            predicted = (1 + self.counts[word]) / (self.words + self.runs)
-            self.log_e += log(predicted) - log(probability)
-        else:
-            self.log_e = inf
+        predicted = (1 + self.counts[word]) / (self.words + self.runs)
+        self.bet(log(predicted) - log(probability) if probability > 0 else inf)
         self.counts[word] += 1
-        self.runs += 1
-        self.most = max(self.most, self.log_e)
-
-    @property
-    def rejected(self) -> bool:
-        return self.most >= -log(self.error)
 
     @property
     def detectable(self) -> float:

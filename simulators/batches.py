@@ -4,20 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any, Protocol
+from types import SimpleNamespace
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
 from draftproof.simulators.enumerate import Invalid, drafts, iteration
 from draftproof.simulators.verdict import Verdict, judge
 from draftproof.theory.batch import Batch, Shown, presented
-from draftproof.theory.draft import Draft
 from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.view import Unpredictable
@@ -54,23 +53,6 @@ class BatchVerdict(Verdict):
         return self.joint is None and not self.invalid
 
 
-class Blocks(Protocol):
-    """What one request emits: key -> the law of its block."""
-
-    def __getitem__(self, shown: Any, /) -> "Block": ...
-
-
-class FixedDraft:
-    """A drafting scheme that always returns the same draft."""
-
-    def __init__(self, draft: Draft):
-        self.draft = draft
-        self.depth = max(map(len, draft.paths)) - 1
-
-    def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
-        return self.draft
-
-
 @dataclass(frozen=True)
 class Block:
     """The law of the block that one request emits, and the mean number of kept tokens in it."""
@@ -80,17 +62,15 @@ class Block:
     target: Rows
 
 
-class Emitted:
+class Emitted(dict[Shown, Block]):
     """What one request emits, given what the verifier is shown of its draft; enumerated on first use."""
 
     def __init__(self, request: Instance, verifier: Verifier):
         self.request, self.verifier = request, verifier
-        self._blocks: dict[Shown, Block] = {}
 
-    def __getitem__(self, shown: Shown) -> Block:
-        if shown not in self._blocks:
-            self._blocks[shown] = self._enumerated(shown)
-        return self._blocks[shown]
+    def __missing__(self, shown: Shown) -> Block:
+        self[shown] = self._enumerated(shown)
+        return self[shown]
 
     def _enumerated(self, shown: Shown) -> Block:
         draft, target = presented(self.request, shown)
@@ -98,7 +78,7 @@ class Emitted:
         if not draft.root.children:  # nothing to verify: Y ~ p
             emission.add(ONE, draft.root, target[()])
         else:
-            scheme: Any = FixedDraft(draft)
+            scheme: Any = SimpleNamespace(depth=len(draft.path) - 1, draw=lambda *_: draft)
             proposal = self.request.proposal
             for weight, _, node, row in iteration(scheme, proposal, self.verifier, target, start=ONE):
                 emission.add(weight, node, row)
@@ -156,7 +136,7 @@ def judge_batch(batch: Batch, verifier: Verifier) -> BatchVerdict:
 def judge_mixture(
     batch: Batch,
     verifier: Verifier,
-    emitted: Sequence[Blocks],
+    emitted: Sequence[Mapping[Any, Block]],
     mixture: Mapping[tuple[Any, ...], fmpq],
 ) -> BatchVerdict:
     """The verdict on a batch. `mixture` maps what is presented, one key for each request, to its probability;
@@ -202,7 +182,7 @@ def _lengths(batch: Batch) -> list[int]:
 
 
 def _tensors(
-    batch: Batch, emitted: Sequence[Blocks], mixture: Mapping[tuple[Any, ...], fmpq]
+    batch: Batch, emitted: Sequence[Mapping[Any, Block]], mixture: Mapping[tuple[Any, ...], fmpq]
 ) -> tuple[list[fmpq], list[fmpq], list[list[Prefix]]]:
     # The joint law of completed words, the target's, and the words along each axis; axes are contracted one
     # after another: [kept_1, rest] -> [rest, word_1].

@@ -10,7 +10,6 @@ from flint import fmpq
 
 from draftproof.simulators.against import AgainstVerdict, Distance, judge_against, must_measure
 from draftproof.simulators.batches import BatchVerdict, judge_any, must_verify
-from draftproof.simulators.pool import shared
 from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
@@ -196,10 +195,3 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
             )
             found.append((index, verdict))
     return found
-
-
-def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[int, Verdict]]]]:
-    """Every piece with its verdicts, as they are finished, on `jobs` processes (`pool.shared`)."""
-    if jobs < 1:
-        raise BadInput(f"--jobs must be at least 1, not {jobs}")
-    return shared(judged, work, jobs)

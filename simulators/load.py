@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.sources import INSTALLED, Root
+from draftproof.simulators.sources import INSTALLED, Root, digest
 from draftproof.theory.errors import BadInput
 
 
@@ -16,6 +16,16 @@ def source(name: str) -> Root:
     """The file or module that the object of that name is loaded from."""
     place = name.rpartition(":")[0]
     return Path(place) if place.endswith(".py") else place
+
+
+def version(name: str) -> str:
+    """A hash of what the object of that name is loaded from: an edited file is loaded again. Empty where
+    there is no such file, which loading says, or only a compiled one.
+    """
+    try:
+        return digest(source(name))
+    except BadInput:
+        return ""
 
 
 def load(name: str) -> Any:

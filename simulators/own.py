@@ -8,8 +8,8 @@ from typing import Any, cast
 from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.rule import Rule
 from draftproof.simulators.audit.spelling import natural
-from draftproof.simulators.load import load, source
-from draftproof.simulators.sources import Root, digest
+from draftproof.simulators.load import load, source, version
+from draftproof.simulators.sources import Root
 from draftproof.theory.errors import BadInput, unknown
 from draftproof.theory.targets import TARGETS, declared
 from draftproof.theory.verifier import ALL, CHAIN, Verifier
@@ -43,15 +43,11 @@ def named(spelling: str) -> Verifier:
         return declared(spelling).rule
     if ":" not in spelling:
         raise unknown("verifier", spelling, [*VERIFIERS, *TARGETS, "file.py:name"])
-    try:
-        version = digest(source(spelling))
-    except BadInput:  # there is no such file, which loading says, or only a compiled one
-        version = ""
-    return _own(spelling, version)
+    return _own(spelling, version(spelling))
 
 
 @cache
-def _own(spelling: str, version: str) -> Verifier:
+def _own(spelling: str, _: str) -> Verifier:
     found: Any = load(spelling)
     if isinstance(found, Verifier):
         given = {field.name: getattr(found, field.name) for field in fields(Verifier)}

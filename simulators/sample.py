@@ -6,9 +6,10 @@ import numpy as np
 
 from draftproof.theory.instance import Instance
 from draftproof.theory.leaf_shaping import extended
+from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
-from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifier import Stop, Verifier
 
 
 class Sampler:
@@ -51,14 +52,20 @@ def sample(
 
 
 def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: int) -> Prefix:
-    word: Prefix = ()
+    node, row = last_stop(instance, verifier, oracle, iterations)
+    return (*node.prefix, oracle.choose(row))
+
+
+def last_stop(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> Stop:
+    """Where verification stops in the last of some iterations, as the oracle decides, and Y's row there."""
+    proposal, word = instance.proposal, Prefix()
     target: Rows = instance.target
-    for _ in range(iterations):
-        draft = instance.draft.draw(oracle, instance.proposal, word)
+    for left in reversed(range(iterations)):
+        draft = instance.draft.draw(oracle, proposal, word)
         if verifier.reads_leaves:
-            extended(draft, instance.proposal)
+            extended(draft, proposal)
         node, row = verifier.verify(oracle, draft, target)
-        if verifier.carry is not None:
-            target = verifier.carry(target, instance.proposal, draft, node)
-        word = (*node.prefix, oracle.choose(row))
-    return word
+        if left:
+            word = (*node.prefix, oracle.choose(row))
+            target = target if verifier.carry is None else verifier.carry(target, proposal, draft, node)
+    return node, row

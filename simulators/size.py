@@ -5,6 +5,7 @@ from random import Random
 from time import process_time
 
 from draftproof.simulators.enumerate import CRASHES, Enumerator, Invalid, deepen
+from draftproof.simulators.sample import last_stop
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import WORDS
@@ -66,12 +67,12 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
     random, began, probes, runs = Random(0), process_time(), 0, 0.0
     started, done, more = Enumerator(ONE), 0, True  # random runs seldom end where a deep draft is accepted
     while more and (not done or process_time() - began < SECONDS):
-        _run(instance, verifier, iterations, started)
+        _run(instance, verifier, started, iterations)
         done, more = done + 1, started.next()
     middle = process_time()
     while more and probes < PROBES and (not probes or process_time() - middle < SECONDS):
         oracle = Descent(random)
-        _run(instance, verifier, iterations, oracle)
+        _run(instance, verifier, oracle, iterations)
         runs, probes = runs + oracle.leaves, probes + 1
     each = (process_time() - began) / (done + probes)
     least = done + started.left + 1 if more else done
@@ -98,20 +99,13 @@ def announcement(sizes: list[Size]) -> str:
     return f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}" if seconds > LONG else ""
 
 
-def _run(instance: Instance, verifier: Verifier, iterations: int, oracle: Oracle) -> None:
-    # One run, from the draft to the end of the iterations.
-    target, context = instance.target, ()
-    rows: Rows = target
-    for _ in range(iterations):
-        draft = instance.draft.draw(oracle, instance.proposal, context)
-        try:
-            node, row = verifier.verify(oracle, draft, rows)
-            if iterations > 1:
-                context = (*node.prefix, oracle.choose(row))
-        except (Invalid, *CRASHES):  # which the enumeration will find too
-            return
-        if verifier.carry is not None:
-            rows = verifier.carry(rows, instance.proposal, draft, node)
+def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> None:
+    try:
+        last_stop(instance, verifier, oracle, iterations)
+    except BadInput:
+        raise
+    except (Invalid, *CRASHES):  # which the enumeration will find too
+        pass
 
 
 def _words(target: Rows, length: int, random: Random) -> float:

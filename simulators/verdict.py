@@ -50,6 +50,13 @@ class Verdict:
         """Whether the law that is judged is kept."""
         return self.lossless
 
+    @property
+    def as_declared(self) -> bool:
+        """Whether the verdict agrees with the declaration. A verifier declared lossy may be lossless on some
+        instances, so only a lossy verdict on a verifier declared lossless does not.
+        """
+        return self.lossless or not self.declared
+
 
 def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:
     """The exact verdict, over one iteration or, for a verifier that keeps state, two.

@@ -105,13 +105,15 @@ def continued(word: Prefix, mass: fmpq, target: Rows, length: int) -> list[tuple
 
 
 def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
-    """The target's own law of words: p(x_1 .. x_length), after a context. BadInput for more than WORDS words.
+    """The target's own law of the words of `length` tokens that follow a context: p(x_1 .. x_length). Raises
+    BadInput for more than WORDS words.
 
     >>> from draftproof.theory.table import Table
     >>> law_of(Table.exact(2, {(): ["1/3", "2/3"]}), 2)[(1, 1)]
     4/9
     """
-    return Law(continued(context, ONE, target, len(context) + length))
+    words = continued(context, ONE, target, len(context) + length)
+    return Law((word[len(context) :], mass) for word, mass in words)
 
 
 def first_difference(got: Law, want: Law, slack: fmpq = ZERO) -> tuple[Prefix, fmpq, fmpq] | None:

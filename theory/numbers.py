@@ -5,6 +5,7 @@ In Python `1/1 == 1.0`, so a float that slips into a rational computation goes u
 """
 
 import re
+from fractions import Fraction
 
 from flint import fmpq
 
@@ -16,8 +17,7 @@ ONE = fmpq(1)
 DIGITS = 1000
 """Largest length of a numerator or denominator in decimal digits; also the largest decimal exponent."""
 
-_FRACTION = re.compile(r"([+-]?\d+)(?:/(\d+))?", re.ASCII)
-_DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+/\d+|(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?)", re.ASCII)
 
 
 def exact(value: object) -> fmpq:
@@ -62,21 +62,16 @@ def shown(number: fmpq) -> str:
 
 
 def _parse(spelling: str) -> fmpq:
-    if len(spelling) > 2 * DIGITS:
+    digits = spelling.lstrip("+-").isdecimal()
+    if len(spelling) > 2 * DIGITS or (digits and len(spelling) > DIGITS):
         raise BadInput(f"{quoted(spelling)} has more than {DIGITS} digits")
-    if spelling.lstrip("+-").isdecimal() and len(spelling) > DIGITS:
-        raise BadInput(f"{quoted(spelling)} has more than {DIGITS} digits")
-    if match := _FRACTION.fullmatch(spelling):
-        top, bottom = int(match[1]), int(match[2] or 1)
-        if bottom == 0:
-            raise BadInput(f"{quoted(spelling)} divides by zero")
-        return fmpq(top, bottom)
-    match = _DECIMAL.fullmatch(spelling)
-    if match is None or not (match[2] or match[3]):
+    match = _NUMBER.fullmatch(spelling)
+    if match is None:
         raise BadInput(f"{quoted(spelling)} is not a number such as 1/3, 0.25 or 1")
-    fraction, exponent = match[3] or "", match[4] or "0"
+    exponent = match[1] or "0"
     if len(exponent) > 6 or abs(int(exponent)) > DIGITS:
         raise BadInput(f"{quoted(spelling)} has an exponent beyond {DIGITS}")
-    power = int(exponent) - len(fraction)
-    digits = int(match[1] + (match[2] or "") + fraction)
-    return fmpq(digits * 10 ** max(power, 0), 10 ** max(-power, 0))
+    try:
+        return fmpq(*Fraction(spelling).as_integer_ratio())
+    except ZeroDivisionError:
+        raise BadInput(f"{quoted(spelling)} divides by zero") from None

@@ -38,7 +38,9 @@ from draftproof.theory.targets import declared
     help="The arithmetic that TARGET computes in; float64 shows bias that float32 rounding hides.",
 )
 @click.option("--iterations", type=click.IntRange(1, 3), default=1, help="Rounds of decoding.")
-@click.option("--limit", type=click.IntRange(1), help="Most runs of an instance: of a loop 20,000.")
+@click.option(
+    "--limit", type=click.IntRange(1), help="Most runs of an instance; of a loop 20,000 by default."
+)
 @click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
 @click.option(
     "--selection", is_flag=True, help="TARGET selects which drafted tokens of a batch are verified."
@@ -57,7 +59,7 @@ from draftproof.theory.targets import declared
 @click.option(
     "--processors", is_flag=True, help="Try rows of grammars, filters and penalties, and missing drafts."
 )
-@click.option("--seconds", type=click.FloatRange(0.1), default=SECONDS, help="Longest call.")
+@click.option("--seconds", type=click.FloatRange(0.1), default=SECONDS, help="Longest time of one call.")
 @click.option(
     "--statistical", is_flag=True, help="Test random runs instead of enumerating, at any vocabulary."
 )

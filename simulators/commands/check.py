@@ -19,9 +19,9 @@ from draftproof.simulators.check import (
     Tally,
     against_pieces,
     batch_pieces,
+    judged,
     must_apply,
     pieces,
-    run,
 )
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
@@ -29,7 +29,7 @@ from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.own import named
-from draftproof.simulators.pool import cores
+from draftproof.simulators.pool import cores, shared
 from draftproof.simulators.size import announcement, size
 from draftproof.simulators.verdict import Verdict
 from draftproof.simulators.witness import smallest
@@ -54,7 +54,7 @@ OWN = "own"
 @click.option("--text", "source", type=FILE, help="Make instances from a text file.")
 @click.option("--vocab", type=int, help="Number of symbol classes of --text [default: 3].")
 @click.option("--depth", type=int, help="Draft depth of --text [default: 2].")
-@click.option("--jobs", type=int, help="Number of processes [default: one per core].")
+@click.option("--jobs", type=click.IntRange(1), help="Number of processes [default: one per core].")
 @click.option(
     "--rows", is_flag=True, help="With --json on the standard suite: a row for every verdict (37 MB)."
 )
@@ -200,7 +200,7 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
     with screen.progress() as bar:
         task = bar.add_task("enumerating", total=sum(piece.effort for piece in work), done=0, all=found.left)
         try:
-            for piece, verdicts in run(work, min(jobs, 1 + len(work) // 8)):
+            for piece, verdicts in shared(judged, work, min(jobs, 1 + len(work) // 8)):
                 rules = {each.name: each for each in piece.verifiers}
                 for index, verdict in verdicts:
                     rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None

@@ -1,5 +1,6 @@
 """The command `endpoint`."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -23,11 +24,18 @@ from draftproof.theory.errors import BadInput
 @click.option("--tokens", type=click.IntRange(1), default=20_000, help="Most tokens that are generated.")
 @click.option("--seconds", type=click.FloatRange(1), default=600.0, help="Longest time of the whole run.")
 @click.option("--length", type=click.IntRange(1), default=4, help="Tokens of a text; at least a whole draft.")
-@click.option("--choices", type=click.IntRange(1), default=32, help="Texts of a request.")
+@click.option("--choices", type=click.IntRange(1), default=32, help="Texts asked for in one request.")
 @click.option("--error", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=1e-3)
-@click.option("--temperature", type=click.FloatRange(0, min_open=True), default=1.0, help="Of the long test.")
-@click.option("--top-k", type=click.IntRange(0), default=0, help="Of the long test; 0 keeps all.")
-@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Of the long test.")
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0, min_open=True),
+    default=1.0,
+    help="Temperature of the long test.",
+)
+@click.option("--top-k", type=click.IntRange(0), default=0, help="Filter of the long test; 0 keeps all.")
+@click.option(
+    "--top-p", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Filter of the long test."
+)
 @click.option("--settings/--no-settings", default=True, help="Check temperature, filters, stop and so on.")
 @click.option("--key-from", metavar="VARIABLE", default="OPENAI_API_KEY", help="Where the key is read from.")
 @click.option("--concurrency", type=click.IntRange(1, 256), default=4, help="Requests at the same time.")
@@ -53,7 +61,6 @@ def endpoint(url: str, **options: Any) -> int:
         raise BadInput("endpoint needs httpx2: pip install 'draftproof[endpoint]'") from None
     from draftproof.simulators.endpoint.compare import Comparison
     from draftproof.simulators.endpoint.laws import Setting
-    from draftproof.simulators.endpoint.report import dumped
     from draftproof.simulators.endpoint.run import Run
     from draftproof.simulators.endpoint.session import PROMPTS, Plan, prompts
 
@@ -84,7 +91,7 @@ def endpoint(url: str, **options: Any) -> int:
             report = Comparison(both, plan, progress, resume).go(models, options["chat"])
     if options["junit"] is not None:
         report.write_junit(options["junit"])
-    click.echo(dumped(report) if options["as_json"] else str(report))
+    click.echo(json.dumps(report.answer()) if options["as_json"] else str(report))
     if report.stopped == "interrupted":
         return INTERRUPTED
     if report.stopped and options["as_json"]:

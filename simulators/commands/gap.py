@@ -80,7 +80,7 @@ STATEFUL = (
 @click.option(
     "--count",
     type=click.IntRange(1),
-    help=f"Random instances at each point [default: {COUNT}]; of --rows so many [default: all].",
+    help=f"Random instances at each point [default: {COUNT}]; of --rows the number of rows [default: all].",
 )
 @click.option("--seconds", type=click.FloatRange(0.1), help=f"Duration of --worst [default: {SECONDS:g}].")
 @click.option("--seed", type=int, help="Random seed of --worst [default: 0].")
@@ -96,8 +96,8 @@ def gap(as_json: bool, **options: Any) -> int:
 
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that
     lossless verifiers without state can do (stateless) and of the best that any coupling of draft
-    and target blocks can do (full information). Verifiers are run, where that takes a moment, and
-    "closed form" stands beside the value of one that was not. With --calls: the expected calls of the target
+    and target blocks can do (full information). Verifiers are run where that takes a moment; the value of
+    any other is a closed form, which the table says beside it. With --calls: the expected calls of the target
     for N tokens, and tokens a call in the long run, also with the state that a verifier keeps, beside what
     any lossless rule with memory can do. With a batch of requests: the tokens
     emitted under every selection rule, and the most under a predictable one. Without an instance: means
@@ -310,7 +310,7 @@ def _means(title: str, found: Sequence[Summary]) -> Table:
 def _document(gap: Gap) -> dict[str, Any]:
     # Exact values are strings; a solver's number comes with its error.
     best, optimum = gap.stateless, {"full_information": text(gap.full.value)}
-    lower = None if best.lower is None else text(best.lower)
+    lower = text(best.lower)
     valid: dict[str, Any] = {"stateless": best.value, "stateless_error": best.error}
     return {
         "expected_accepted": {name: text(mean) for name, mean in gap.expected_accepted.items()},

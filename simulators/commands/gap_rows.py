@@ -51,7 +51,7 @@ def table(found: list[Accepted], title: str) -> Table:
     counts = [f"K = {k}" for k in SIBLINGS]
     made = screen.table(title, "ll" + "r" * len(counts) + "r", "draft", "verifier", *counts, "+-")
     for each in found:
-        widest = max((half for half in each.half if half is not None), default=None)
+        widest = max((half for half in each.half_width if half is not None), default=None)
         style = "" if each.column.attained else "dim"
         cells = [f"{mean:.4f}" for mean in each.mean]
         made.add_row(
@@ -69,9 +69,9 @@ def tree_table(found: list[Measured], title: str) -> Table:
         made.add_section()
         for i, each in enumerate(one for one in found if one.tree == tree):
             design = each.design
-            more = [f"{each.difference:+.3f}", _half(each.difference_half)] if i else ["", ""]
+            more = [f"{each.difference:+.3f}", _half(each.difference_half_width)] if i else ["", ""]
             cells = [tree if not i else "", design.tree, design.siblings, design.verifier]
-            made.add_row(*cells, f"{each.mean:.3f}", _half(each.half), *more)
+            made.add_row(*cells, f"{each.mean:.3f}", _half(each.half_width), *more)
     made.caption = (
         f"{escape('E[tau]')} of drafted trees with equally many tokens; the difference is to the first line "
         "of a tree on the same texts; +- is half of a 95 % interval."
@@ -87,36 +87,19 @@ def document(
     found: list[Accepted], trees: list[Measured], recorded: Recorded, n: int, sequences: int
 ) -> dict[str, Any]:
     """The JSON answer; the numbers are floats."""
-    return {
-        "rows": n,
-        "vocab": recorded.shape[1],
-        "sequences": sequences,
-        "siblings": list(SIBLINGS),
-        "acceptance": [
-            {
-                "draft": each.column.design,
-                "verifier": each.column.verifier,
-                "kind": each.column.kind,
-                "mean": each.mean,
-                "half_width": each.half,
-            }
-            for each in found
-        ],
-        "trees": [
-            {
-                "tree": each.tree,
-                "tokens": named(each.tree)[1],
-                "drawn_as": each.design.tree,
-                "siblings": each.design.siblings,
-                "verifier": each.design.verifier,
-                "mean": each.mean,
-                "half_width": each.half,
-                "difference": each.difference,
-                "difference_half_width": each.difference_half,
-            }
-            for each in trees
-        ],
-    }
+    acceptance = [
+        {"draft": each.column.design, "verifier": each.column.verifier, "kind": each.column.kind}
+        | {"mean": each.mean, "half_width": each.half_width}
+        for each in found
+    ]
+    whole = [
+        {"tree": each.tree, "tokens": named(each.tree)[1], "drawn_as": each.design.tree}
+        | {"siblings": each.design.siblings, "verifier": each.design.verifier}
+        | {key: value for key, value in vars(each).items() if key not in ("tree", "design")}
+        for each in trees
+    ]
+    about = {"rows": n, "vocab": recorded.shape[1], "sequences": sequences, "siblings": list(SIBLINGS)}
+    return {**about, "acceptance": acceptance, "trees": whole}
 
 
 def drawn(found: list[Accepted], folder: Path) -> list[Path]:
@@ -159,7 +142,7 @@ def drawn_trees(found: list[Measured], folder: Path) -> list[Path]:
             axes.errorbar(
                 each.mean,
                 place[each.design],
-                xerr=each.half,
+                xerr=each.half_width,
                 color=colour,
                 marker="o" if each.design.new else "s",
                 fillstyle="full" if each.design.new else "none",

@@ -33,15 +33,16 @@ from draftproof.theory.verifier import Verifier
 @click.option(
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )
+@click.option("--as-declared", is_flag=True, help="Exit with 0 when the verdict is what NAME declares.")
 @force_option
 @format_option
 @json_option
-def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) -> int:
+def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bool, as_json: bool) -> int:
     """Exact law of one iteration, verdict, E[tau].
 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
-    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, whatever the verifier
-    declares (`check` exits with 0 when a verdict is as declared), 2 for bad input.
+    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, 2 for bad input. With
+    --as-declared it is that of `check`: 1 only when a verifier declared lossless is not.
     """
     verifier, given = named(name), read_any(instance)
     if isinstance(given, Batch):
@@ -60,6 +61,7 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
         verdict, emitted = _judged(given, verifier, iterations, lambda n: bar.update(task, completed=n))
         bar.update(task, completed=iterations, description="looking for a smaller instance")
         small = None if verdict.lossless or as_json else smallest(given, judge)
+    status = int(not (verdict.as_declared if as_declared else verdict.lossless))
     if as_json:
         answer = {
             "verifier": verifier.name,
@@ -69,9 +71,10 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             "law": {word: text(mass) for word, mass in emitted.items()},
             **(batch_fields(verdict) if isinstance(verdict, BatchVerdict) else {}),
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
+            **({"declared": verdict.declared} if as_declared else {}),
         }
         click.echo(json.dumps(answer))
-        return int(not verdict.lossless)
+        return status
     what = f"{verifier.name} on {given.name}"
     title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
     heading, total = "tokens", "E[tau]"
@@ -80,10 +83,10 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
         title, heading, total = "joint law of the emitted blocks", "tokens of each request", "sum of E[tau]"
     if verdict.invalid:
         click.echo(f"{what}: no law: {verdict.invalid}")
-        return 1
+        return status
     click.echo(f"{what}: {title}")
     screen.console().print(screen.law(emitted, heading))
-    answer = screen.declared(verdict.lossless) + _declared(verdict)
+    answer = screen.declared(verdict.lossless) + _declared(verdict, as_declared)
     distance = f"total variation {screen.shown(verdict.total_variation)}"
     if isinstance(verdict, BatchVerdict):
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
@@ -91,7 +94,7 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
     if small:
         click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
-    return int(not verdict.lossless)
+    return status
 
 
 def _judged(
@@ -110,8 +113,14 @@ def _judged(
     return verdict, {spelled(word): mass for word, mass in emitted.items()}
 
 
-def _declared(verdict: Verdict) -> str:
-    # The declaration: here a lossy verifier has exit status 1 even if it is declared lossy.
-    if verdict.lossless:
+def _declared(verdict: Verdict, asked: bool) -> str:
+    # The declaration; of a lossless verdict only if it is asked for.
+    if verdict.lossless and not asked:
         return ""
-    return ", declared lossless" if verdict.declared else ", as declared"
+    if verdict.lossless == verdict.declared:
+        return ", as declared"
+    return (
+        ", declared lossless"
+        if verdict.declared
+        else ", declared lossy, which one instance cannot contradict"
+    )

@@ -29,7 +29,6 @@ from draftproof.theory.errors import BadInput, located
     "--workers", type=click.IntRange(1), metavar="N", help="Number of processes [default: one per core]."
 )
 @click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
-@click.option("--ray", "on_ray", is_flag=True, help="Use Ray: the cluster of RAY_ADDRESS, else this machine.")
 @format_option
 @json_option
 @click.pass_obj
@@ -39,7 +38,6 @@ def sweep(
     folder: Path | None,
     workers: int | None,
     scheduler: str | None,
-    on_ray: bool,
     as_json: bool,
 ) -> int:
     """Check, gap, prove and audit over many instances.
@@ -49,8 +47,8 @@ def sweep(
     for bad input.
     """
     folder = folder or Path("results") / file.stem
-    if sum((workers is not None, scheduler is not None, on_ray)) > 1:
-        raise BadInput("--workers, --scheduler and --ray cannot be combined")
+    if workers is not None and scheduler is not None:
+        raise BadInput("--workers and --scheduler cannot be combined")
     try:
         from draftproof.simulators.study import configuration, runners, store
         from draftproof.simulators.study.plan import METRICS, plan
@@ -61,8 +59,7 @@ def sweep(
     entries = configuration.read(file, metrics)
     with located(file):
         chunks = plan(entries, metrics)
-    on_cluster = runners.ray() if on_ray else runners.dask(scheduler) if scheduler is not None else None
-    runner = on_cluster or runners.processes(workers or cores())
+    runner = runners.dask(scheduler) if scheduler is not None else runners.processes(workers or cores())
     started = monotonic()
     with screen.progress("evaluations") as bar:
         task = bar.add_task("sweeping", total=None)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from draftproof.simulators.anytime import Wealth
 from draftproof.simulators.endpoint.laws import Law
 
 PSEUDO_COUNTS = np.array([32.0, 128.0, 512.0])
@@ -68,40 +69,6 @@ FEW: dict[str, Cells] = {
     "again": lambda at, law: [name in at.before for name in _names(law)],
 }
 """For short tests: by rank, by token, and whether the text already has it, which penalties change."""
-
-
-class Wealth:
-    """An e-process in logarithms. `rejected` once its largest value `most` has reached log(1/error).
-
-    >>> fair = Wealth(0.001)
-    >>> fair.bet(log(2)), fair.bet(-log(2)), fair.log_e, fair.rejected
-    (None, None, 0.0, False)
-    """
-
-    def __init__(self, error: float):
-        self.error, self.log_e, self.most, self.runs = error, 0.0, 0.0, 0
-
-    def bet(self, gained: float) -> None:
-        """Multiplies the wealth by a factor, given by its logarithm."""
-        self.to(self.log_e + gained)
-
-    def to(self, log_e: float) -> None:
-        """Sets the wealth after another bet."""
-        self.log_e, self.runs = log_e, self.runs + 1
-        self.most = max(self.most, log_e)
-
-    @property
-    def rejected(self) -> bool:
-        return self.most >= -log(self.error)
-
-    def state(self) -> Any:
-        """What `load` continues from; it has neither texts nor tokens."""
-        return {"log_e": _finite(self.log_e), "most": _finite(self.most), "runs": self.runs}
-
-    def load(self, state: Any) -> None:
-        """Continues from a state: evidence is kept, and what the bets have learned is not."""
-        self.log_e, self.most = _read(state["log_e"]), _read(state["most"])
-        self.runs = int(state["runs"])
 
 
 class Mixture(Wealth):
@@ -169,11 +136,3 @@ class Bets(Mixture):
         worst = max(cells, key=lambda cell: cells[cell][0] - cells[cell][1])
         hits, expected = cells[worst]
         return worst, hits, expected
-
-
-def _finite(value: float) -> float | None:
-    return None if value == inf else value
-
-
-def _read(value: float | None) -> float:
-    return inf if value is None else float(value)

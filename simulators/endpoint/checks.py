@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.endpoint.betting import FEW, Bets, Context, Wealth
+from draftproof.simulators.anytime import Wealth
+from draftproof.simulators.endpoint.betting import FEW, Bets, Context
 from draftproof.simulators.endpoint.client import Refused
-from draftproof.simulators.endpoint.laws import PLAIN, Setting
-from draftproof.simulators.endpoint.report import Result
+from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart
+from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Place, Sample, Server
 
 SETTINGS = {
@@ -35,9 +36,10 @@ SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}, "n": {"enu
 _FORM = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
 _SCHEMA_TOKENS = 48
 
-MARK = {True: "rejected", False: "not rejected"}
+Found: TypeAlias = tuple[str, str, int]
+"""What a check without chance found: the verdict, its meaning, and how many tokens or texts were judged."""
 
-Check: TypeAlias = Callable[[Server, Sequence[str]], Result]
+NOT_FORCED: Found = "skipped", "later tokens cannot be given back to this server (teacher forcing)", 0
 
 
 def of_setting(
@@ -83,7 +85,7 @@ def of_setting(
         again += token in own.either
         expected += sum(exp(found[each]) for each in own.either)
     if not bets.runs:
-        return Result(name, "skipped", "later tokens cannot be given back to this server (teacher forcing)")
+        return Result(name, *NOT_FORCED)
     rejected = bets.rejected or ignored.rejected
     said = f"{name} does not act on the law as it should" if rejected else ""
     said += ": it is as if it had not been asked for" if ignored.rejected else ""
@@ -91,12 +93,12 @@ def of_setting(
         said = f"tokens met before came out {again} times, and without the penalty {expected:.1f} times"
     witness = "a token came out that the setting forbids" if bets.most == inf else None
     log_e = max(bets.most, ignored.most) - log(2)
-    return Result(name, MARK[rejected], said, bets.runs, error, log_e, witness=witness)
+    return Result(name, VERDICTS[rejected], said, bets.runs, error, log_e, witness=witness)
 
 
 def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[Sequence[Sample]]) -> Result:
     """Are the rows that come with a speculated text those of plain requests (teacher forcing)?"""
-    name, compared, worst = "log-probabilities", 0, 0.0
+    compared, worst = 0, 0.0
     some = [
         Place(prompt, each, t)
         for prompt, few in zip(prompts, samples, strict=True)
@@ -104,26 +106,21 @@ def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[
         for t in range(len(each.tokens))
     ]
     for place, forced in zip(some, server.rows(some), strict=True):
-        if forced is None or place.sample.rows is None:
-            continue
-        one = server.law(place.sample.rows[place.at])
-        other = server.law(forced)
-        mass = dict(zip(other.tokens, other.upper.tolist(), strict=True))
-        both = [abs(p - mass[x]) for x, p in zip(one.tokens, one.upper.tolist(), strict=True) if x in mass]
-        worst, compared = max(worst, sum(both) / 2), compared + 1
-    if not compared:
-        return Result(name, "skipped", "later tokens cannot be given back to this server (teacher forcing)")
+        if forced is not None and place.sample.rows is not None:
+            worst = max(worst, apart(server.law(place.sample.rows[place.at]), server.law(forced)))
+            compared += 1
+    said = f"largest total variation {worst:.1g}"
     if worst > TOLERANCE:
         said = (
             f"those of a speculated text are off those of plain requests, by a total variation of {worst:.2g}"
         )
-        return Result(name, "rejected", said, compared)
-    return Result(name, "not rejected", f"largest total variation {worst:.1g}", compared)
+    found = (VERDICTS[worst > TOLERANCE], said, compared) if compared else NOT_FORCED
+    return Result("log-probabilities", *found)
 
 
-def temperature_0(server: Server, prompts: Sequence[str]) -> Result:
+def temperature_0(server: Server, prompts: Sequence[str]) -> Found:
     """At temperature 0 every token is a likeliest one."""
-    name, judged, wrong = "temperature 0", 0, 0
+    judged, wrong = 0, 0
     for prompt in prompts:
         [sample] = server.ask(prompt, replace(PLAIN, temperature=0.0), length=16)
         rows = server.rows([Place(prompt, sample, t) for t in range(len(sample.tokens))])
@@ -131,71 +128,50 @@ def temperature_0(server: Server, prompts: Sequence[str]) -> Result:
             if row is not None:
                 judged += 1
                 wrong += row.get(token, -inf) < max(row.values()) - MARGIN
-    if not judged:
-        return Result(name, "skipped", "later tokens cannot be given back to this server (teacher forcing)")
-    if wrong:
-        return Result(name, "rejected", f"{wrong} tokens are not the likeliest ones", judged)
-    return Result(name, "not rejected", "", judged)
+    return _found(wrong, f"{wrong} tokens are not the likeliest ones", judged) if judged else NOT_FORCED
 
 
-def stop(server: Server, prompts: Sequence[str]) -> Result:
+def stop(server: Server, prompts: Sequence[str]) -> Found:
     """A text ends before a stop string, also where that is in the middle of an accepted block."""
-    texts = [each.text for prompt in prompts for each in server.ask(prompt, count=8, length=12)]
+    texts = [each.text for each in server.asked(prompts, count=8, length=12)]
     counts = {
         x: sum(x in text for text in texts) for x in {*"".join(texts)} if x != "\N{REPLACEMENT CHARACTER}"
     }
     if not counts:
-        return Result("stop", "skipped", "the texts are empty")
+        return "skipped", "the texts are empty", 0
     string = max(sorted(counts), key=counts.__getitem__)
-    found = [each for prompt in prompts for each in server.ask(prompt, count=8, length=12, stop=[string])]
-    over = sum(string in each.text for each in found)
-    if over:
-        kept = all(each.text.endswith(string) for each in found if string in each.text)
-        said = (
-            f"{over} texts {'end with' if kept else 'go on after'} a stop string, which is no part of a text"
-        )
-        return Result("stop", "rejected", said, len(found))
-    if not any(each.finish == "stop" for each in found):
-        return Result("stop", "skipped", "no text met the stop string", len(found))
-    return Result("stop", "not rejected", "", len(found))
+    found = server.asked(prompts, count=8, length=12, stop=[string])
+    over = [each.text for each in found if string in each.text]
+    if not over and not any(each.finish == "stop" for each in found):
+        return "skipped", "no text met the stop string", len(found)
+    how = "end with" if all(text.endswith(string) for text in over) else "go on after"
+    return _found(len(over), f"{len(over)} texts {how} a stop string, which is no part of a text", len(found))
 
 
-def max_tokens(server: Server, prompts: Sequence[str]) -> Result:
+def max_tokens(server: Server, prompts: Sequence[str]) -> Found:
     """No text is longer than asked for, although blocks of several tokens are accepted."""
     found = [
-        (length, each)
-        for prompt in prompts
+        len(each.tokens) > length
         for length in (1, 2, 3, 5)
-        for each in server.ask(prompt, count=4, length=length)
+        for each in server.asked(prompts, count=4, length=length)
         if each.rows is not None
     ]
     if not found:
-        return Result("max_tokens", "skipped", "the server does not say what a text's tokens are")
-    over = sum(len(each.tokens) > length for length, each in found)
-    if over:
-        return Result("max_tokens", "rejected", f"{over} texts are longer than max_tokens", len(found))
-    return Result("max_tokens", "not rejected", "", len(found))
+        return "skipped", "the server does not say what a text's tokens are", 0
+    return _found(sum(found), f"{sum(found)} texts are longer than max_tokens", len(found))
 
 
-def json_schema(server: Server, prompts: Sequence[str]) -> Result:
+def json_schema(server: Server, prompts: Sequence[str]) -> Found:
     """Finished texts under a JSON schema keep it."""
-    found = [
-        each
-        for prompt in prompts
-        for each in server.ask(
-            prompt, count=8, length=_SCHEMA_TOKENS, response_format=_FORM, ignore_eos=False
-        )
-    ]
+    found = server.asked(prompts, count=8, length=_SCHEMA_TOKENS, response_format=_FORM, ignore_eos=False)
     done = [each.text for each in found if each.finish == "stop"]
     if not done:
-        return Result("json_schema", "skipped", "no text was finished")
+        return "skipped", "no text was finished", 0
     wrong = sum(not _keeps(text) for text in done)
-    if wrong:
-        return Result("json_schema", "rejected", f"{wrong} finished texts do not keep the schema", len(done))
-    return Result("json_schema", "not rejected", "", len(done))
+    return _found(wrong, f"{wrong} finished texts do not keep the schema", len(done))
 
 
-CHECKS: dict[str, Check] = {
+CHECKS: dict[str, Callable[[Server, Sequence[str]], Found]] = {
     "temperature 0": temperature_0,
     "stop": stop,
     "max_tokens": max_tokens,
@@ -206,19 +182,18 @@ CHECKS: dict[str, Check] = {
 def checked(name: str, server: Server, prompts: Sequence[str]) -> Result:
     """The result of one of `CHECKS`; skipped if the server refuses what it asks for."""
     try:
-        return CHECKS[name](server, prompts)
+        return Result(name, *CHECKS[name](server, prompts))
     except Refused as refusal:
         return Result(name, "skipped", f"the server refuses it{refusal}")
+
+
+def _found(wrong: int, said: str, runs: int) -> Found:
+    return VERDICTS[wrong > 0], said if wrong else "", runs
 
 
 def _keeps(text: str) -> bool:
     try:
         found = json.loads(text)
-    except ValueError:
+        return found.keys() == {"ok", "n"} and isinstance(found["ok"], bool) and found["n"] in (1, 2)
+    except (ValueError, AttributeError):  # no JSON, or no object
         return False
-    return (
-        isinstance(found, dict)
-        and found.keys() == {"ok", "n"}
-        and isinstance(found["ok"], bool)
-        and found["n"] in (1, 2)
-    )

@@ -70,18 +70,6 @@ class Client:
         limits = httpx.Limits(max_connections=concurrency)
         self._http = httpx.Client(headers=headers, timeout=timeout, limits=limits, transport=transport)
 
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer's JSON object.
-
-        Raises Refused; Unanswered after the last retry; BadInput where the server does not know the key, the
-        path or the model (status 401, 403, 404).
-        """
-        return self._send("POST", path, body)
-
-    def get(self, path: str) -> dict[str, Any]:
-        """The same for a GET."""
-        return self._send("GET", path, None)
-
     def map(self, call: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
         """`call` on each, in their order, `concurrency` at once; an error drops the rest."""
         with ThreadPoolExecutor(self.concurrency) as pool:
@@ -95,8 +83,13 @@ class Client:
         """Closes the connections."""
         self._http.close()
 
-    def _send(self, method: str, path: str, body: Any) -> dict[str, Any]:
-        fault = ""
+    def send(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The JSON object that answers a POST of the body, or without one a GET.
+
+        Raises Refused; Unanswered after the last retry; BadInput where the server does not know the key, the
+        path or the model (status 401, 403, 404).
+        """
+        method, fault = "GET" if body is None else "POST", ""
         for attempt in range(self.retries + 1):
             self._turn()
             asked_wait, limit = None, self._left()

@@ -5,8 +5,8 @@ from pathlib import Path
 from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.against import Pairs
 from draftproof.simulators.endpoint.client import Client, Refused
-from draftproof.simulators.endpoint.laws import Setting
-from draftproof.simulators.endpoint.report import Result
+from draftproof.simulators.endpoint.laws import Setting, apart
+from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Sample, Server
 from draftproof.simulators.endpoint.session import OF_SETTING, Plan, Progress, Session
 
@@ -92,15 +92,10 @@ class Comparison(Session):
         for prompt in self.plan.prompts:
             rows = [side.ask(prompt)[0].rows for side in (one, other)]
             laws = [side.law(row[0]) for side, row in zip((one, other), rows, strict=True) if row]
-            if len(laws) == 2:
-                mass = dict(zip(laws[1].tokens, laws[1].upper.tolist(), strict=True))
-                shared = zip(laws[0].tokens, laws[0].upper.tolist(), strict=True)
-                worst = max(worst, sum(abs(p - mass[x]) for x, p in shared if x in mass) / 2)
-        wrong = worst > checks.TOLERANCE
+            worst = max(worst, apart(*laws) if len(laws) == 2 else 0.0)
         said = f"the rows of both servers are a total variation of {worst:.1g} apart"
-        return Result(
-            "log-probabilities", "rejected" if wrong else "not rejected", said, len(self.plan.prompts)
-        )
+        verdict = VERDICTS[worst > checks.TOLERANCE]
+        return Result("log-probabilities", verdict, said, len(self.plan.prompts))
 
     def _result(self, name: str, test: Pairs) -> Result:
         said = ""
@@ -111,5 +106,4 @@ class Comparison(Session):
             }.get(name, f"the two servers differ under {name}")
             if test.one_text and name != SELF:
                 said += "; the tested one gives one text only: it is greedy or repeats its random stream"
-        verdict = "rejected" if test.rejected else "not rejected"
-        return Result(name, verdict, said, test.texts, test.error, test.most, test.detectable)
+        return Result(name, VERDICTS[test.rejected], said, test.texts, test.error, test.most, test.detectable)

@@ -85,6 +85,13 @@ NOTHING = Law((), np.empty(0), None)
 """Where nothing can be said of a token."""
 
 
+def apart(one: Law, other: Law) -> float:
+    """The total variation of two laws over the tokens that both list."""
+    mass = dict(zip(other.tokens, other.upper.tolist(), strict=True))
+    shared = zip(one.tokens, one.upper.tolist(), strict=True)
+    return sum(abs(p - mass[x]) for x, p in shared if x in mass) / 2
+
+
 def law(
     row: Mapping[str, float],
     setting: Setting,

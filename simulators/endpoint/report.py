@@ -1,6 +1,5 @@
 """What was found, as text, as one JSON document and as JUnit XML."""
 
-import json
 from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
@@ -8,6 +7,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from draftproof.simulators.files import replacing
+
+VERDICTS = "not rejected", "rejected"
+"""The verdict of a test by whether it rejects."""
 
 MARKS = {"rejected": "REJECTED", "not rejected": "nothing found", "skipped": "skipped"}
 
@@ -127,8 +129,3 @@ class Report:
         suite.set("time", f"{self.seconds:.1f}")
         with replacing(path) as part:
             ElementTree.ElementTree(suite).write(part, encoding="utf-8", xml_declaration=True)
-
-
-def dumped(report: Report) -> str:
-    """The JSON document as text."""
-    return json.dumps(report.answer())

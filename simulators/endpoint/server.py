@@ -91,14 +91,18 @@ class Server:
         """`count` texts of `length` tokens for each prompt; more parameters as OpenAI's API names them. A
         server that gives fewer texts for a prompt than it is asked for is asked again.
         """
-        found = self._asked(*self._request(prompt, count, length, {**setting.body, **more}))
+        found: list[Sample] = []
         while len(found) < count:
-            found += self._asked(*self._request(prompt, count - len(found), length, {**setting.body, **more}))
+            found += self._texts(*self._request(prompt, count - len(found), length, {**setting.body, **more}))
         return found
 
-    def _asked(self, path: str, body: dict[str, Any]) -> list[Sample]:
+    def asked(self, prompts: Sequence[str], **more: Any) -> list[Sample]:
+        """The texts for each of several prompts, as `ask` gives them."""
+        return [each for prompt in prompts for each in self.ask(prompt, **more)]
+
+    def _texts(self, path: str, body: dict[str, Any]) -> list[Sample]:
         """The texts of one answer; there is at least one."""
-        answer = self.client.post(path, body)
+        answer = self.client.send(path, body)
         try:
             usage = answer.get("usage") or {}
             made, read = usage.get("completion_tokens"), usage.get("prompt_tokens")
@@ -162,7 +166,7 @@ class Server:
 
     def _only_model(self) -> str:
         try:
-            listed = self.client.get("/models").get("data")
+            listed = self.client.send("/models").get("data")
         except Unanswered as fault:
             raise BadInput(f"{fault}: give --model") from None
         try:

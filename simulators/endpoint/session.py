@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.endpoint.betting import Wealth
+from draftproof.simulators.anytime import Wealth
 from draftproof.simulators.endpoint.client import Client, Refused, TimeUp, Unanswered
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.report import Report, Result
@@ -24,6 +24,9 @@ PROMPTS = "import os\n\n\nclass ", "The first thing that"
 
 OF_SETTING = 1 / 40
 """Share of the tokens that are drawn with each setting."""
+
+SPENT = "tokens", "prompt_tokens", "seconds"
+"""What a run spends; the file of evidence has the sums over all runs."""
 
 Progress = Callable[[int, int, str], None]
 """(tokens so far, tokens in all, what is being done)."""
@@ -46,7 +49,7 @@ class Plan:
 
 class Session:
     """A run that judges servers. The wealth of its `tests` is kept in the file `resume`, if given, and
-    continued from it.
+    continued from it. Wealth multiplies from run to run, so that any number of runs has the error of one.
     """
 
     tests: Mapping[str, Wealth]
@@ -54,7 +57,8 @@ class Session:
     def __init__(self, clients: Sequence[Client], plan: Plan, progress: Progress, resume: Path | None):
         self.clients, self.plan, self.progress = clients, plan, progress
         self.report = Report(clients[0].name, "", plan.error)
-        self.evidence, self.started = Evidence(resume), time.monotonic()
+        self.resume, self.about, self.started = resume, "", time.monotonic()
+        self.earlier: dict[str, Any] = dict.fromkeys(SPENT, 0)
         self.servers: list[Server] = []
 
     def go(self, models: Sequence[str | None] | None = None, chat: bool = False) -> Report:
@@ -70,7 +74,9 @@ class Session:
         report.model = self.servers[0].model
         asked = [*(each.client.name for each in self.servers), *(each.model for each in self.servers), chat]
         about = [*asked, *plan.prompts, plan.length, plan.error, vars(plan.setting)]
-        self.evidence.open(about, self.tests)
+        self.about = blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()
+        if self.resume is not None and self.resume.exists():
+            self._load(self.resume)
         try:
             self.judge()
         except TimeUp:
@@ -93,11 +99,30 @@ class Session:
         """The number of tokens that the servers have generated."""
         return sum(each.tokens for each in self.servers)
 
+    def _load(self, path: Path) -> None:
+        # Continues the tests; BadInput for evidence about something else, and for any other file.
+        try:
+            state = json.loads(text_of(path))
+            if state["about"] != self.about:
+                raise BadInput(f"{path}: evidence about another server, model or setting, or other prompts")
+            for name, test in self.tests.items():
+                test.load(state["tests"][name])
+            self.earlier = {name: state[name] for name in SPENT}
+        except BadInput:
+            raise
+        except (ValueError, KeyError, TypeError):
+            raise BadInput(f"{path}: not a file of `draftproof endpoint --resume`") from None
+
     def save(self) -> dict[str, Any]:
         """Writes the evidence; returns what was spent in all runs."""
         read = sum(each.prompt_tokens for each in self.servers)
-        spent = self.tokens, read, round(time.monotonic() - self.started, 3)
-        return self.evidence.save(dict(zip(SPENT, spent, strict=True)))
+        spent = zip(SPENT, (self.tokens, read, time.monotonic() - self.started), strict=True)
+        total = {name: round(self.earlier[name] + number, 3) for name, number in spent}
+        if self.resume is not None:
+            tests = {name: test.state() for name, test in self.tests.items()}
+            with replacing(self.resume) as part:
+                part.write_text(json.dumps({"about": self.about, **total, "tests": tests}), encoding="utf-8")
+        return total
 
     def judge(self) -> None:
         """Asks the servers, and bets."""
@@ -111,52 +136,6 @@ class Session:
     def decided(self) -> bool:
         """Whether there was enough to judge the law of tokens by."""
         raise NotImplementedError
-
-
-SPENT = "tokens", "prompt_tokens", "seconds"
-
-
-class Evidence:
-    """Evidence that is kept between runs. Wealth multiplies from run to run, so that any number of runs has
-    the error of one. Without a path nothing is kept.
-    """
-
-    def __init__(self, path: Path | None):
-        self.path, self.about = path, ""
-        self.tests: Mapping[str, Wealth] = {}
-        self.earlier = dict.fromkeys(SPENT, 0)
-
-    def open(self, about: Any, tests: Mapping[str, Wealth]) -> None:
-        """Continues the tests from the file, if it exists. `about` is what is tested, of which a digest is
-        compared. BadInput for evidence about something else, and for any other file.
-        """
-        self.tests = tests
-        self.about = blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()
-        if self.path is None or not self.path.exists():
-            return
-        try:
-            state = json.loads(text_of(self.path))
-            if state["about"] == self.about:
-                for name, test in tests.items():
-                    test.load(state["tests"][name])
-                self.earlier = {name: state[name] for name in SPENT}
-                return
-        except (ValueError, KeyError, TypeError):
-            raise BadInput(f"{self.path}: not a file of `draftproof endpoint --resume`") from None
-        raise BadInput(f"{self.path}: evidence about another server, model or setting, or other prompts")
-
-    def save(self, spent: Mapping[str, Any]) -> dict[str, Any]:
-        """Writes the file; returns what was spent in all runs."""
-        total = {name: round(self.earlier[name] + spent[name], 3) for name in SPENT}
-        if self.path is not None and self.about:
-            state = {
-                "about": self.about,
-                **total,
-                "tests": {name: test.state() for name, test in self.tests.items()},
-            }
-            with replacing(self.path) as part:
-                part.write_text(json.dumps(state), encoding="utf-8")
-        return total
 
 
 def prompts(path: Path) -> list[str]:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import exp, inf, log, log1p
 
-from draftproof.simulators.anytime import detectable
-from draftproof.simulators.endpoint.betting import BATCH, LAW, PSEUDO_COUNTS, RANKS, Bets, Context, Wealth
+from draftproof.simulators.anytime import Wealth, detectable
+from draftproof.simulators.endpoint.betting import BATCH, LAW, PSEUDO_COUNTS, RANKS, Bets, Context
 from draftproof.simulators.endpoint.laws import Law, Setting
-from draftproof.simulators.endpoint.report import Result
+from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Sample
 
 SURE = 0.99
@@ -144,8 +144,7 @@ class Stream:
                     f"{expected:,.0f} times of {runs:,.0f}"
                 )
         said = SAID[name] if test.rejected else ""
-        verdict = "rejected" if test.rejected else "not rejected"
-        return Result(name, verdict, said, test.runs, test.error, test.most, seen, witness)
+        return Result(name, VERDICTS[test.rejected], said, test.runs, test.error, test.most, seen, witness)
 
 
 def _log_half(gain: float) -> float:

@@ -112,22 +112,9 @@ def witness(name: str, rule: Rule | None = None) -> Batch:
     return Batch(requests, rule or RULES[name], capacity, tuple(map(exact, speed)), f"witness of {name}")
 
 
-@dataclass(frozen=True)
-class Witnesses(Sequence[Batch]):
-    """The witnesses of all lossy rules, with one rule on them."""
-
-    rule: Rule
-
-    def __len__(self) -> int:
-        return len(WITNESSES)
-
-    def __getitem__(self, index: int) -> Batch:  # type: ignore[override]
-        return witness(list(WITNESSES)[index], self.rule)
-
-
 def standard_batches() -> Iterator[Sequence[Batch]]:
     """The batches of the standard suite, every rule at every size; costly ones first."""
     for vocab, depth, requests, capacity, size in reversed(SIZES):
         for rule in RULES.values():
             yield Batches(rule, vocab, depth, requests, capacity, size)
-    yield from map(Witnesses, RULES.values())
+    yield from ([witness(name, rule) for name in WITNESSES] for rule in RULES.values())

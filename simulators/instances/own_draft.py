@@ -7,8 +7,8 @@ from inspect import isclass
 from typing import Any, ClassVar
 
 from draftproof.simulators.enumerate import CRASHES
-from draftproof.simulators.load import load, source
-from draftproof.simulators.sources import Root, digest
+from draftproof.simulators.load import load, source, version
+from draftproof.simulators.sources import Root
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -69,11 +69,7 @@ def own_draft(spelling: str) -> OwnDraft | None:
     place, _, name = spelling.rpartition(":")
     if not place or place in SHAPED or place in SIZED or not name.replace(".", "_").isidentifier():
         return None
-    try:
-        version = digest(source(spelling))
-    except BadInput:  # there is no such file, which loading says, or only a compiled one
-        version = ""
-    found = OwnDraft(spelling, version)
+    found = OwnDraft(spelling, version(spelling))
     missing = [part for part in PARTS if not hasattr(found.made, part)]
     if missing:
         raise BadInput(f"{spelling}: is no drafting scheme: it has no {', '.join(missing)} (docs/write.md)")
@@ -81,6 +77,6 @@ def own_draft(spelling: str) -> OwnDraft | None:
 
 
 @cache
-def _made(spelling: str, version: str) -> Any:
+def _made(spelling: str, _: str) -> Any:
     found = load(spelling)
     return found() if isclass(found) else found

@@ -139,7 +139,7 @@ class Accepted:
 
     column: Column
     mean: list[float]
-    half: list[float | None]
+    half_width: list[float | None]
 
 
 def measured(
@@ -154,23 +154,21 @@ def measured(
             found.append([column.accepted(p, q, SIBLINGS, rng) for column in COLUMNS])
             progress()
     values = np.array(found)  # [rows, columns, siblings]
-    mean, half = values.mean(axis=0), half_width(values, recorded.sequence[chosen])
-    return [
-        Accepted(column, mean[c].tolist(), [None] * len(SIBLINGS) if half is None else half[c].tolist())
-        for c, column in enumerate(COLUMNS)
-    ]
+    halves = half_width(values, recorded.sequence[chosen])
+    return list(map(Accepted, COLUMNS, values.mean(axis=0).tolist(), halves))
 
 
-def half_width(values: np.ndarray, cluster: np.ndarray) -> np.ndarray | None:
+def half_width(values: np.ndarray, cluster: np.ndarray) -> Any:
     """Half the width of 95 % intervals of the means over the first axis: rows of one cluster may depend on
-    each other, clusters not (Student's t, one degree of freedom less than clusters). None for one cluster.
+    each other, clusters not (Student's t, one degree of freedom less than clusters). In lists, as numpy's
+    `tolist` gives numbers; None in place of each for one cluster.
     """
     names, which = np.unique(cluster, return_inverse=True)
     if len(names) < 2:
-        return None
+        return np.full(values.shape[1:], None).tolist()
     from scipy.stats import t  # here, since other commands need no scipy to start
 
     off = np.zeros((len(names), *values.shape[1:]))
     np.add.at(off, which, values - values.mean(axis=0))
     variance = (off**2).sum(axis=0) * len(names) / (len(names) - 1) / len(values) ** 2
-    return t.ppf(0.975, len(names) - 1) * np.sqrt(variance)
+    return (t.ppf(0.975, len(names) - 1) * np.sqrt(variance)).tolist()

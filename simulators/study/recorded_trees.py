@@ -40,9 +40,11 @@ class Design:
     new: bool = False
 
 
-def _fixed(siblings: drafts.Siblings, shaped: Callable[[Shape, int], Shape] | None = None) -> Draw:
+def _fixed(
+    siblings: drafts.Siblings, shaped: Callable[[int], Shape] | None = None, staged: bool = False
+) -> Draw:
     def draw(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
-        return drafts.grown(q, shaped(shape, nodes) if shaped else shape, siblings, rng)
+        return drafts.grown(q, shaped(nodes) if shaped else shape, siblings, rng, staged)
 
     return draw
 
@@ -55,16 +57,12 @@ def _nodes(rule: values.Rule) -> Value:
     return partial(values.node_by_node, rule=rule)
 
 
-def _staged(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
-    return drafts.in_stages(q, shape, rng)
-
-
-def _uneven_staged(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
-    return drafts.in_stages(q, drafts.uneven(nodes), rng)
-
-
-_UNEVEN = partial(_fixed, shaped=lambda _, nodes: drafts.uneven(nodes))
-_CHAIN = _fixed(drafts.strata, lambda _, nodes: chain(nodes))
+_UNEVEN = partial(_fixed, shaped=drafts.uneven)
+_STAGED = partial(_fixed, drafts.strata, staged=True)
+_CHAIN = _fixed(drafts.strata, chain)
+_TRAVERSAL = partial(values.lifted, rule=values.single, counts=values.in_turn)
+_WITHOUT = partial(_TRAVERSAL, distinct=True)
+_STAGES = partial(values.lifted, rule=values.strata_priority, counts=values.in_stages, distinct=True)
 _LIFTED = partial(values.lifted, rule=values.strata_priority)
 _LEVELLED = partial(values.lifted, rule=values.strata_levelled)
 _IID = partial(values.lifted, rule=values.iid_priority)
@@ -74,28 +72,16 @@ DESIGNS = (
     Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
     Design("same", "strata", "lifted-priority", _fixed(drafts.strata), _LIFTED, new=True),
     Design("same", "strata", "lifted-levelled", _fixed(drafts.strata), _LEVELLED, new=True),
-    Design("same", "stages", "lifted-stages", _staged, values.in_stages, new=True),
+    Design("same", "stages", "lifted-stages", _STAGED(), _STAGES, new=True),
     Design("same", "i.i.d.", "lifted-priority", _fixed(drafts.iid), _IID, new=True),
-    Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), partial(values.traversal, replacement=True)),
+    Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), _TRAVERSAL),
     Design("same", "i.i.d.", "specinfer", _fixed(drafts.iid), _nodes(values.recursive(True))),
-    Design(
-        "same",
-        "without replacement",
-        "traversal",
-        _fixed(drafts.without),
-        partial(values.traversal, replacement=False),
-    ),
+    Design("same", "without replacement", "traversal", _fixed(drafts.without), _WITHOUT),
     Design("same", "without replacement", "rrs", _fixed(drafts.without), _nodes(values.recursive(False))),
     Design("same", "greedy", "hu-greedy", _fixed(drafts.greedy), _nodes(values.greedy)),
     Design("same", "top-k", "nss", _fixed(drafts.top), _nodes(values.target_only)),
-    Design("uneven", "stages", "lifted-stages", _uneven_staged, values.in_stages, new=True),
-    Design(
-        "uneven",
-        "without replacement",
-        "traversal",
-        _UNEVEN(drafts.without),
-        partial(values.traversal, replacement=False),
-    ),
+    Design("uneven", "stages", "lifted-stages", _STAGED(drafts.uneven), _STAGES, new=True),
+    Design("uneven", "without replacement", "traversal", _UNEVEN(drafts.without), _WITHOUT),
     Design("chain", "one", "block", _CHAIN, _LIFTED),  # which is lifted-priority on one path
     Design("DDTree", "top-k", "nss", _grown(drafts.ddtree), _nodes(values.target_only)),
     Design("EAGLE-2", "top-k", "nss", _grown(drafts.eagle2), _nodes(values.target_only)),
@@ -165,9 +151,9 @@ class Measured:
     tree: str
     design: Design
     mean: float
-    half: float | None
+    half_width: float | None
     difference: float
-    difference_half: float | None
+    difference_half_width: float | None
 
 
 def measured(
@@ -196,16 +182,8 @@ def measured(
         progress()
     e = np.array(found)
     trees = [tree for tree, _ in names]
-    difference = e - e[:, [trees.index(tree) for tree in trees]]
-    half, difference_half = (half_width(each, recorded.sequence[chosen]) for each in (e, difference))
-    return [
-        Measured(
-            tree,
-            design,
-            float(e[:, i].mean()),
-            None if half is None else float(half[i]),
-            float(difference[:, i].mean()),
-            None if difference_half is None else float(difference_half[i]),
-        )
-        for i, (tree, design) in enumerate(names)
+    both = e, e - e[:, [trees.index(tree) for tree in trees]]
+    numbers = [
+        part for x in both for part in (x.mean(axis=0).tolist(), half_width(x, recorded.sequence[chosen]))
     ]
+    return [Measured(*name, *each) for name, *each in zip(names, *numbers, strict=True)]

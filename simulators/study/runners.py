@@ -1,20 +1,16 @@
-"""Runners of chunks: processes of this machine, a Dask cluster, or Ray.
+"""Runners of chunks: processes of this machine, or a Dask cluster.
 
 A runner takes chunks and yields (name, shard) of each, in any order. Only a few chunks are in progress at a
 time, so memory does not grow with the number of chunks. A chunk whose worker is lost is computed again.
 """
 
 import logging
-import os
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from importlib import import_module
-from itertools import islice
-from socket import create_connection
 from typing import Any
 
-from draftproof.simulators.pool import AHEAD, shared
+from draftproof.simulators.pool import AHEAD, flowing, shared
 from draftproof.simulators.study.plan import Chunk, computed
 from draftproof.theory.errors import BadInput
 
@@ -49,7 +45,7 @@ def dask(url: str) -> Runner:
 
     def run(chunks: Sequence[Chunk]) -> Shards:
         try:
-            from distributed import Client, as_completed
+            from distributed import Client
         except ImportError:
             raise BadInput("--scheduler needs Dask: pip install 'draftproof[dask]'") from None
         try:
@@ -61,18 +57,11 @@ def dask(url: str) -> Runner:
                 client.wait_for_workers(1, timeout=PATIENCE)
             except TimeoutError:
                 raise BadInput(f"--scheduler {url}: has no workers") from None
-            rest = iter(chunks)
-
-            def some(count: int) -> list[Any]:
-                return client.map(computed, list(islice(rest, count)), pure=False, retries=3)
-
-            under_way = as_completed(some(AHEAD * sum(client.nthreads().values())))
+            executor = client.get_executor(pure=False, retries=3)
+            ahead = AHEAD * sum(client.nthreads().values())
             try:
-                for future in under_way:
-                    yield future.result()
-                    future.release()
-                    for more in some(1):
-                        under_way.add(more)
+                with closing(flowing(executor, computed, chunks, ahead)) as found:
+                    yield from (shard for _, shard in found)
             except (KeyboardInterrupt, GeneratorExit):
                 for library in ("distributed", "tornado"):  # they would log cancelled work as errors
                     for name in (library, f"{library}.client", f"{library}.application"):
@@ -80,46 +69,6 @@ def dask(url: str) -> Runner:
                 raise
 
     return run
-
-
-def ray() -> Runner:
-    """Ray: the cluster in RAY_ADDRESS or one started here by `ray start`, else this machine."""
-
-    def run(chunks: Sequence[Chunk]) -> Shards:
-        try:
-            library: Any = import_module("ray")
-        except ImportError:
-            raise BadInput("--ray needs Ray: pip install 'draftproof[ray]'") from None
-        _check_reachable(os.environ.get("RAY_ADDRESS", ""))
-        try:
-            library.init(log_to_driver=False, logging_level="error", include_dashboard=False)
-        except (OSError, RuntimeError, ValueError) as error:
-            raise BadInput(f"--ray: cannot be reached ({_line(error)})") from None
-        try:
-            task, rest = library.remote(computed).options(max_retries=3), iter(chunks)
-            ahead = AHEAD * int(library.cluster_resources().get("CPU", 1))
-            under_way = [task.remote(chunk) for chunk in islice(rest, ahead)]
-            while under_way:
-                done, under_way = library.wait(under_way)
-                try:
-                    yield library.get(done[0])
-                except library.exceptions.RayTaskError as error:
-                    raise BadInput(str(error.cause)) from None
-                under_way += [task.remote(chunk) for chunk in islice(rest, 1)]
-        finally:
-            library.shutdown()
-
-    return run
-
-
-def _check_reachable(address: str) -> None:
-    # Ray itself would retry for minutes.
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        try:
-            create_connection((host, int(port)), PATIENCE).close()
-        except (OSError, OverflowError) as error:
-            raise BadInput(f"--ray: RAY_ADDRESS {address} cannot be reached ({error})") from None
 
 
 def _line(error: Exception) -> str:

@@ -63,25 +63,25 @@ def strata(q: np.ndarray, count: int, rng: np.random.Generator) -> list[int]:
     return order[_at(np.cumsum(pi), (np.arange(k) + rng.random(k)) / k)].tolist()
 
 
-def grown(q: RowsAt, shape: Shape, siblings: Siblings, rng: np.random.Generator, at: Prefix = ()) -> Node:
-    """A tree of a fixed shape; where tokens run out the first children are drawn."""
+def grown(
+    q: RowsAt,
+    shape: Shape,
+    siblings: Siblings,
+    rng: np.random.Generator,
+    staged: bool = False,
+    at: Prefix = (),
+) -> Node:
+    """A tree of a fixed shape; where tokens run out the first children are drawn. `staged`: siblings of equal
+    subtrees are drawn together, from what their elder siblings left (`theory.drafts.stages`).
+    """
     if not shape:
         return Node(at, None)
-    tokens = siblings(q[at], len(shape), rng)
-    below = [grown(q, each, siblings, rng, (*at, x)) for x, each in zip(tokens, shape, strict=False)]
-    return Node(at, None, tuple(below), shape)
-
-
-def in_stages(q: RowsAt, shape: Shape, rng: np.random.Generator, at: Prefix = ()) -> Node:
-    """Siblings of equal subtrees are strata of what their elder siblings left (`theory.drafts.stages`)."""
-    if not shape:
-        return Node(at, None)
-    row, tokens = q[at], []
-    for count in stages(shape):
-        if row.any():
-            tokens += strata(row, count, rng)
-            row = less(row, tokens)
-    below = [in_stages(q, each, rng, (*at, x)) for x, each in zip(tokens, shape, strict=False)]
+    row, tokens = q[at], list[int]()
+    for count in stages(shape) if staged else [len(shape)]:
+        row = less(row, tokens) if tokens else row
+        tokens += siblings(row, count, rng) if row.any() else []
+    pairs = zip(tokens, shape, strict=False)
+    below = [grown(q, each, siblings, rng, staged, (*at, x)) for x, each in pairs]
     return Node(at, None, tuple(below), shape)
 
 

@@ -5,7 +5,7 @@ at the nodes that have children. A rule gives the probability that each drawn ch
 is kept. The tree is then walked node by node, or from leaf to root.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -15,8 +15,11 @@ from draftproof.simulators.study.tree_drafts import RowsAt, less
 from draftproof.theory.draft import Node
 from draftproof.theory.strata import stages
 
-Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], tuple[list[float], float]]
-"""(t, q, tokens of the children) -> (the probability with which each is the one kept, the mass left of t)."""
+Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], list[float]]
+"""(p, q, tokens of the children) -> the probability with which each is the one kept."""
+
+Lift: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], tuple[list[float], np.ndarray]]
+"""(a p, q, tokens of some siblings) -> (the same, what they leave of the row a p)."""
 
 
 def node_by_node(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
@@ -25,135 +28,120 @@ def node_by_node(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
     def below(v: Node) -> float:
         if not v.children:
             return 0.0
-        kept, _ = rule(p[v.prefix], q[v.prefix], [child.token for child in v.children])
+        kept = rule(p[v.prefix], q[v.prefix], [child.token for child in v.children])
         return sum(w * (1 + below(child)) for w, child in zip(kept, v.children, strict=True))
 
     return below(root)
 
 
-def lifted(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
-    """From leaf to root, as `draftproof.theory.verifiers.lifted_priority.lift`."""
-
-    def rate(v: Node, a: float, visit: Callable[[Node, float], None]) -> float:
-        kept, S = rule(a * p[v.prefix], q[v.prefix], [child.token for child in v.children])
-        _enter(v.children, kept, visit)
-        return S / (S + 1 - a) if S + 1 - a > 0 else 1.0
-
-    return _along(root, rate)
+def together(v: Node) -> Iterable[int]:
+    """All children of a node."""
+    return [len(v.children)]
 
 
-def traversal(p: RowsAt, q: RowsAt, root: Node, replacement: bool) -> float:
-    """Traversal Verification (weng2025traversal)."""
-
-    def rate(v: Node, a: float, visit: Callable[[Node, float], None]) -> float:
-        t, r = p[v.prefix], q[v.prefix]
-        for child in v.children:
-            x = child.token
-            visit(child, min(1.0, a * t[x] / r[x]))
-            residual = np.maximum(a * t - r, 0)
-            S = float(residual.sum())
-            t, a = (residual / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
-            r = r if replacement else less(r, [x])
-        return a
-
-    return _along(root, rate)
+def in_stages(v: Node) -> Iterable[int]:
+    """The children of each stage (`draftproof.theory.verifiers.lifted_stages`)."""
+    return stages(v.shape)
 
 
-def _enter(siblings: Sequence[Node], kept: list[float], visit: Callable[[Node, float], None]) -> None:
-    # Each with the probability that it is kept, over what its elder siblings left.
-    left = 1.0
-    for child, w in zip(siblings, kept, strict=True):
-        visit(child, min(1.0, w / left) if left > 1e-12 else 1.0)
-        left -= w
+def in_turn(v: Node) -> Iterable[int]:
+    """One child after the other, as Traversal Verification judges them (weng2025traversal)."""
+    return [1] * len(v.children)
 
 
-def _along(root: Node, rate: Callable[[Node, float, Callable[[Node, float], None]], float]) -> float:
-    # Nodes stop one after another, each at its rate.
+def lifted(
+    p: RowsAt,
+    q: RowsAt,
+    root: Node,
+    rule: Lift,
+    counts: Callable[[Node], Iterable[int]] = together,
+    distinct: bool = False,
+) -> float:
+    """From leaf to root, as `draftproof.theory.verifiers.lifted_priority.lift`: nodes stop one after another,
+    each at its rate. `counts`: how many siblings are judged together; `distinct`: they were drawn without the
+    tokens of those before them.
+    """
     total, going = 0.0, 1.0
 
     def visit(v: Node, a: float) -> None:
         nonlocal total, going
-        a = rate(v, a, visit) if v.children else a
+        a = after_children(v, a) if v.children else a
         total += len(v.prefix) * going * a
         going *= 1 - a
+
+    def after_children(v: Node, a: float) -> float:
+        t, r, at = p[v.prefix], q[v.prefix], 0
+        for count in counts(v):
+            siblings = v.children[at : at + count]
+            if not siblings:  # q ran out of tokens
+                break
+            tokens, unkept = [child.token for child in siblings], 1.0
+            kept, left = rule(a * t, r, tokens)
+            for child, w in zip(siblings, kept, strict=True):
+                visit(child, min(1.0, w / unkept) if unkept > 1e-12 else 1.0)
+                unkept -= w
+            S = float(left.sum())
+            t, a = (left / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
+            r, at = (less(r, tokens) if distinct else r), at + count
+        return a
 
     visit(root, 1.0)
     return total
 
 
-def in_stages(p: RowsAt, q: RowsAt, root: Node) -> float:
-    """The priority rule in classes stage by stage, lifted (`draftproof.theory.verifiers.lifted_stages`)."""
-
-    def rate(v: Node, a: float, visit: Callable[[Node, float], None]) -> float:
-        t, r, at = p[v.prefix], q[v.prefix], 0
-        for count in stages(v.shape):
-            siblings = v.children[at : at + count]
-            if not siblings:
-                break
-            tokens = [child.token for child in siblings]
-            kept, rest = _priority(a * t, designs.strata_rows(r, count), tokens)
-            _enter(siblings, kept, visit)
-            S = float(rest.sum())
-            t, a = (rest / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
-            r, at = less(r, tokens), at + count
-        return a
-
-    return _along(root, rate)
-
-
-def target_only(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+def target_only(p: np.ndarray, q: np.ndarray, tokens: list[int]) -> list[float]:
     """`nss`: Y ~ p, and a child that is Y is kept; children are distinct."""
-    return [float(t[x]) for x in tokens], 1 - float(t[tokens].sum())
+    return [float(p[x]) for x in tokens]
 
 
 def recursive(replacement: bool) -> Rule:
     """`specinfer`, or without replacement `rrs`."""
 
-    def rule(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+    def rule(p: np.ndarray, q: np.ndarray, tokens: list[int]) -> list[float]:
         kept, rest = [], 1.0
         for x in tokens:
-            rate = min(1.0, float(t[x] / q[x]))
-            kept.append(rest * rate)
+            kept.append(rest * min(1.0, float(p[x] / q[x])))
             rest -= kept[-1]
-            excess = np.maximum(t - q, 0)
-            t = excess / S if (S := excess.sum()) > 0 else t
+            excess = np.maximum(p - q, 0)
+            p = excess / S if (S := excess.sum()) > 0 else p
             q = q if replacement else less(q, [x])
-        return kept, rest
+        return kept
 
     return rule
 
 
-def greedy(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+def greedy(p: np.ndarray, q: np.ndarray, tokens: list[int]) -> list[float]:
     """`hu-greedy`: the first child is the sample, the others are the likeliest tokens."""
     x, *T = tokens
     rest = q.copy()
     rest[T] = 0
     rest /= rest.sum()
-    first, refused = min(1.0, float(t[x] / rest[x])), float(np.maximum(t - rest, 0).sum())
-    kept = [first, *((1 - first) * float(t[y]) / refused if refused > 0 else 0.0 for y in T)]
-    return kept, refused - float(t[T].sum())
+    first, refused = min(1.0, float(p[x] / rest[x])), float(np.maximum(p - rest, 0).sum())
+    return [first, *((1 - first) * float(p[y]) / refused if refused > 0 else 0.0 for y in T)]
 
 
-def iid_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+def single(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
+    """One sibling, drawn from q."""
+    (x,) = tokens
+    return [min(1.0, float(t[x] / q[x]))], np.maximum(t - q, 0)
+
+
+def iid_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
     """The priority rule in classes, siblings drawn from q."""
-    return _total(_priority(t, np.broadcast_to(q, (len(tokens), len(q))), tokens))
+    return _priority(t, np.broadcast_to(q, (len(tokens), len(q))), tokens)
 
 
-def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
     """The priority rule in classes, sibling j drawn from stratum j."""
-    return _total(_priority(t, designs.strata_rows(q, len(tokens)), tokens))
+    return _priority(t, designs.strata_rows(q, len(tokens)), tokens)
 
 
-def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
     """Two siblings levelled, other numbers by the priority rule; sibling j drawn from stratum j."""
     if len(tokens) != 2:
         return strata_priority(t, q, tokens)
     rule = designs.Levelled(t, designs.strata_rows(q, 2))
-    return rule.shares(*tokens), float(rule.left.sum())
-
-
-def _total(plan: tuple[list[float], np.ndarray]) -> tuple[list[float], float]:
-    return plan[0], float(plan[1].sum())
+    return rule.shares(*tokens), rule.left
 
 
 def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:

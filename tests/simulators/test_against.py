@@ -8,7 +8,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given
 
-from draftproof.simulators.against import between, judge_against, must_measure, text_of
+from draftproof.simulators.against import between, judge_against, must_measure
 from draftproof.simulators.check import Tally, against_pieces, judged
 from draftproof.simulators.decode import decode
 from draftproof.simulators.instances.randoms import Randoms
@@ -30,6 +30,11 @@ from draftproof.theory.verifier import Verifier
 CHAIN = ("chain",)
 LAW = declared("interpolation:1/4")
 RULES = [each for each in TARGETS.values() if each.name != "deferred"]
+
+
+def text_of(instance, rule, length):
+    """The exact law of the first tokens of the text, over as many calls as they need."""
+    return decode(instance, rule, length, length).first(length)
 
 
 def instances_of(depth, vocab=3):

@@ -176,7 +176,7 @@ def test_the_suite_has_every_size_and_two_thousand_batches():
         (2, 2, 3),
         (3, 2, 2),
     }
-    assert {each.rule for each in families} == set(RULES.values())
+    assert {family[0].rule for family in families} == set(RULES.values())
 
 
 @pytest.mark.slow

@@ -2,13 +2,13 @@
 
 import pytest
 
-from draftproof.simulators.check import Tally, applies, pieces, run
+from draftproof.simulators.check import Tally, applies, judged, pieces
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.suite import from_text, standard
+from draftproof.simulators.pool import shared
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.mutants.edits import TURNS
 from tests.mutants.registry import CATALOGUE
@@ -42,7 +42,7 @@ def test_verdicts_do_not_depend_on_the_number_of_processes(jobs):
     work = list(pieces([Scenarios(Chain(2), 2), Grid(Chain(1), 2, 3)], verifiers))
     found = sorted(
         (verdict.instance, verdict.verifier, verdict.lossless, str(verdict.total_variation))
-        for _, verdicts in run(work, jobs)
+        for _, verdicts in shared(judged, work, jobs)
         for _, verdict in verdicts
     )
     assert len(found) == 3 * (len(Scenarios(Chain(2), 2)) + 16)
@@ -55,7 +55,7 @@ def test_the_tally_keeps_the_smallest_failure_whatever_the_order():
     tallies = []
     for order in (work, work[::-1]):
         tally = Tally(verifier)
-        for piece, verdicts in run(order, 1):
+        for piece, verdicts in shared(judged, order, 1):
             for index, verdict in verdicts:
                 tally.add(verdict, piece, index)
         tallies.append(tally)
@@ -84,8 +84,3 @@ def test_a_text_makes_every_kind_of_draft(tmp_path):
     source.write_text("to be or not to be, that is the question " * 5, encoding="utf-8")
     labels = {family[0].draft.label for family in from_text(source, 3, 2)}
     assert labels == {label for verifier in ALL for label in verifier.drafts}
-
-
-def test_no_processes_is_bad_input():
-    with pytest.raises(BadInput, match="--jobs"):
-        list(run([], 0))

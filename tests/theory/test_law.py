@@ -106,7 +106,7 @@ def test_a_marginal_of_the_target_is_the_shorter_target(target, length):
 def test_conditioning_the_target_is_starting_later(target, word):
     whole, mass = law_of(target, LENGTH), law_of(target, len(word))[word]
     later = law_of(target, LENGTH - len(word), word)
-    assert all(whole[longer] == mass * share for longer, share in later.items())
+    assert all(whole[word + rest] == mass * share for rest, share in later.items())
 
 
 @given(laws, targets)
@@ -114,7 +114,8 @@ def test_completing_is_done_by_the_target(law, target):
     full = law.complete(target, LENGTH)
     assert all(len(word) == LENGTH for word in full)
     assert full.total == 1
-    parts = [law[word] * law_of(target, LENGTH - len(word), word)[(0,) * LENGTH] for word in law]
+    left = {word: LENGTH - len(word) for word in law if not any(word)}
+    parts = [law[word] * law_of(target, n, word)[(0,) * n] for word, n in left.items()]
     assert full[(0,) * LENGTH] == sum(parts, ZERO)
 
 

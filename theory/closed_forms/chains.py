@@ -117,20 +117,18 @@ def _walk(
             stack.extend(((*prefix, x), after) for x, after in below(p, q, state))
 
 
+AS_BLOCK = (
+    "block",
+    "hsd",
+    "traversal",
+    "lifted",
+    "lifted-k-seq",
+    "lifted-priority",
+    "layered",
+    "multipath-block",
+)
 FORMS = {
-    **{
-        (name, "chain"): block
-        for name in (
-            "block",
-            "hsd",
-            "traversal",
-            "lifted",
-            "lifted-k-seq",
-            "lifted-priority",
-            "layered",
-            "multipath-block",
-        )
-    },
+    **{(name, "chain"): block for name in AS_BLOCK},
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
     ("hsd-released", "chain"): hsd_released,
     ("multipath-block", "paths"): multipath_block,

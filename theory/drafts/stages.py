@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from draftproof.theory.draft import Draft, Node
-from draftproof.theory.drafts.shape import Shape, Shaped, inner
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.shape import Shaped, grow, inner
 from draftproof.theory.drafts.stratified import from_strata
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix, without
-from draftproof.theory.strata import stages
+from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
 
@@ -29,18 +28,7 @@ class Stages(Shaped):
     label = kind
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
-        def grown(prefix: Prefix, shape: Shape) -> Node:
-            if not shape:
-                return Node(prefix, None)
-            q = left = proposal[prefix]
-            tokens: list[int] = []
-            for count in stages(shape):
-                tokens += from_strata(oracle, left, count)
-                left = without(q, *tokens)
-            below = zip(tokens, shape, strict=False)
-            return Node(prefix, q, tuple(grown((*prefix, x), each) for x, each in below), shape)
-
-        return Draft(grown(context, self.shape), stratified=True)
+        return Draft(grow(oracle, proposal, context, self.shape, from_strata, staged=True), stratified=True)
 
     def outcomes(self, support: int) -> int:
         return prod(support**children for children in inner(self.shape))

@@ -1,6 +1,6 @@
 """A declared target: the law that a rule follows instead of p, or the distance from p that it promises."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
@@ -102,22 +103,6 @@ class Declaration:
         return self._found[prefix]
 
 
-class Drafted:
-    """What a verifier is shown for p: pi at every node with drafted children, p at the leaves."""
-
-    def __init__(self, law: Declared, draft: Draft, target: Rows):
-        self.target, self.vocab = target, target.vocab
-        self.inner: Mapping[Prefix, Row] = {
-            node.prefix: law.row(target[node.prefix], node.proposal, law.parameter)  # type: ignore[misc]
-            for node in draft.root
-            if node.children
-        }
-
-    def __getitem__(self, prefix: Prefix) -> Row:
-        row = self.inner.get(prefix)
-        return self.target[prefix] if row is None else row
-
-
 def follow(
     law: Declared,
     oracle: Oracle,
@@ -125,7 +110,12 @@ def follow(
     target: Rows,
     verify: Callable[[Oracle, Draft, Rows], Stop] | None = None,
 ) -> Stop:
-    """A verifier that is lossless for every target, token verification if none is given, with the rows of pi
-    for those of p.
+    """A verifier that is lossless for every target, token verification if none is given. For p it is shown pi
+    at every node with drafted children, and p at the leaves.
     """
-    return (verify or named("token").verify)(oracle, draft, Drafted(law, draft, target))
+    rows = {
+        node.prefix: law.row(target[node.prefix], node.proposal, law.parameter)  # type: ignore[misc]
+        for node in draft.root
+        if node.children
+    }
+    return (verify or named("token").verify)(oracle, draft, Replaced(target, rows))

@@ -3,7 +3,8 @@
 * `certificate`: couples two laws for the largest integer reward, in floats and exactly; `flow`: exact flows;
 * `block`: full information, whole drafts against whole target blocks;
 * `siblings`, `single_step`, `resolution`: one node's drafts against one target token, and optimal rules;
-* `bounds`: the linear program of one valid iteration, and a certified interval for its value;
+* `linear`: sparse linear programs, solved in floats;
+* `bounds`: the program of one valid iteration, and a certified interval for its value;
 * `stateless`: that program for a rule that knows every row;
 * `horizon`: the fewest calls for N tokens of a rule with memory; `long_run`: its most tokens a call;
 * `level`: plans for a whole level of a drafted tree.

@@ -19,32 +19,25 @@ matters, so the best rule with memory is a function of the text so far. Outputs 
 * *upper*: an exactly lossless rule near the float solution.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 from typing import Any, TypeAlias
 
-import numpy as np
 from flint import fmpq
 
-from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.bounds import TOLERANCES
+from draftproof.theory.transport.linear import Linear
 
 Drafts: TypeAlias = Callable[[Prefix], Drafted]
 """Context -> law of the drafted prefixes, relative to it."""
 
 VARIABLES = 200_000
 """Largest number of variables of a program."""
-
-FAR = 10_000.0
-"""A free variable's bound: rounding may make a program look unbounded, and any values give a certificate."""
-
-TIGHT = dict.fromkeys(TOLERANCES, 1e-10)
 
 GRID = 2**44
 """Float solutions are rounded to multiples of 1/GRID."""
@@ -64,51 +57,6 @@ class Bounds:
     @property
     def error(self) -> float:
         return float(self.upper - self.lower)
-
-
-class Linear:
-    """Minimise a linear function of variables >= 0 (or free): `row` and `column` number them."""
-
-    def __init__(self) -> None:
-        self.cost: list[float] = []
-        self.free: list[bool] = []
-        self.sides: list[float] = []
-        self.entries: list[tuple[int, int, float]] = []
-
-    def row(self, side: float = 0.0) -> int:
-        self.sides.append(side)
-        return len(self.sides) - 1
-
-    def column(self, entries: Iterable[tuple[int, float]], cost: float = 0.0, free: bool = False) -> int:
-        if len(self.cost) == VARIABLES:
-            raise BadInput(f"more than {VARIABLES:,} variables: the drafts or the text are too long")
-        at = len(self.cost)
-        self.entries.extend((row, at, value) for row, value in entries)
-        self.cost.append(cost)
-        self.free.append(free)
-        return at
-
-    def solve(self, inequality: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """(solution, prices of the rows); rows are equations, or upper bounds. BadInput if HiGHS gives up."""
-        from scipy.optimize import linprog
-        from scipy.sparse import csr_array
-
-        rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
-        matrix = csr_array((values, (rows, columns)), shape=(len(self.sides), len(self.cost)))
-        kind = "ub" if inequality else "eq"
-        for options in ({**TIGHT}, {**TIGHT, "presolve": False}, {}):
-            found = linprog(
-                np.array(self.cost),
-                **{f"A_{kind}": matrix, f"b_{kind}": np.array(self.sides)},
-                bounds=[(-FAR, FAR) if free else (0, None) for free in self.free],
-                method="highs",
-                options=options,
-            )
-            if found.x is not None:
-                break
-        else:
-            raise BadInput(f"HiGHS found no optimum: {found.message}")
-        return found.x, (found.ineqlin if inequality else found.eqlin).marginals
 
 
 @dataclass
@@ -158,7 +106,7 @@ class Program:
     ):
         self.starts, self.tokens, self.forget = starts, tokens, forget
         self.order = len(starts[0])
-        self.words = {k: dict(law_of(After(target, k), tokens)) for k in starts}
+        self.words = {k: dict(law_of(target, tokens, k)) for k in starts}
         self.below: dict[tuple[Prefix, Prefix], list[Prefix]] = {}
         for k, words in self.words.items():
             for w in words:
@@ -172,7 +120,7 @@ class Program:
         self._solve(once)
 
     def _solve(self, once: bool) -> None:
-        lp = Linear()
+        lp = Linear(VARIABLES)
         at = {(k, c, w): lp.row() for k, c in self.places for w in self.below[k, c]}
         self.flows: dict[tuple[Prefix, Prefix, Prefix], dict[Prefix, int]] = {}
         self.pairs: dict[tuple[Prefix, Prefix, Prefix], dict[int, int]] = {}
@@ -272,20 +220,6 @@ class Program:
 
     def _float(self, column: int, scale: float) -> fmpq:
         return rounded(max(float(self.x[column]) / scale, 0.0)) if scale > 1e-9 else ZERO
-
-
-class After:
-    """The rows after a context."""
-
-    def __init__(self, target: Rows, context: Prefix):
-        self.target, self.context = target, context
-
-    @property
-    def vocab(self) -> int:
-        return self.target.vocab
-
-    def __getitem__(self, prefix: Prefix) -> Any:
-        return self.target[self.context + prefix]
 
 
 def rounded(x: float) -> fmpq:

@@ -22,7 +22,8 @@ from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
-from draftproof.theory.transport.horizon import After, Bounds, Drafts, Linear, Program, call, rounded
+from draftproof.theory.transport.horizon import VARIABLES, Bounds, Drafts, Program, call, rounded
+from draftproof.theory.transport.linear import Linear
 
 SIZE = 8_000
 """Flows of the programs that bound the long run."""
@@ -110,7 +111,7 @@ def at_most(target: Rows, drafts: Drafts, depth: int, past: int, ahead: int) -> 
     """A bound on the tokens a call in the long run of every lossless rule, from windows of the last `past`
     and the next `ahead` tokens; rows depend on at most `past` tokens, drafts have up to `depth`.
     """
-    lp, size, rules = Linear(), past + ahead, []
+    lp, size, rules = Linear(VARIABLES), past + ahead, []
     ids: dict[Any, int] = {}
 
     def column(*name: Any, cost: float = 0.0) -> int:
@@ -118,8 +119,8 @@ def at_most(target: Rows, drafts: Drafts, depth: int, past: int, ahead: int) -> 
 
     g = column("g", cost=-1.0)
     starts = contexts(target, past)
-    words = {k: law_of(After(target, k), ahead + depth + 1) for k in starts}
-    windows = {k: law_of(After(target, k), ahead) for k in starts}
+    words = {k: law_of(target, ahead + depth + 1, k) for k in starts}
+    windows = {k: law_of(target, ahead, k) for k in starts}
     here = {k: call(target, drafts, k, depth + 1) for k in starts}
 
     def bound(terms: Iterable[tuple[int, float]], side: float) -> None:

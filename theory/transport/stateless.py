@@ -17,7 +17,7 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.bounds import Optimum, Scenario, Seen, optimum
+from draftproof.theory.transport.bounds import Optimum, optimum
 
 ORDER = 720
 """Largest group of exchanges by which drafts are merged."""
@@ -35,8 +35,7 @@ def stateless(prefixes: Drafted, target: Rows) -> Optimum:
     classes = exchangeable_tokens(prefixes, target)
     if classes:
         prefixes = merged(prefixes, classes)
-    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
-    return optimum([Scenario(target, law)], classes)
+    return optimum(target, prefixes, classes)
 
 
 def exchangeable_tokens(law: Mapping[frozenset[Prefix], fmpq], target: Rows) -> list[list[int]]:

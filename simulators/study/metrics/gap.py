@@ -105,9 +105,8 @@ def _solved(instance: Instance) -> Values:
         found |= exactly("full_information", full_information(instance).value)
     with suppress(BadInput):
         valid = stateless(instance)
-        found |= {"stateless": valid.value, "stateless_upper": text(valid.upper)}
-        if valid.lower is not None:
-            found["stateless_lower"] = text(valid.lower)
+        found |= {"stateless_lower": text(valid.lower), "stateless_upper": text(valid.upper)}
+        found["stateless"] = valid.value
         if valid.lower == valid.upper:
             found |= exactly("stateless", valid.upper)
     return found

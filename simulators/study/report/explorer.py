@@ -214,7 +214,7 @@ def _grouped(instance: Instance, sliders: Sliders) -> Iterator[Group]:
     keys = [key for key in sliders if key[0] == "q"]
     for rows in product(*(_orders(sliders[key]) for key in keys)):
         for _, draft in _distinct(placed(instance, dict(zip(keys, rows, strict=True)))):
-            found.setdefault(tuple(_read(draft.root)), {}).setdefault(_spelling(draft), draft)
+            found.setdefault(_reads(draft), {}).setdefault(_spelling(draft), draft)
     yield from (Group(reads, alike) for reads, alike in sorted(found.items()))
 
 
@@ -239,13 +239,9 @@ def _distinct(instance: Instance) -> list[tuple[fmpq, Draft]]:
     return list(merged.values())
 
 
-def _read(node: Node) -> Iterator[Prefix]:
-    seen, level = set(), [node]
-    for each in level:
-        if each.children and each.prefix not in seen:
-            seen.add(each.prefix)
-            yield each.prefix
-        level.extend(each.children)
+def _reads(draft: Draft) -> tuple[Prefix, ...]:
+    # The prefixes after which tokens were drafted, shorter ones first.
+    return tuple(dict.fromkeys(sorted((each.prefix for each in draft.root if each.children), key=len)))
 
 
 def _tree(node: Node) -> list[Any]:

@@ -41,11 +41,11 @@ GOOD = httpx.Response(200, json={"ok": 1})
 )
 def test_failures_are_tried_again_and_then_said_in_one_line(answer, said):
     waits = []
-    assert client([answer, answer, GOOD], waits).post("/completions", {}) == {"ok": 1}
+    assert client([answer, answer, GOOD], waits).send("/completions", {}) == {"ok": 1}
     assert len(waits) == 2
     assert waits[0] < waits[1] * 2
     with pytest.raises(Unanswered, match=said) as raised:
-        client([answer], retries=2).post("/completions", {})
+        client([answer], retries=2).send("/completions", {})
     assert "3 times in a row" in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -55,31 +55,31 @@ def test_failures_are_tried_again_and_then_said_in_one_line(answer, said):
 )
 def test_retry_after_is_obeyed(given, seconds):
     waits = []
-    client([httpx.Response(429, headers={"Retry-After": given}), GOOD], waits).post("/x", {})
+    client([httpx.Response(429, headers={"Retry-After": given}), GOOD], waits).send("/x", {})
     assert waits == [seconds]
 
 
 def test_a_wrong_key_or_path_is_bad_input_and_a_bad_request_is_refused():
     for status in (401, 403, 404):
         with pytest.raises(BadInput, match=f"http://host/v1/x: status {status}: no such model"):
-            client([httpx.Response(status, json={"error": {"message": "no such\nmodel"}})]).post("/x", {})
+            client([httpx.Response(status, json={"error": {"message": "no such\nmodel"}})]).send("/x", {})
     with pytest.raises(Refused):
-        client([httpx.Response(400, json={"detail": "no"})]).post("/x", {})
+        client([httpx.Response(400, json={"detail": "no"})]).send("/x", {})
 
 
 def test_the_rate_spaces_requests():
     waits = []
     asking = client([GOOD], waits, rate=10)
     for _ in range(3):
-        asking.post("/x", {})
+        asking.send("/x", {})
     assert [round(each, 1) for each in waits] == [0.1, 0.2]
 
 
 def test_the_deadline_ends_waiting():
     with pytest.raises(TimeUp):
-        client([httpx.Response(500)], deadline=time.monotonic() + 0.01).post("/x", {})
+        client([httpx.Response(500)], deadline=time.monotonic() + 0.01).send("/x", {})
     with pytest.raises(TimeUp):
-        client([GOOD], deadline=time.monotonic() - 1).post("/x", {})
+        client([GOOD], deadline=time.monotonic() - 1).send("/x", {})
 
 
 def test_a_server_that_never_stops_sending_is_not_waited_for():
@@ -89,7 +89,7 @@ def test_a_server_that_never_stops_sending_is_not_waited_for():
             time.sleep(0.01)
 
     with pytest.raises(Unanswered, match=r"no answer within 0.1 s, 1 times"):
-        client([httpx.Response(200, content=bytewise())], timeout=0.1, retries=0).post("/x", {})
+        client([httpx.Response(200, content=bytewise())], timeout=0.1, retries=0).send("/x", {})
 
 
 @pytest.mark.parametrize("url", ["ftp://host", "http://", "http:///v1"])

@@ -91,11 +91,3 @@ def test_a_scheduler_that_cannot_be_reached_is_one_line(many, tmp_path):
     _, err = process.communicate(timeout=120)
     assert (process.returncode, err.count("\n")) == (2, 1)
     assert "--scheduler tcp://127.0.0.1:9: cannot be reached" in err
-
-
-def test_ray_gives_the_same_files(many, local, tmp_path):
-    pytest.importorskip("ray")
-    process = swept(many, tmp_path / "r", "--ray")
-    _, err = process.communicate(timeout=600)
-    assert (process.returncode, "Traceback" in err) == (0, False), err
-    assert shards(tmp_path / "r") == local

@@ -52,7 +52,7 @@ def test_every_column_is_measured_on_rows_evenly_spaced(tmp_path):
         if each.column.verifier != "rrs":
             values = [each.column.accepted(p, q, SIBLINGS, RNG) for p, q in rows]
             assert each.mean == pytest.approx(np.mean(values, axis=0).tolist())
-        assert all(half is not None and half >= 0 for half in each.half)
+        assert all(half is not None and half >= 0 for half in each.half_width)
 
 
 def test_memory_does_not_grow_with_the_rows(tmp_path):

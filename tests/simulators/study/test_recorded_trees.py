@@ -77,9 +77,9 @@ def test_what_is_measured_is_what_was_drawn(tmp_path, whole):
     assert [each.mean for each in found] == pytest.approx(e.mean(axis=0).tolist())
     assert [each.tree for each in found] == [tree for tree in TREES for _ in named(tree)[2]]
     first = [each.design for each in found].index(DESIGNS[0])
-    assert found[first].difference == found[first].difference_half == 0
+    assert found[first].difference == found[first].difference_half_width == 0
     assert found[3].difference == pytest.approx(float((e[:, 3] - e[:, 0]).mean()))
-    assert all(each.half is not None for each in found)
+    assert all(each.half_width is not None for each in found)
 
 
 def test_some_texts_are_those_of_a_file_with_these_alone(tmp_path, whole):

@@ -180,7 +180,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--scheduler", "tcp://127.0.0.1:9", "--ray"], "cannot be combined"),
+        (["--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "cannot be combined"),
         (["--workers", "0"], "--workers"),
     ],
 )
@@ -195,14 +195,6 @@ def test_a_scheduler_that_is_none_is_one_line(command, toml, tmp_path):
     status, out, err = command("sweep", toml, "--results", tmp_path / "r", "--scheduler", "nonsense")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "--scheduler nonsense: cannot be reached" in err
-
-
-def test_a_ray_that_does_not_answer_is_one_line(command, toml, tmp_path, monkeypatch):
-    pytest.importorskip("ray")
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
-    status, out, err = command("sweep", toml, "--results", tmp_path / "r", "--ray")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "--ray: RAY_ADDRESS 127.0.0.1:9 cannot be reached" in err
 
 
 def test_help_explains(command):

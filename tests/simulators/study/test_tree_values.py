@@ -82,7 +82,8 @@ def test_another_rule_has_another_value():
     lifted = next(each for each in DESIGNS if (each.siblings, each.verifier) == ("strata", "lifted-priority"))
     p, q = Rows(instance.target), Rows(instance.proposal)
     other = sum(
-        float(weight) * values.node_by_node(p, q, draft.root, values.strata_priority)
+        float(weight)
+        * values.node_by_node(p, q, draft.root, lambda *given: values.strata_priority(*given)[0])
         for weight, draft in drafts(instance.draft, instance.proposal)
     )
     assert abs(other - valued(instance, lifted)) > 1e-3

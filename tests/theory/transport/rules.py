@@ -16,21 +16,17 @@ Rule: TypeAlias = dict[Seen, dict[Output, fmpq]]
 
 
 def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
-    """The rule near the float plan f: exactly valid in the single scenario.
-
-    Raises BadInput for several scenarios and for programs of orbits, whose rules are averages.
-    """
-    if len(program.scenarios) != 1 or program.exchangeable:
-        raise BadInput("a rule is written out for one scenario, its tokens told apart")
-    (scenario,) = program.scenarios
+    """The rule near the float plan f, exactly valid. BadInput for programs of orbits: rules are averages."""
+    if program.exchangeable:
+        raise BadInput("a rule is written out where its tokens are told apart")
     under: dict[Prefix, Rule] = {}  # what comes out at or below a prefix
     for seen, masses in rational_masses(program, f).items():
         for output, mass in zip(program.outputs[seen], masses, strict=True):
             if mass > ZERO:
                 _gain(under.setdefault(output.end, {}), seen, output, mass)
-    for v in reversed(program.reached(scenario)):
+    for v in reversed(program.reached()):
         root = not v
-        below = program.children(scenario, v)
+        below = program.children(v)
         got = [_whole(under.get(u, {})) for u, _ in below]
         kept = ONE if root else min(g / p for g, (_, p) in zip(got, below, strict=True))
         here = under.setdefault(v, {})

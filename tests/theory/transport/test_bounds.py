@@ -10,9 +10,9 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.instance import context_free
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.transport.bounds import Program, Scenario, Seen, canonical, primal_bound, solve
+from draftproof.theory.transport.bounds import Program, canonical, primal_bound, solve
 from tests.theory.transport.rules import expected_accepted, valid_rule
 
 
@@ -21,14 +21,14 @@ from tests.theory.transport.rules import expected_accepted, valid_rule
 )
 def test_valid_and_optimal(draft: Scheme) -> None:
     for instance in Randoms(draft, 3, 6, seed=16):
-        program = Program([Scenario(instance.target, seen_in(instance))])
+        program = Program(instance.target, drafted(instance))
         _, f, _ = solve(program)
         rule, found = valid_rule(program, f), stateless(instance)
         assert 0 <= float(expected_accepted(rule) - primal_bound(program, f)) < 1e-9
         assert valid(rule, instance.target, draft.depth)
         law = drafted(instance)
-        assert {seen[0]: sum(masses.values(), fmpq(0)) for seen, masses in rule.items()} == law
-        for (prefixes, _), masses in rule.items():
+        assert {seen: sum(masses.values(), fmpq(0)) for seen, masses in rule.items()} == law
+        for prefixes, masses in rule.items():
             assert all(mass > 0 for mass in masses.values())
             assert all(output.end in prefixes or output.end[:-1] in prefixes for output in masses)
             assert all(output.end[: output.accepted] in prefixes for output in masses)
@@ -38,7 +38,7 @@ def test_valid_and_optimal(draft: Scheme) -> None:
 
 def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
     instance = Randoms(Tree((((), ()), ())), 3, 6, seed=17)[1]
-    program = Program([Scenario(instance.target, seen_in(instance))])
+    program = Program(instance.target, drafted(instance))
     _, f, _ = solve(program)
     spoiled = {seen: 0.9 * masses + 0.01 for seen, masses in f.items()}
     assert valid(valid_rule(program, spoiled), instance.target, 2)
@@ -48,12 +48,8 @@ def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
 
 def test_orbits_are_not_written_out() -> None:
     toy = context_free(["1/2", "1/2"], ["1/2", "1/2"], Chain(1))
-    with pytest.raises(BadInput, match="one scenario"):
-        valid_rule(Program([Scenario(toy.target, seen_in(toy))], exchangeable=[[0, 1]]), {})
-
-
-def seen_in(instance: Instance) -> dict[Seen, fmpq]:
-    return {(prefixes, None): mass for prefixes, mass in drafted(instance).items()}
+    with pytest.raises(BadInput, match="told apart"):
+        valid_rule(Program(toy.target, drafted(toy), exchangeable=[[0, 1]]), {})
 
 
 def valid(rule, target, depth: int) -> bool:

@@ -8,12 +8,6 @@ derives it.
 
 It is no verifier of the registry: the text of a run is the target's, but a single call followed by the
 target's rows is not, since a row is made up for by other calls' rows.
-
->>> from draftproof.simulators.decode import decode
->>> from draftproof.simulators.instances.scenarios import scenario
->>> from draftproof.theory.drafts.chain import Chain
->>> decode(scenario("toy", Chain(1)), VERIFIER, 3).accepted
-(2/3, 22/27, 686/891)
 """
 
 from dataclasses import dataclass

@@ -6,15 +6,20 @@ from math import prod
 
 import pytest
 
+from benchmarks import pooled
 from draftproof.simulators.decode import decode
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.theory import pooled
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
 from draftproof.theory.leaf_shaping import shaped
 from tests.problems import TOY
+
+
+def test_the_toy():
+    toy = Instance(TOY.target, TOY.proposal, Chain(1))
+    assert [str(each) for each in decode(toy, pooled.VERIFIER, 3).accepted] == ["2/3", "22/27", "686/891"]
 
 
 def follows(instance, calls, verifier=pooled.VERIFIER):
