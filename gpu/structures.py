@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -11,151 +10,13 @@ from torch.nn import functional
 from draftproof.gpu import kernels, spelling
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.history import History, along
-from draftproof.gpu.passes import Reader
 from draftproof.gpu.rows import Sampling, softened
-from draftproof.gpu.states import StateReader
+from draftproof.gpu.session import Draft, Level, Session, Structure
 from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify.residual import draws
 from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, WITH, WITHOUT, label
 
 STEP = 1e-9  # subtracted per node, so that a parent precedes a child of probability 1
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A drafted tree: tokens [B, N - 1], -1 where none was drawn, and the rows [B, I, V] that they were drawn
-    from: as logits, which are filtered and divided by `heat`, or as probabilities in `rows`; neither for
-    deterministic drafts. places [1 or B, N]: each node's slot in the drafter's KV cache, counted from the end
-    of the text (0 for nodes it does not hold); None if the k-th node is at place k. strata [B, I, V]: of a
-    stratified tree, as in `verify.Drafts`. confidence [B, N - 1]: of a chain, how likely the drafter thinks
-    each token is to be accepted, which depends on earlier tokens only; None if it does not say.
-    """
-
-    tree: Tree
-    tokens: Tensor
-    rows: Tensor | None = None
-    logits: Tensor | None = None
-    heat: float = 1.0
-    places: Tensor | None = None
-    strata: Tensor | None = None
-    confidence: Tensor | None = None
-
-    @cached_property
-    def proposal(self) -> Tensor | None:
-        """The rows as probabilities; None for deterministic drafts."""
-        return self.rows if self.logits is None else softened(self.logits, self.heat)
-
-    def kept(self) -> "Draft":
-        """The same draft with a copy of its logits, which no replay of a recording overwrites."""
-        return self if self.logits is None else replace(self, logits=self.logits.clone())
-
-    def logits_over(self, heat: float) -> Tensor | None:
-        """The rows as logits that are to be divided by `heat`; None for deterministic drafts."""
-        given, own = self.logits, self.heat
-        if given is None:
-            given, own = None if self.rows is None else self.rows.log(), 1.0
-        return given if given is None or own == heat else given * (heat / own)
-
-
-@dataclass(frozen=True)
-class Level:
-    """Nodes of one depth that a drafter reads in one pass, stored at the places first, first + 1, ...
-    sees [1 or B, m, W]: as in `Tree`, by place, or None on a chain; above [1 or B, m]: the parents' indices
-    in the previous level.
-    """
-
-    depth: int
-    first: int
-    sees: Tensor | None
-    above: Tensor
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """The tokens that one step committed, which the drafter must read next.
-
-    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: the number of
-    these nodes in each row, and read [B] the same on the device; tokens: the tokens each row emitted; hidden:
-    the target's hidden states at the tree's nodes, if the drafter reads them.
-    """
-
-    path: Tensor
-    counts: list[int]
-    read: Tensor
-    tokens: list[list[int]]
-    draft: Draft
-    hidden: tuple[Tensor, ...] | None
-
-
-class Session:
-    """A drafter's state on a batch. Drafters that are networks keep their KV cache in `reader` and each row's
-    input to the next draft in `last`; `recorder` may record the drawing as well.
-    """
-
-    last: Tensor
-
-    def __init__(self, reader: Reader | StateReader) -> None:
-        self.reader, self.recorder = reader, reader.recorder
-
-    def root(self) -> Tensor:
-        """Logits [B, V] of the token after each row's text."""
-        raise NotImplementedError
-
-    def extend(self, tokens: Tensor, level: Level) -> Tensor:
-        """Logits [B, m, V] after each of the tokens [B, m] of a level."""
-        raise NotImplementedError
-
-    def by_depth(self) -> Tensor:
-        """Logits [B, depth, V] of the next tokens, if they do not depend on each other."""
-        raise NotImplementedError
-
-    def draft(
-        self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
-    ) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors."""
-        return structure.grow(self, sampling, uniforms, history)
-
-    def accept(self, accepted: Accepted) -> None:
-        """Reads the tokens that a step committed."""
-        raise NotImplementedError
-
-    def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch."""
-        self.reader.keep(rows)
-        self.last = self.last[rows]
-
-    def close(self) -> None:
-        """Ends the run."""
-        self.reader.close()
-
-
-def extended(session: Session, draft: Draft, sampling: Sampling, history: History | None = None) -> Draft:
-    """A chain's draft with the row after its last token too."""
-    gamma, last = draft.tree.depth, draft.tokens[:, -1:]
-    logits = session.extend(last, Level(gamma, gamma, None, torch.zeros_like(last[:1])))
-    if history is not None:
-        logits = history.processed(sampling, logits, draft.tokens[:, None])
-    made = sampling.filtered(logits)
-    assert draft.logits is not None
-    return replace(draft, logits=torch.cat((draft.logits, made), 1))
-
-
-class Structure(Protocol):
-    """A draft structure: `size` nodes with the root, longest path `depth`, `kind` as in `Verifier.drafts`."""
-
-    name: str
-    size: int
-    depth: int
-    kind: str
-
-    def to(self, device: torch.device) -> Any:
-        """The same structure with its tables on a device."""
-
-    def grow(
-        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
-    ) -> Draft:
-        """Drafts for every row of a session; uniforms [B, size - 1]."""
-        ...
 
 
 def structure(name: str) -> Structure:
@@ -164,8 +25,6 @@ def structure(name: str) -> Structure:
     if kind == "top-k":
         return TopK(name, *given)
     if kind == "ddtree":
-        from draftproof.gpu.ddtree import DDTree  # which needs this module
-
         return DDTree(name, *given)
     if kind == "chain":
         return Sampled(name, Tree.chain(*given))
@@ -403,17 +262,88 @@ class TopK:
                 words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))
                 words = torch.cat((words, tokens[..., None]), -1)
                 logits = history.processed(sampling, logits, words)
-        return self._likeliest(torch.cat(scores, 1), torch.cat(ids, 1), torch.cat(above, 1), held)
+        held = [extended[:, :0], *held]
+        return _likeliest(*(torch.cat(each, 1) for each in (scores, ids, above, held)), self.size, self.depth)
 
-    def _likeliest(self, scores: Tensor, ids: Tensor, above: Tensor, held: list[Tensor]) -> Draft:
-        """The tree of the likeliest candidates [B, C]; above: their parents (-1: the root); held: the
-        candidates in the drafter's KV cache.
-        """
-        chosen = scores.topk(min(self.size - 1, scores.shape[1]), dim=1).indices.sort(1).values
-        parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
-        places = _numbered(torch.cat([chosen[:, :0], *held], 1), scores).gather(1, chosen + 1)
-        tree = Tree(functional.pad(parents, (1, 0)), depth=self.depth)
-        return Draft(tree, ids.gather(1, chosen), places=functional.pad(places, (1, 0)))
+
+class DDTree:
+    """The `most` likeliest prefixes of at most `depth` tokens (ringel2026ddtree), for drafters whose rows
+    depend on the depth alone, at temperature 1. The tree is a function of the context, so only rules for
+    deterministic drafts (one-hot, nss) are lossless. `claims_rows` makes a faulty draft, which says that its
+    tokens were drawn from the rows.
+    """
+
+    def __init__(self, name: str, most: int, depth: int, claims_rows: bool = False) -> None:
+        self.name, self.size, self.depth, self.claims_rows = name, 1 + most, depth, claims_rows
+        self.kind = WITHOUT if claims_rows else DETERMINISTIC
+
+    def to(self, device: torch.device) -> "DDTree":
+        """The same structure, which has no tables."""
+        return self
+
+    def grow(
+        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """One tree for each text; uniforms and history are not read."""
+        logits = session.by_depth()[:, : self.depth]
+        draft = likeliest_prefixes(logits, self.size - 1)
+        if not self.claims_rows:
+            return draft
+        levels = draft.tree.levels.clamp(max=self.depth - 1)
+        tree = Tree(draft.tree.parents, depth=self.depth, rows=levels)
+        return replace(draft, tree=tree, logits=sampling.filtered(logits), heat=sampling.heat)
+
+
+def likeliest_prefixes(logits: Tensor, count: int) -> Draft:
+    """The tree of the `count` likeliest prefixes under the product of the rows that logits [B, depth, V]
+    give. Of equally likely prefixes the shorter goes first. Prefixes of probability 0 have the token -1.
+
+    >>> logits = torch.tensor([[[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]]).log()
+    >>> draft = likeliest_prefixes(logits, 4)
+    >>> draft.tokens.tolist(), draft.tree.parents.tolist()
+    ([[0, 1, 0, 0]], [[0, 0, 0, 1, 2]])
+    """
+    logits = logits if logits.dtype == torch.float64 else logits.float()
+    best, tokens = logits.topk(min(count, logits.shape[2]))
+    own = (best - logits.logsumexp(-1, keepdim=True)).double().clamp(max=0) - STEP
+    pairs, level = _pairs(count, best.shape[2]), own.new_zeros(len(own), 1)
+    place = torch.full((1,), -1, device=logits.device)  # of each prefix of the level among all; the root's
+    scores, ids, above = [], [], []
+    for row, words in zip(own.unbind(1), tokens.unbind(1), strict=True):
+        parent, rank = pairs[:, pairs[0] < len(place)].to(logits.device)
+        level, chosen = (level[:, parent] + row[:, rank]).topk(min(count, len(parent)))
+        scores.append(level)
+        ids.append(words.gather(1, rank[chosen]))
+        above.append(place[parent[chosen]])
+        place = place[-1] + 1 + torch.arange(level.shape[1], device=logits.device)
+    held = ids[0][:, :0]
+    every = (torch.cat(each, 1) for each in (scores, ids, above))
+    return _likeliest(*every, held, 1 + count, logits.shape[1])
+
+
+def _pairs(count: int, most: int) -> Tensor:
+    """[2, n]: all (i, r) from 0 with (i + 1)(r + 1) <= count and r < most, by i. A prefix that ends with the
+    r-th likeliest child of the i-th likeliest prefix of its length - 1 is less likely than (i + 1)(r + 1) - 1
+    others.
+    """
+    number = torch.arange(1, count + 1)
+    return (number[:, None] * number[:most] <= count).nonzero().T
+
+
+def _likeliest(scores: Tensor, ids: Tensor, above: Tensor, held: Tensor, size: int, depth: int) -> Draft:
+    """The tree of `size` nodes with the likeliest candidates [B, C], parents first; above: their parents (-1:
+    the root); held: the candidates in the drafter's KV cache. Candidates of probability 0 have the token -1.
+    """
+    few = (0, max(0, size - 1 - scores.shape[1]))
+    scores, ids, above = (
+        functional.pad(each, few, value=fill) for each, fill in ((scores, -torch.inf), (ids, -1), (above, -1))
+    )
+    chosen = scores.topk(size - 1).indices.sort().values
+    tokens = torch.where(scores > -torch.inf, ids, -1).gather(1, chosen)
+    parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
+    places = _numbered(held, scores).gather(1, chosen + 1)
+    tree = Tree(functional.pad(parents, (1, 0)), depth=depth)
+    return Draft(tree, tokens, places=functional.pad(places, (1, 0)))
 
 
 def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from draftproof.gpu.models import Model, quiet
 from draftproof.gpu.prompts import Prompt
 from draftproof.gpu.rows import PLAIN as PLAIN_ROWS
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Structure
+from draftproof.gpu.session import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.validate.greedy import for_transformers
 from draftproof.gpu.verify import VERIFIERS, Verifier

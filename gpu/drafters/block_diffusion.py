@@ -24,7 +24,7 @@ from draftproof.gpu.history import History
 from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Accepted, Draft, Level, Session, Structure
+from draftproof.gpu.session import Accepted, Draft, Level, Session, Structure
 from draftproof.theory.errors import BadInput
 
 NAME = "block drafter"

@@ -11,7 +11,8 @@ from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import padded
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Accepted, Draft, Level, Sampled, Session, Structure
+from draftproof.gpu.session import Accepted, Draft, Level, Session, Structure
+from draftproof.gpu.structures import Sampled
 
 
 class Drafter:

@@ -16,7 +16,7 @@ from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.structures import Accepted, Level, Session
+from draftproof.gpu.session import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Draft
+from draftproof.gpu.session import Draft
 from draftproof.gpu.verify import Drafts, Outcome
 
 

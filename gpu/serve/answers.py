@@ -14,7 +14,7 @@ from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import padded
 from draftproof.gpu.serve.request import Request, parsed
-from draftproof.gpu.structures import Structure
+from draftproof.gpu.session import Structure
 from draftproof.gpu.verify import Verifier
 from draftproof.theory.errors import BadInput
 

@@ -14,7 +14,7 @@ from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import PLAIN, Sampling
-from draftproof.gpu.structures import Structure
+from draftproof.gpu.session import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
 from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, observe_pairs, worst_prompt

@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu import structures
-from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.drafters import choose
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
@@ -23,7 +22,7 @@ from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.strata import stratified
-from draftproof.gpu.structures import structure
+from draftproof.gpu.structures import DDTree, structure
 from draftproof.gpu.verify import named
 from draftproof.gpu.verify.carry import Shaped
 from tests.gpu.drafters import reference
