@@ -1,6 +1,5 @@
 """Enumerates and tests the joint law of the first tokens; measures how far one lossy step is from it."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
@@ -9,17 +8,19 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
+from draftproof.gpu.exact.rounding import dyadic, rounded
 from draftproof.gpu.history import after
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.verify import Drafts, Verifier
-from draftproof.gpu.verify.residual import excess
-from draftproof.gpu.verify.verifier import stop_law
+from draftproof.gpu.verify import Verifier
 from draftproof.simulators.anytime import ERROR, Process
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import normalise
+from draftproof.theory.table import Table
 
 Word: TypeAlias = tuple[int, ...]
 Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
@@ -212,56 +213,15 @@ def look_ahead(
 
 
 def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
-    """The total variation between the target's law of the first gamma tokens and the law after one step that
-    drafts gamma tokens.
-
-    The target completes shorter blocks. The rule is simulated exactly: independent coins with its acceptance
-    probabilities, Y ~ norm((p - cut q)+).
+    """The total variation between the target's law and that of one step that drafts gamma tokens, which the
+    target continues; exact for the verifier's computed rates and rows.
     """
-    rows, _ = ahead
-    law = _extended(_blocks(verifier, ahead, gamma), rows, gamma)
-    return _total_variation(law, _extended({(): 1.0}, rows, gamma))
 
+    def exact(rows: Mapping[Word, Tensor]) -> Table:
+        made = {word: normalise(tuple(map(dyadic, row.tolist()))) for word, row in rows.items()}
+        return Table(len(rows[()]), made)
 
-def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> dict[Word, float]:
-    """The law of the tokens that one step emits, without the extra token after a fully accepted draft."""
-    target, proposal = ahead
-    drafts = _extended({(): 1.0}, proposal, gamma)
-    # After a token without target mass nothing can be accepted, so the tokens that follow it do not matter.
-    words = [(*word, *word[-1:] * (gamma - len(word))) for word in drafts]
-    tokens, weights = torch.tensor(words), torch.tensor(list(drafts.values()), dtype=torch.float64)
-    p, q = _along(target, words, gamma + 1), _along(proposal, words, gamma)
-    chains = Drafts(Tree.chain(gamma), p, q, tokens)
-    rates = verifier.rates(chains)
-    stops = weights[:, None] * stop_law(verifier, chains.tree, rates.accept, chains.drawn)
-    row = excess(p[:, :-1], rates.cut[:, :-1], q)
-    row = torch.where(row.sum(-1, keepdim=True) > 0, row, p[:, :-1])
-    emitted = stops[:, :-1, None] * row / row.sum(-1, keepdim=True)
-    law: defaultdict[Word, float] = defaultdict(float)
-    for word, mass in zip(words, stops[:, gamma].tolist(), strict=True):
-        law[word] += mass
-    for at, tau, x in emitted.nonzero().tolist():
-        law[(*words[at][:tau], x)] += float(emitted[at, tau, x])
-    return law
-
-
-def _extended(law: Mapping[Word, float], rows: Mapping[Word, Tensor], length: int) -> Mapping[Word, float]:
-    """The law after words shorter than `length` are continued by the rows; words without a row stay."""
-    for size in range(length):
-        longer: defaultdict[Word, float] = defaultdict(float)
-        for word, mass in law.items():
-            if len(word) != size or word not in rows:
-                longer[word] += mass
-            else:
-                for x in _support(rows[word]):
-                    longer[(*word, x)] += mass * float(rows[word][x])
-        law = longer
-    return law
-
-
-def _along(rows: Mapping[Word, Tensor], words: list[Word], count: int) -> Tensor:
-    """[n, count, V]: the rows after the first 0, 1, ... tokens of each word; a missing row is the root's."""
-    return torch.stack([torch.stack([rows.get(word[:i], rows[()]) for i in range(count)]) for word in words])
+    return float(rounded(verifier, Instance(*map(exact, ahead), Chain(gamma)), torch.float64).own)
 
 
 def worst_prompt(

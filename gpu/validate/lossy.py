@@ -15,7 +15,7 @@ from draftproof.gpu.session import Structure
 from draftproof.gpu.structures import DDTree, structure
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
 from draftproof.gpu.verify.carry import Shaped
-from draftproof.gpu.verify.residual import drafted, draw, remainder
+from draftproof.gpu.verify.residual import drafted, draw
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from draftproof.theory.errors import BadInput, quoted
 
@@ -68,11 +68,8 @@ def _unscaled(drafts: Drafts) -> Rates:
 class _KeepsRejected(Verifier):
     """Draws the extra token from (p - cut q)+ without removing the tokens of rejected children."""
 
-    def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
-        out = super().verify(batch, softmax)
-        childless = replace(batch, tokens=torch.full_like(batch.tokens, -1))
-        row = remainder(childless, self.rates(batch).cut, out.node)
-        return replace(out, token=draw(row, batch.extra.clamp(max=BELOW_ONE)))
+    def left(self, drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
+        return super().left(replace(drafts, tokens=torch.full_like(drafts.tokens, -1)), cut, node)
 
 
 class _JointProduct(Verifier):
