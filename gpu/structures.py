@@ -9,8 +9,9 @@ from torch.nn import functional
 
 from draftproof.gpu import kernels, spelling
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.graphs import Recorder
 from draftproof.gpu.history import History, along
-from draftproof.gpu.rows import Sampling, softened
+from draftproof.gpu.rows import PLAIN, Sampling, softened
 from draftproof.gpu.session import Draft, Level, Session, Structure
 from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify.residual import draws
@@ -50,6 +51,19 @@ class Stage:
     children: Tensor
     rows: Tensor
     turns: tuple[tuple[Tensor | None, Tensor], ...]
+
+
+class _Known(Session):
+    """Logits [B, I, V] of a tree's inner nodes, level by level."""
+
+    def __init__(self, logits: Tensor) -> None:
+        self.logits, self.recorder = logits, Recorder(logits.device)
+
+    def root(self) -> Tensor:
+        return self.logits[:, 0]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        return self.logits[:, level.first : level.first + tokens.shape[1]]
 
 
 class Sampled:
@@ -155,6 +169,10 @@ class Sampled:
         if among is not None:
             return Draft(tree, tokens, rows, places=self.places, strata=among)
         return Draft(tree, tokens, logits=rows, heat=sampling.heat, places=self.places)
+
+    def drawn(self, logits: Tensor, uniforms: Tensor) -> Draft:
+        """Draws the tree from the logits [B, I, V] of its nodes with children; uniforms [B, N - 1]."""
+        return self.grow(_Known(logits[:, self.tree.rows[0, self.order]]), PLAIN, uniforms)
 
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor

@@ -1,5 +1,7 @@
 """float32 decides as float64 does, at real vocabulary sizes."""
 
+from dataclasses import replace
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -7,11 +9,11 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.exact import large  # noqa: E402
 from draftproof.gpu.exact.large import closeness  # noqa: E402
-from draftproof.gpu.verify import VERIFIERS, Drafts, recursive  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Drafts, Rates, recursive  # noqa: E402
 
 
-def agree(vocab: int) -> None:
-    found = list(closeness(vocab))
+def agree(vocab: int, seed: int = 0) -> None:
+    found = list(closeness(vocab, seed=seed))
     assert {each.verifier for each in found} == set(VERIFIERS)
     assert {each.logits for each in found} == set(large.KINDS)
     for each in found:
@@ -21,9 +23,23 @@ def agree(vocab: int) -> None:
     assert sum(each.rows for each in found) > 4 * len(found)
 
 
-def test_a_small_vocabulary(monkeypatch):
+@pytest.mark.parametrize("seed", range(6))
+def test_a_small_vocabulary(monkeypatch, seed):
     monkeypatch.setattr(large, "KINDS", ("near-equal", "adversarial"))
-    agree(500)
+    agree(500, seed)
+
+
+def test_rows_that_are_wrong_where_verification_stops_are_noticed():
+    block = VERIFIERS["block"]
+
+    def unscaled(drafts):
+        rates = block.rates(drafts)
+        single = drafts.target.dtype == torch.float32
+        return Rates(rates.accept, (rates.cut > 0).to(rates.cut)) if single else rates
+
+    (found,) = closeness(500, seed=1, verifiers=[replace(block, rates=unscaled)], cases=1)
+    assert found.wrong == 0
+    assert found.row > 1e-3
 
 
 @pytest.mark.slow
