@@ -203,10 +203,12 @@ class Sampled:
         rows: Tensor | None,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
+        from draftproof.gpu.kernels.drafting import draw_level
+
         made = kernels.filtered(sampling, logits)
         if rows is None:
             rows = made.new_empty(len(made), len(self.order), made.shape[2])
-        kernels.draw_level(
+        draw_level(
             made, sampling.heat, uniforms, stage.own, stage.children, tokens, rows, stage.rows,
             replacement=self.tree.replacement,
         )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Reading checkpoints in the layouts in which drafters are published: what they are, and their weights."""
+"""Reads saved drafters, in the layouts in which they are published: what they are, and their weights."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from draftproof.gpu.models import keys_of, lacking
 from draftproof.theory.errors import BadInput
 
+Network = TypeVar("Network", bound=nn.Module)
 Layout: TypeAlias = tuple[tuple[str, str], ...]
 """(published beginning of a key, beginning of the parameter's name here); the first that fits counts."""
 
@@ -19,7 +20,7 @@ KINDS = "eagle3", "dflash", "mtp"
 """Kinds of published drafters that can be loaded."""
 
 
-def about(folder: Path) -> dict[str, Any]:
+def config_of(folder: Path) -> dict[str, Any]:
     """The config.json of a folder; empty if there is none. BadInput if it is not a JSON object."""
     file = folder / "config.json"
     try:
@@ -77,10 +78,16 @@ def weights(folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> dic
 
 
 def fill(
-    module: nn.Module, given: Mapping[str, Tensor], layout: Layout, folder: Path, left_out: Iterable[str] = ()
-) -> None:
-    """Loads published weights into a module. Keys that begin with one of `left_out` are not needed. BadInput
-    says, in the checkpoint's own spelling, which keys are missing or unknown, or whose shape is another.
+    module: Network,
+    target: Any,
+    given: Mapping[str, Tensor],
+    layout: Layout,
+    folder: Path,
+    left_out: Iterable[str] = (),
+) -> Network:
+    """Loads saved weights into a module and puts it beside the target, with parameters of the target's type
+    and buffers in float32. Keys that begin with one of `left_out` are not needed. BadInput says, in the
+    checkpoint's own spelling, which keys are missing or unknown, or whose shape is another.
     """
     kept = {key: each for key, each in given.items() if not key.startswith(tuple(left_out))}
     named = {_changed(key, layout): key for key in kept}
@@ -95,6 +102,10 @@ def fill(
             shapes = f"{[*kept[key].shape]}, not {[*own[name].shape]}"
             raise BadInput(f"{folder}: {key} has the shape {shapes}")
     module.load_state_dict({name: kept[key] for name, key in named.items()})
+    beside = target.get_input_embeddings().weight
+    for parameter in module.parameters():
+        parameter.data = parameter.data.to(beside.dtype)
+    return module.to(beside.device).eval().requires_grad_(False)
 
 
 def settings(config: Mapping[str, Any], names: Iterable[str], folder: Path) -> list[Any]:
