@@ -3,11 +3,10 @@
 import json
 import sys
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.commands.transcript import Transcript
 from draftproof.gpu.options import (
     DTYPE,
     FILE,
@@ -23,6 +22,9 @@ from draftproof.gpu.options import (
     sampling,
 )
 from draftproof.theory.errors import BadInput
+
+if TYPE_CHECKING:
+    from draftproof.gpu.engine.transcript import Transcript
 
 PROMPT = "def main():\n"
 USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-priority"}
@@ -105,12 +107,13 @@ def COMMAND(**options: Any) -> int:
     return 0
 
 
-def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, Transcript]:
+def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"]:
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
     import torch
 
     from draftproof.gpu.commands.settings import rules, samplings, selection
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.transcript import Transcript
     from draftproof.gpu.prompts import Question, asked, questions
     from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.structures import structure
@@ -152,7 +155,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, Transcript]:
     return steps, Transcript(target.tokenizer.decode, shown, options["stop"], options["logprobs"])
 
 
-def _end(transcript: Transcript, options: dict[str, Any], started: float, loaded: float) -> None:
+def _end(transcript: "Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
     """Writes the last line, or the whole answer as JSON."""
     seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full

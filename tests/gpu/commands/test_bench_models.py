@@ -246,7 +246,7 @@ def test_processors_in_every_method(command):
         (["--acceptance", "0.5"], "--acceptance is for runs with --random only"),
         (["--model", "shipped", "--prompt-tokens", "9"], "--prompt-tokens is for runs with --random only"),
         (["--model", "shipped", "--drafter", "none"], "name a drafter"),
-        (["--model", "shipped", "--prompts", "nowhere.txt"], "No such file"),
+        (["--model", "shipped", "--prompts", "nowhere.txt"], "no such file"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(command, arguments, said):

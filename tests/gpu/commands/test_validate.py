@@ -170,7 +170,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--verifier", "blok"], "'blok' is not one of 'block'"),
         (["--verifier", "block", "--draft", "tree:2x2"], "none of the verifiers"),
         (["--only", "bloc"], "nothing faulty is named"),
-        (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
+        (["--prompts", "nowhere.txt"], "nowhere.txt: no such file"),
         (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
         (["--temperature", "0"], "--temperature"),
         (["--selection", "tetriss"], "no selection rule is named 'tetriss'"),
