@@ -109,23 +109,19 @@ def COMMAND(**options: Any) -> int:
 
 def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"]:
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
-    import torch
-
-    from draftproof.gpu.commands.settings import rules, samplings, selection
+    from draftproof.gpu.commands.settings import pair, rules, samplings, selection
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.engine.transcript import Transcript
     from draftproof.gpu.prompts import Question, asked, questions
-    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
-    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
     selected = [selection(options, name, options["batch"]) for name in rules(options)]
     if not selected and options["batch"] is not None:
         raise BadInput("--batch is for runs with --selection or --budget")
-    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = pair(options)
     sampling, draft_sampling = samplings(options, target)
     every = questions(options["file"]) if options["file"] else [Question((each,)) for each in given]
     prompts = asked(every, target, options["chat"], options["max_new_tokens"])

@@ -54,6 +54,8 @@ def COMMAND(**options: Any) -> int:
     arrays: dict[str, Any] = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
     if trees:
         arrays["trees"] = np.array(trees)
+    else:
+        del arrays["parent"], arrays["token"]
     with replacing(options["out"]) as part, part.open("wb") as file:
         np.savez(file, **arrays)
     n, vocab = arrays["target"].shape
@@ -65,20 +67,19 @@ def COMMAND(**options: Any) -> int:
 def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, Any]]:
     # The arrays of one prompt after another.
     import numpy as np
-    import torch
 
+    from draftproof.gpu.commands.settings import pair
     from draftproof.gpu.drafters.drafter import ModelDrafter
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.output import texts as emitted
     from draftproof.gpu.nodes import Nodes
     from draftproof.gpu.prompts import prompts
-    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.rows import Sampling
     from draftproof.gpu.verify import named
     from draftproof.simulators.study.recorded_trees import drawn
     from draftproof.simulators.study.recorded_trees import named as sizes
 
-    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = pair(options)
     if not isinstance(drafter, ModelDrafter):
         raise BadInput("--drafter must be a model: rows of its own are recorded")
     sampling = Sampling(options["temperature"])
@@ -91,7 +92,6 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
             )
     places = rows = 0
     for number, prompt in enumerate(texts):
-        text = list(prompt)
         steps = generate(
             target,
             None,
@@ -102,20 +102,10 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
             max_new_tokens=options["tokens"],
             seed=options["seed"] + number,
         )
-        for step in steps:
-            text += step.emitted[0]
-        at = range(len(prompt) - 1, len(text) - 1, options["every"])
-        if not trees:
-            ids = torch.tensor([text], device=target.device)
-            both = []
-            for each in (target, drafter.model):
-                logits = each.network(ids.to(each.device)).logits[0, list(at)]
-                both.append(sampling.rows(logits).cpu().numpy())
-            yield {"target": both[0], "proposal": both[1], "sequence": np.full(len(at), number)}
-            continue
-        for place in at:
+        text = [*prompt, *emitted(steps, 1)[0]]
+        for place in range(len(prompt) - 1, len(text) - 1, options["every"]):
             nodes = Nodes(target, drafter.model, text[: place + 1], sampling)
-            for _ in drawn(trees, nodes, places):
+            for _ in drawn(trees, nodes, places) if trees else [nodes[()]]:
                 pass
             yield {**nodes.arrays(rows), "sequence": np.full(len(nodes.seen), number)}
             places, rows = places + 1, rows + len(nodes.seen)
