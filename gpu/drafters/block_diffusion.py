@@ -12,12 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import Qwen3Config
 from transformers.cache_utils import Cache
-from transformers.models.qwen3.modeling_qwen3 import (
-    Qwen3MLP,
-    Qwen3RMSNorm,
-    Qwen3RotaryEmbedding,
-    rotate_half,
-)
+from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwen3RotaryEmbedding, rotate_half
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.history import History

@@ -126,13 +126,9 @@ _SHAPED = Verifier("", _CHAIN, chains.shaped_block_rates, upwards=True, carry=Sh
 LOSSY = (
     Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
     Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
+    Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
     Lossy(
-        _JointProduct("joint-product", _CHAIN, _plain_ratios),
-        "products of ratios and of coins",
-    ),
-    Lossy(
-        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True),
-        "uncapped ratio for the whole draft",
+        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
     ),
     Lossy(
         _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
