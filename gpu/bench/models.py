@@ -129,8 +129,8 @@ class Bench:
     """A model pair, prompts and a plan. `run` fills the cells; repeats that it has yielded are complete.
 
     Verifiers of chains run once with every drafted token and once with each of the `selections`. Packages
-    that decode one text at a time are not run with larger batches. The temperature of `sampling` is replaced
-    by the plan's, and so is that of `draft_sampling` if it is the same.
+    that decode one text at a time are not run with larger batches. The temperatures of `sampling`
+    and `draft_sampling` are replaced by the plan's, and the drafter's by `draft_temperature`, if it is given.
     """
 
     target: Model
@@ -142,6 +142,7 @@ class Bench:
     selections: Sequence[Selection] = ()
     sampling: Sampling = PLAIN_ROWS
     draft_sampling: Sampling = PLAIN_ROWS
+    draft_temperature: float | None = None
 
     def __post_init__(self) -> None:
         pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
@@ -256,7 +257,7 @@ class Bench:
     def _decode(
         self, cell: Cell, prompts: Sequence[Sequence[int]], seeds: list[int], tokens: int
     ) -> Iterator[Step]:
-        heat, alone = cell.temperature, self.draft_sampling.temperature != self.sampling.temperature
+        heat, own = cell.temperature, self.draft_temperature
         return generate(
             self.target,
             self.drafter if cell.structure else None,
@@ -264,7 +265,7 @@ class Bench:
             verifier=cell.verifier or VERIFIERS["token"],
             structure=cell.structure,
             sampling=replace(self.sampling, temperature=heat),
-            draft_sampling=self.draft_sampling if alone else replace(self.draft_sampling, temperature=heat),
+            draft_sampling=replace(self.draft_sampling, temperature=heat if own is None else own),
             selection=cell.selection,
             max_new_tokens=tokens,
             ignore_end=True,

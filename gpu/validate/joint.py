@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
+from itertools import cycle, islice, product
+from math import prod
 from typing import TypeAlias
 
 import torch
@@ -114,61 +115,47 @@ class Joint:
 
 
 def observe(
-    decode: Decode, prompt: Known, sampling: Sampling, runs: int, batch: int, seed: int, error: float = ERROR
-) -> Joint:
-    """Decodes one prompt `runs` times, `batch` rows at a time, or until its law is rejected."""
-    number, ids, law = prompt
-    length = len(next(iter(law)))
-    process = Process(len(law), error)
-    for start in range(0, runs, batch):
-        seeds = list(range(seed + start, seed + min(start + batch, runs)))
-        prompts = [ids] * len(seeds)
-        steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
-        for word in map(tuple, texts(steps, len(seeds))):
-            if not process.rejected:
-                process.update(word, law.get(word, 0.0))
-        if process.rejected:
-            break
-    return _evidence(number, sampling, law, process)
-
-
-def observe_pairs(
     decode: Decode,
     known: Sequence[Known],
-    requests: int,
     sampling: Sampling,
     runs: int,
     batch: int,
     seed: int,
     error: float = ERROR,
+    requests: int = 1,
+    together: int = 1,
 ) -> list[Joint]:
     """Decodes batches of so many requests `runs` times, or until a law is rejected: the joint law of the
-    first two requests, of the next two, and so on. The prompts are those of `known` in turn; `batch` rows are
-    decoded at once.
+    first `together` requests, of the next ones, and so on. The prompts are those of `known` in turn; `batch`
+    rows are decoded at once. `error` is shared by the laws.
     """
     asked = list(islice(cycle(known), requests))
     length = len(next(iter(asked[0][2])))
-    pairs = {
-        one: {(a, b): p * q for a, p in asked[one][2].items() for b, q in asked[one + 1][2].items()}
-        for one in range(0, requests - 1, 2)
-    }
-    processes = {one: Process(len(law), error / len(pairs)) for one, law in pairs.items()}
+    starts = range(0, requests - together + 1, together)
+    joint = [_product([law for *_, law in asked[at : at + together]]) for at in starts]
+    processes = [Process(len(law), error / len(joint)) for law in joint]
     many = max(1, batch // requests)
     for start in range(0, runs, many):
         count = min(many, runs - start)
-        first = seed + start * requests
-        seeds = list(range(first, first + count * requests))
+        seeds = list(range(seed + start * requests, seed + (start + count) * requests))
         prompts = [ids for _, ids, _ in asked] * count
         steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
         words = list(map(tuple, texts(steps, len(seeds))))
-        for at in range(0, len(words), requests):
-            for one, process in processes.items():
-                if not process.rejected:
-                    pair = words[at + one], words[at + one + 1]
-                    process.update(pair, pairs[one].get(pair, 0.0))
-        if any(process.rejected for process in processes.values()):
+        for first, (at, law, process) in product(
+            range(0, len(words), requests), list(zip(starts, joint, processes, strict=True))
+        ):
+            if not process.rejected:
+                seen = tuple(words[first + at : first + at + together])
+                process.update(seen, law.get(seen, 0.0))
+        if any(process.rejected for process in processes):
             break
-    return [_evidence(asked[one][0], sampling, pairs[one], process) for one, process in processes.items()]
+    every = zip(starts, joint, processes, strict=True)
+    return [_evidence(asked[at][0], sampling, law, process) for at, law, process in every]
+
+
+def _product(laws: Sequence[Mapping[Word, float]]) -> dict[tuple[Word, ...], float]:
+    every = (zip(*each, strict=True) for each in product(*(law.items() for law in laws)))
+    return {tuple(words): prod(masses) for words, masses in every}
 
 
 def _evidence(prompt: int, sampling: Sampling, law: Mapping, process: Process) -> Joint:

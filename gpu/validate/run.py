@@ -17,7 +17,7 @@ from draftproof.gpu.rows import PLAIN, Sampling
 from draftproof.gpu.session import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
-from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, observe_pairs, worst_prompt
+from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, worst_prompt
 from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
 from draftproof.simulators import screen
@@ -157,6 +157,7 @@ class Validation:
     selections: Sequence[Selection] = ()
     sampling: Sampling = PLAIN
     draft_sampling: Sampling = PLAIN
+    draft_temperature: float | None = None
 
     def __post_init__(self) -> None:
         pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
@@ -188,9 +189,9 @@ class Validation:
         most = plan.laws * plan.patience
 
         @cache
-        def every(length: int) -> list[list[tuple[Sampling, Known]]]:
+        def every(length: int) -> list[list[tuple[Sampling, list[Known]]]]:
             return [
-                [(sampling, law) for law in laws(self.target, self.prompts, length, sampling, most)]
+                [(sampling, [law]) for law in laws(self.target, self.prompts, length, sampling, most)]
                 for sampling in samplings
             ]
 
@@ -214,7 +215,10 @@ class Validation:
                 cell.selection = selection.rule.name
                 if not selection.rule.predictable:
                     cell.fault = f"selection reads {selection.rule.reads}"
-                cell.laws = self._pairs(decode, samplings, 8 if cell.fault else 1)
+                given, length = (self.target, self.prompts), min(PAIR, plan.length)
+                known = [(each, laws(*given, length, each, plan.requests)) for each in samplings]
+                pairs = {"requests": plan.requests, "together": 2}
+                cell.laws = self._laws(decode, known, 8 if cell.fault else 1, **pairs)
             else:
                 few = [law for each in found for law in each[: plan.laws]]
                 cell.laws = self._laws(decode, few, 1)
@@ -224,10 +228,8 @@ class Validation:
             yield cell
 
     def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
-        alone = self.draft_sampling.temperature != self.sampling.temperature
-
         def decode(prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any) -> Iterator[Step]:
-            heat = self.draft_sampling.temperature if alone else sampling.temperature
+            heat = sampling.temperature if self.draft_temperature is None else self.draft_temperature
             return generate(
                 self.target,
                 self.drafter,
@@ -268,30 +270,19 @@ class Validation:
         given = self.many, verifier, structure.depth, sampling, self.plan.length, draft
         cell.off, known = worst_prompt(*models, *given)
         if not cell.too_faint:
-            cell.laws = self._laws(decode, [(sampling, known)], self.plan.long)
+            cell.laws = self._laws(decode, [(sampling, [known])], self.plan.long)
 
-    def _pairs(self, decode: Decode, samplings: Sequence[Sampling], times: int) -> list[Joint]:
-        """Tests the joint laws of two requests of a batch, at each number of kept tokens; if `times` exceeds
-        1, stops at the first rejection.
+    def _laws(
+        self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], times: int, **batch: int
+    ) -> list[Joint]:
+        """Tests laws with `times` the planned runs; if `times` exceeds 1, stops at the first rejection.
+        `batch`: how many requests are decoded and tested together.
         """
         plan, found = self.plan, []
-        for sampling in samplings:
-            known = laws(self.target, self.prompts, min(PAIR, plan.length), sampling, plan.requests)
-            runs, rows, error = plan.runs * times, min(ROWS, plan.batch), ERROR / len(samplings)
-            found += observe_pairs(decode, known, plan.requests, sampling, runs, rows, plan.seed, error)
+        rows, error = min(ROWS, plan.batch) if batch else plan.batch, ERROR / len(known)
+        for sampling, prompts in known:
+            found += observe(decode, prompts, sampling, plan.runs * times, rows, plan.seed, error, **batch)
             if times > 1 and any(each.rejected for each in found):
-                break
-        return found
-
-    def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
-        """Tests each prompt with `times` the planned runs; if `times` exceeds 1, stops at the first
-        rejection.
-        """
-        plan, error = self.plan, ERROR / len(known)
-        found: list[Joint] = []
-        for sampling, prompt in known:
-            found.append(observe(decode, prompt, sampling, plan.runs * times, plan.batch, plan.seed, error))
-            if times > 1 and found[-1].rejected:
                 break
         return found
 
