@@ -1,7 +1,7 @@
 """Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 import torch
 from torch import Tensor
@@ -341,6 +341,7 @@ def likeliest_prefixes(logits: Tensor, count: int) -> Draft:
     return _likeliest(*every, held, 1 + count, logits.shape[1])
 
 
+@cache
 def _pairs(count: int, most: int) -> Tensor:
     """[2, n]: all (i, r) from 0 with (i + 1)(r + 1) <= count and r < most, by i. A prefix that ends with the
     r-th likeliest child of the i-th likeliest prefix of its length - 1 is less likely than (i + 1)(r + 1) - 1
