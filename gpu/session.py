@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -133,7 +132,7 @@ def extended(session: Session, draft: Draft, sampling: Sampling, history: Histor
     return replace(draft, logits=torch.cat((draft.logits, made), 1))
 
 
-class Structure(Protocol):
+class Structure:
     """A draft structure: `size` nodes with the root, longest path `depth`, `kind` as in `Verifier.drafts`."""
 
     name: str
@@ -141,11 +140,12 @@ class Structure(Protocol):
     depth: int
     kind: str
 
-    def to(self, device: torch.device) -> Any:
-        """The same structure with its tables on a device."""
+    def to(self, device: torch.device) -> "Structure":
+        """The same structure with its tables, if it has any, on a device."""
+        return self
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
         """Drafts for every row of a session; uniforms [B, size - 1]."""
-        ...
+        raise NotImplementedError

@@ -66,7 +66,7 @@ class _Known(Session):
         return self.logits[:, level.first : level.first + tokens.shape[1]]
 
 
-class Sampled:
+class Sampled(Structure):
     """A fixed tree, drawn with or without replacement; or, if `merged`, i.i.d. paths that are merged by
     prefix after drawing, which makes a tree without replacement.
     """
@@ -94,7 +94,7 @@ class Sampled:
     def stages(self) -> tuple[Stage, ...]:
         """The tree level by level."""
         device = self.tree.parents.device
-        parents, levels = self.tree.parents[0].tolist(), self.tree.levels[0].tolist()
+        parents = self.tree.parents[0].tolist()
         columns = functional.pad(1 + self.order, (1, 1))
         columns[-1] = self.size + 1
         sees = self.tree.sees[:, self.order][..., columns]
@@ -104,14 +104,14 @@ class Sampled:
             up = torch.tensor([[above.index(parents[node]) for node in inner]], device=device)
             seen = None if self.tree.is_chain else sees[:, first : first + len(inner)]
             level = Level(depth, first, seen, up)
-            turns, before = [], inner
-            for children in self.tree.steps:
-                if levels[int(children[0])] == depth + 1:
-                    drawing = [parents[child] for child in children.tolist()]
-                    among = torch.tensor([before.index(node) for node in drawing], device=device)
-                    turns.append((None if drawing == before else among, children - 1))
-                    before = drawing
-            children = (self.tree.children[0, nodes, : len(turns)] - 1).contiguous()
+            children = self.tree.children[0, nodes] - 1
+            children = children[:, (children >= 0).any(0)].contiguous()
+            turns, before = [], torch.ones_like(nodes, dtype=torch.bool)
+            for at in children.unbind(1):
+                drawing = at >= 0
+                among = drawing[before].nonzero()[:, 0]
+                turns.append((None if drawing.equal(before) else among, at[drawing]))
+                before = drawing
             tables = nodes, nodes - 1, children, self.tree.rows[0, nodes]
             stages.append(Stage(level, *tables, tuple(turns)))
             above, first = inner, first + len(inner)
@@ -228,7 +228,7 @@ class Sampled:
         return mean, places, tokens[:, 1:, None]
 
 
-class TopK:
+class TopK(Structure):
     """The `most` likeliest nodes of a tree in which the `width` likeliest nodes of each depth were extended
     (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
 
@@ -240,10 +240,6 @@ class TopK:
     def __init__(self, name: str, width: int, depth: int, most: int) -> None:
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
-
-    def to(self, device: torch.device) -> "TopK":
-        """The same structure, which has no tables."""
-        return self
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
@@ -286,7 +282,7 @@ class TopK:
         return _likeliest(*(torch.cat(each, 1) for each in (scores, ids, above, held)), self.size, self.depth)
 
 
-class DDTree:
+class DDTree(Structure):
     """The `most` likeliest prefixes of at most `depth` tokens (ringel2026ddtree), for drafters whose rows
     depend on the depth alone, at temperature 1. The tree is a function of the context, so only rules for
     deterministic drafts (one-hot, nss) are lossless. `claims_rows` makes a faulty draft, which says that its
@@ -296,10 +292,6 @@ class DDTree:
     def __init__(self, name: str, most: int, depth: int, claims_rows: bool = False) -> None:
         self.name, self.size, self.depth, self.claims_rows = name, 1 + most, depth, claims_rows
         self.kind = WITHOUT if claims_rows else DETERMINISTIC
-
-    def to(self, device: torch.device) -> "DDTree":
-        """The same structure, which has no tables."""
-        return self
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
