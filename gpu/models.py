@@ -85,7 +85,7 @@ def load(
 
     Default `device`: the GPU if there is one. Default `dtype`: float32 on a CPU, elsewhere the type of the
     saved weights. Rows get `width` outputs, by default as many as the network has. Of the checkpoint's
-    generation settings only the special tokens are kept. A folder is read without network access.
+    generation settings only the special tokens are kept. For a folder nothing is fetched over the network.
     """
     device = usable(device)
     local = Path(name).exists()

@@ -18,9 +18,10 @@ class Draft:
     """A drafted tree: tokens [B, N - 1], -1 where none was drawn, and the rows [B, I, V] that they were drawn
     from: as logits, which are filtered and divided by `heat`, or as probabilities in `rows`; neither for
     deterministic drafts. places [1 or B, N]: each node's slot in the drafter's KV cache, counted from the end
-    of the text (0 for nodes it does not hold); None if the k-th node is at place k. strata [B, I, V]: of a
-    stratified tree, as in `verify.Drafts`. confidence [B, N - 1]: of a chain, how likely the drafter thinks
-    each token is to be accepted, which depends on earlier tokens only; None if it does not say.
+    of the text (0 for nodes that the cache does not hold); None if the k-th node is at place k. strata
+    [B, I, V]: of a stratified tree, as in `verify.Drafts`. confidence [B, N - 1]: of a chain, the drafter's
+    own estimate of the probability that each token is accepted, from earlier tokens only; None if the drafter
+    makes no estimate.
     """
 
     tree: Tree

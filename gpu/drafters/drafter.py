@@ -48,8 +48,8 @@ class ModelDrafter(Drafter):
 
 
 class ModelSession(Session):
-    """`last` [B, 1 or 2] are the last tokens of each text. The second-to-last token is read again: it may
-    have been a leaf, which no pass has read, and reading a token twice changes nothing.
+    """`last` [B, 1 or 2] are the last tokens of each text. The second-to-last token is read again, because it
+    may have been a leaf of the draft, which no pass has read. Reading a token twice changes nothing.
     """
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:

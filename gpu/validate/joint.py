@@ -100,8 +100,8 @@ def laws(
 
 @dataclass
 class Joint:
-    """The evidence at one prompt; `total_variation` is between frequencies and law, pure noise if
-    lossless.
+    """The evidence at one prompt. `total_variation` is between the observed frequencies and the law; for a
+    lossless verifier it is noise alone.
     """
 
     prompt: int

@@ -46,8 +46,8 @@ quadratic in this number."""
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run. Small differences show early in laws of few words; laws of many words show more
-    faults.
+    """How much is run. Laws of few words show small differences after few runs; laws of many words show more
+    kinds of faults.
     """
 
     runs: int = 500  # decodings for each law
