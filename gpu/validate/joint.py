@@ -168,35 +168,35 @@ def _total_variation(one: Mapping, other: Mapping) -> float:
     return sum(abs(one.get(word, 0.0) - other.get(word, 0.0)) for word in {*one, *other}) / 2
 
 
+COPIES = 64
+"""Drafts at one prompt. A drafted word that none of them meets gets the row of a shorter suffix."""
+
+
 @torch.inference_mode()
-def look_ahead(
-    target: Model,
-    drafter: Model,
-    prompt: Sequence[int],
-    sampling: Sampling,
-    depth: int,
-    draft_sampling: Sampling | None = None,
-) -> Ahead:
-    """The target's rows after all words of up to `depth` kept tokens, and the drafter's after shorter
-    words.
+def look_ahead(target: Model, decode: Decode, prompt: Sequence[int], sampling: Sampling, depth: int) -> Ahead:
+    """The target's rows after all words of up to `depth` kept tokens, and the drafter's after drafted words,
+    from first steps of `decode`.
     """
-    asked = {target: sampling, drafter: draft_sampling or sampling}
-    rows: dict[Model, dict[Word, Tensor]] = {target: {}, drafter: {}}
+    rows: dict[Word, Tensor] = {}
     words: list[Word] = [()]
-    for length in range(depth + 1):
-        for model in (target, drafter) if length < depth else (target,):
-            logits = logits_after(model, prompt, words, target.vocab, asked[model])
-            seen = asked[model].rows(logits).cpu()
-            rows[model] |= dict(zip(words, seen, strict=True))
-        words = [(*word, x) for word in words for x in _support(rows[target][word])]
-    every = [row > 0 for each in rows.values() for row in each.values()]
+    for _ in range(depth + 1):
+        logits = logits_after(target, prompt, words, target.vocab, sampling)
+        rows |= dict(zip(words, sampling.rows(logits).cpu(), strict=True))
+        words = [(*word, x) for word in words for x in _support(rows[word])]
+    options = {"max_new_tokens": depth + 1, "ignore_end": True, "seed": list(range(COPIES))}
+    step = next(iter(decode([prompt] * COPIES, sampling=sampling, **options)))
+    assert step.proposal is not None
+    drafted: dict[Word, Tensor] = {}
+    for tokens, along in zip(step.tokens.tolist(), step.proposal.double().cpu(), strict=True):
+        drafted |= {tuple(tokens[:i]): row for i, row in enumerate(along) if -1 not in tokens[:i]}
+    every = [row > 0 for each in (rows, drafted) for row in each.values()]
     ids = torch.stack(every).any(0).nonzero().flatten()
     index = {x: at for at, x in enumerate(ids.tolist())}
 
     def narrow(found: dict[Word, Tensor]) -> dict[Word, Tensor]:
         return {tuple(index[x] for x in word): row[ids] for word, row in found.items()}
 
-    return narrow(rows[target]), narrow(rows[drafter])
+    return narrow(rows), narrow(drafted)
 
 
 def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
@@ -213,20 +213,21 @@ def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
 
 def worst_prompt(
     target: Model,
-    drafter: Model,
+    decode: Decode,
     prompts: Sequence[Sequence[int]],
     verifier: Verifier,
     gamma: int,
     sampling: Sampling,
     length: int,
-    draft_sampling: Sampling | None = None,
 ) -> tuple[float, Known]:
-    """The largest total variation of one step among prompts with an enumerable law, and its prompt.
-    BadInput if there is no such prompt.
+    """The largest total variation of one step of `decode` among prompts with an enumerable law, and its
+    prompt. BadInput if there is no such prompt.
     """
     short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
-    ahead = (look_ahead(target, drafter, prompt, sampling, gamma, draft_sampling) for prompt in short)
-    off = [total_variation(verifier, each, gamma) for each in ahead]
+    off = [
+        total_variation(verifier, look_ahead(target, decode, prompt, sampling, gamma), gamma)
+        for prompt in short
+    ]
     for number in sorted(range(len(short)), key=off.__getitem__, reverse=True):
         law = word_law(target, short[number], length, sampling)
         if law is not None:

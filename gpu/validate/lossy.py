@@ -110,7 +110,7 @@ class _Refusing(Verifier):
 
 @dataclass(frozen=True)
 class Lossy:
-    """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
+    """A verifier and its fault. A faint one is tested only at the prompt where its bias is largest; of a
     lossless one acceptance is tested. `drawn` is the structure it runs on, if not one of the run's.
     """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
@@ -20,6 +20,7 @@ from draftproof.gpu.validate.greedy import Greedy, Reference, compare
 from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, worst_prompt
 from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
+from draftproof.gpu.verify.verifier import CHAIN
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
@@ -37,7 +38,7 @@ PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
 
 FAINTEST = 0.03
-"""The smallest total variation at which a faint lossy verifier must be rejected."""
+"""The smallest total variation of a step at which a lossy verifier must be rejected."""
 
 ROWS = 64
 """Texts decoded at once to measure acceptance, and for joint laws of requests, whose packed passes take time
@@ -61,7 +62,7 @@ class Plan:
     requests: int = 8  # of a batch, if there is a selection
     half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
     patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
-    long: int = 24  # a faint one gets this many times the runs, at its worst prompt only
+    long: int = 24  # what is not noticed at once gets this many times the runs, at its worst prompt
 
     def words(self, verifier: Verifier, depth: int) -> int:
         """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
@@ -79,7 +80,9 @@ class Cell:
     verifier: str
     fault: str | None = None
     selection: str | None = None
-    off: float | None = None  # for a faint lossy verifier: total variation of one step at the worst prompt
+    off: float | None = (
+        None  # for a fault not noticed at once: total variation of one step at the worst prompt
+    )
     greedy: Greedy | None = None
     laws: list[Joint] = field(default_factory=list)
     acceptance: Result | None = None
@@ -173,7 +176,7 @@ class Validation:
                 for one in ([each.drawn] if each.drawn else self.structures)
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
-            if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
+            if fit:
                 self.cells.append((fit[-1], each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
@@ -204,11 +207,12 @@ class Validation:
                 cell.fault = how.fault
                 if how.lossless:
                     cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
-                elif isinstance(self.drafter, ModelDrafter) and how.faint:
-                    self._faint(cell, decode, verifier, structure, samplings[0])
                 else:
-                    in_turn = [law for turn in zip_longest(*found) for law in turn if law]
-                    cell.laws = self._laws(decode, in_turn, 8)
+                    if not how.faint:
+                        in_turn = [law for turn in zip_longest(*found) for law in turn if law]
+                        cell.laws = self._laws(decode, in_turn, 8)
+                    if CHAIN in verifier.drafts and not cell.rejected:
+                        self._at_worst(cell, decode, verifier, structure.depth, samplings[0])
                 yield cell
                 continue
             if selection is not None:
@@ -261,16 +265,14 @@ class Validation:
                     return acceptance.result()
         raise AssertionError("there is a prompt")
 
-    def _faint(
-        self, cell: Cell, decode: Decode, verifier: Verifier, structure: Structure, sampling: Sampling
+    def _at_worst(
+        self, cell: Cell, decode: Decode, verifier: Verifier, depth: int, sampling: Sampling
     ) -> None:
-        assert isinstance(self.drafter, ModelDrafter)
-        models = self.target, self.drafter.model
-        draft = replace(self.draft_sampling, top_k=sampling.top_k)
-        given = self.many, verifier, structure.depth, sampling, self.plan.length, draft
-        cell.off, known = worst_prompt(*models, *given)
+        """Tests longer, at the prompt where one step is furthest from the target's law."""
+        given = self.many, verifier, depth, sampling, self.plan.words(verifier, depth)
+        cell.off, known = worst_prompt(self.target, decode, *given)
         if not cell.too_faint:
-            cell.laws = self._laws(decode, [(sampling, [known])], self.plan.long)
+            cell.laws += self._laws(decode, [(sampling, [known])], self.plan.long)
 
     def _laws(
         self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], times: int, **batch: int
