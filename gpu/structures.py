@@ -279,7 +279,7 @@ class TopK(Structure):
                 words = torch.cat((words, tokens[..., None]), -1)
                 logits = history.processed(sampling, logits, words)
         held = [extended[:, :0], *held]
-        return _likeliest(*(torch.cat(each, 1) for each in (scores, ids, above, held)), self.size, self.depth)
+        return _likeliest(self.size, self.depth, *(torch.cat(each, 1) for each in (scores, ids, above, held)))
 
 
 class DDTree(Structure):
@@ -328,9 +328,9 @@ def likeliest_prefixes(logits: Tensor, count: int) -> Draft:
         ids.append(words.gather(1, rank[chosen]))
         above.append(place[parent[chosen]])
         place = place[-1] + 1 + torch.arange(level.shape[1], device=logits.device)
-    held = ids[0][:, :0]
-    every = (torch.cat(each, 1) for each in (scores, ids, above))
-    return _likeliest(*every, held, 1 + count, logits.shape[1])
+    held = [ids[0][:, :0]]
+    every = (torch.cat(each, 1) for each in (scores, ids, above, held))
+    return _likeliest(1 + count, logits.shape[1], *every)
 
 
 @cache
@@ -343,7 +343,7 @@ def _pairs(count: int, most: int) -> Tensor:
     return (number[:, None] * number[:most] <= count).nonzero().T
 
 
-def _likeliest(scores: Tensor, ids: Tensor, above: Tensor, held: Tensor, size: int, depth: int) -> Draft:
+def _likeliest(size: int, depth: int, scores: Tensor, ids: Tensor, above: Tensor, held: Tensor) -> Draft:
     """The tree of `size` nodes with the likeliest candidates [B, C], parents first; above: their parents (-1:
     the root); held: the candidates in the drafter's KV cache. Candidates of probability 0 have the token -1.
     """

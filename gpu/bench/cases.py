@@ -70,9 +70,10 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
         uniforms = torch.rand(1, tree.size - 1, generator=random, device=device)
         drawn = shape.drawn(proposal[b : b + 1].float(), uniforms)
-        proposal[b], tokens[b] = drawn.logits_over(1.0), drawn.tokens[0]
-        if strata is not None:
-            strata[b] = drawn.strata
+        rows, tokens[b] = drawn.logits_over(1.0), drawn.tokens[0]
+        for into, each in ((proposal, rows), (strata, drawn.strata)):
+            if into is not None and each is not None:
+                into[b] = each[0]
     coins = torch.rand(B, tree.size - 1, generator=random, device=device)
     extra = torch.rand(B, generator=random, device=device)  # contiguous, as another package's kernel assumes
     return Case(tree, target, proposal, tokens, coins, extra, draft, gamma, strata=strata)

@@ -156,13 +156,8 @@ def tables(rows: Rows, versus: Rows, name: str, every: bool = False) -> list[Tab
     accepted = screen.table("Acceptance", "lll" + "r" * len(headings), *start, *headings)
     headings = "measured", "on the same steps", "steps"
     apart = screen.table("Differences in block efficiency", "lllrrr", "T", "draft", "verifiers", *headings)
-    for column in (
-        *speed.columns,
-        *latency.columns,
-        *accepted.columns[:3],
-        apart.columns[0],
-        *apart.columns[2:],
-    ):
+    kept = *speed.columns, *latency.columns, *accepted.columns[:3], apart.columns[0], *apart.columns[2:]
+    for column in kept:
         column.no_wrap = True
     apart.columns[1].overflow = "fold"
     for row in rows:

@@ -157,7 +157,7 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
     selecting = {name: options[name] for name in ("selection", "budget", "batch")}
     if options["as_json"]:
-        names = (
+        names = [
             "model",
             "drafter",
             "verifier",
@@ -167,11 +167,12 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
             "min_p",
             "processors",
             "seed",
-        )
-        rows = enumerate(zip(transcript.prompts, transcript.ids, transcript.finished, strict=True))
+        ]
+        texts = map(transcript.text, range(len(transcript.ids)))
+        parts = transcript.prompts, texts, transcript.ids, transcript.finished
+        keys = "prompt", "text", "tokens", "finished"
         outputs: list[dict[str, Any]] = [
-            {"prompt": prompt, "text": transcript.text(row), "tokens": ids, "finished": why}
-            for row, (prompt, ids, why) in rows
+            dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)
         ]
         if options["logprobs"] is not None:
             for output, odds in zip(outputs, transcript.odds, strict=True):

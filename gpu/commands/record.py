@@ -54,8 +54,6 @@ def COMMAND(**options: Any) -> int:
     arrays: dict[str, Any] = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
     if trees:
         arrays["trees"] = np.array(trees)
-    else:
-        del arrays["parent"], arrays["token"]
     with replacing(options["out"]) as part, part.open("wb") as file:
         np.savez(file, **arrays)
     n, vocab = arrays["target"].shape
@@ -67,6 +65,7 @@ def COMMAND(**options: Any) -> int:
 def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, Any]]:
     # The arrays of one prompt after another.
     import numpy as np
+    import torch
 
     from draftproof.gpu.commands.settings import pair
     from draftproof.gpu.drafters.drafter import ModelDrafter
@@ -103,9 +102,17 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
             seed=options["seed"] + number,
         )
         text = [*prompt, *emitted(steps, 1)[0]]
-        for place in range(len(prompt) - 1, len(text) - 1, options["every"]):
+        at = range(len(prompt) - 1, len(text) - 1, options["every"])
+        if not trees:
+            ids = torch.tensor([text], device=target.device)
+            logits = (each.network(ids.to(each.device)).logits for each in (target, drafter.model))
+            both = (sampling.rows(each[0, list(at)]).cpu().numpy() for each in logits)
+            names = "target", "proposal", "sequence"
+            yield dict(zip(names, (*both, np.full(len(at), number)), strict=True))
+            continue
+        for place in at:
             nodes = Nodes(target, drafter.model, text[: place + 1], sampling)
-            for _ in drawn(trees, nodes, places) if trees else [nodes[()]]:
+            for _ in drawn(trees, nodes, places):
                 pass
             yield {**nodes.arrays(rows), "sequence": np.full(len(nodes.seen), number)}
             places, rows = places + 1, rows + len(nodes.seen)

@@ -1,13 +1,11 @@
 """Drafting a block of tokens in one pass (DFlash, chen2026dflash): the network and its drafter."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import Qwen3Config
@@ -15,6 +13,7 @@ from transformers.cache_utils import Cache
 from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwen3RotaryEmbedding, rotate_half
 
 from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.published import save
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
@@ -204,13 +203,9 @@ class BlockNetwork(nn.Module):
 
     def save(self, folder: Path) -> None:
         """Writes model.safetensors (bfloat16) and config.json."""
-        folder.mkdir(parents=True, exist_ok=True)
-        weights = {name: each.to(torch.bfloat16).contiguous() for name, each in self.state_dict().items()}
-        save_file(weights, folder / "model.safetensors")
-        about = self.config.to_diff_dict()
         how = {"target_layer_ids": list(self.sources), "mask_token_id": self.mask, **vars(self.variant)}
-        about |= {"draftproof": NAME, "block_size": self.block, "dflash_config": how}
-        (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        about = {"draftproof": NAME, "block_size": self.block, "dflash_config": how}
+        save(self, folder, self.config.to_diff_dict() | about)
 
 
 def new_block(target: Any, block: int, layers: int, variant: Variant | None = None) -> BlockNetwork:

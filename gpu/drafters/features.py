@@ -1,12 +1,10 @@
 """Drafting from the target's hidden states (EAGLE-3, li2025eagle3): the feature head and its drafter."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import pad
 from transformers import LlamaConfig
@@ -14,7 +12,7 @@ from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.published import config_of, fill, settings, weights
+from draftproof.gpu.drafters.published import config_of, fill, save, settings, weights
 from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.session import Accepted, Level, Session
@@ -99,12 +97,8 @@ class FeatureHead(Head):
 
     def save(self, folder: Path) -> None:
         """Writes model.safetensors (bfloat16) and config.json."""
-        folder.mkdir(parents=True, exist_ok=True)
-        weights = {name: each.to(torch.bfloat16).contiguous() for name, each in self.state_dict().items()}
-        save_file(weights, folder / "model.safetensors")
         about = {"draftproof": "feature drafter", "source": self.source, "layers": list(self.layers)}
-        about["decoder"] = self.config.to_diff_dict()
-        (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        save(self, folder, about | {"decoder": self.config.to_diff_dict()})
 
 
 def new_head(target: Any) -> FeatureHead:

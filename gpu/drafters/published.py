@@ -1,4 +1,4 @@
-"""Reads saved drafters, in the layouts in which they are published: what they are, and their weights."""
+"""Reads and writes saved drafters, in the layouts in which they are published."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from draftproof.gpu.models import keys_of, lacking
@@ -106,6 +107,14 @@ def fill(
     for parameter in module.parameters():
         parameter.data = parameter.data.to(beside.dtype)
     return module.to(beside.device).eval().requires_grad_(False)
+
+
+def save(module: nn.Module, folder: Path, about: Mapping[str, Any]) -> None:
+    """Writes model.safetensors (bfloat16) and config.json, which says `about` the module."""
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: each.to(torch.bfloat16).contiguous() for name, each in module.state_dict().items()}
+    save_file(weights, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def settings(config: Mapping[str, Any], names: Iterable[str], folder: Path) -> list[Any]:

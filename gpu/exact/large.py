@@ -82,11 +82,11 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     single = [probabilities(side.float()) for side in (p, q)]
     double = [probabilities(side.double()) for side in (p, q)]
     drawn = Sampled("", tree).drawn(q.float(), torch.rand(1, tree.size - 1, generator=random))
-    if drawn.strata is not None:  # the rows are the means of the strata
+    if drawn.strata is not None and drawn.rows is not None:  # the rows are the means of the strata
         single[1], double[1] = drawn.rows, drawn.rows.double()
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
-    drafts = [Drafts(tree, *rows, drawn.tokens, strata=drawn.strata) for rows in (single, double)]
+    drafts = [Drafts(tree, p, q, drawn.tokens, strata=drawn.strata) for p, q in (single, double)]
     return drafts[0], drafts[1], unit[:, None, None]
 
 

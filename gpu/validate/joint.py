@@ -208,7 +208,8 @@ def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
         made = {word: normalise(tuple(map(dyadic, row.tolist()))) for word, row in rows.items()}
         return Table(len(rows[()]), made)
 
-    return float(rounded(verifier, Instance(*map(exact, ahead), Chain(gamma)), torch.float64).own)
+    target, proposal = map(exact, ahead)
+    return float(rounded(verifier, Instance(target, proposal, Chain(gamma)), torch.float64).own)
 
 
 def worst_prompt(

@@ -14,7 +14,7 @@ from draftproof.gpu.draft import Tree
 from draftproof.gpu.session import Structure
 from draftproof.gpu.structures import DDTree, structure
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
-from draftproof.gpu.verify.carry import Shaped
+from draftproof.gpu.verify.carry import Along, Shaped
 from draftproof.gpu.verify.residual import drafted, draw
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from draftproof.theory.errors import BadInput, quoted
@@ -84,10 +84,8 @@ class _JointProduct(Verifier):
 class _TooEarly(Shaped):
     """Shapes the row one token before the old block's end."""
 
-    def changed(
-        self, rows: Tensor, proposal: Tensor, P: Tensor, Q: Tensor, kept: Tensor, left: Tensor
-    ) -> Tensor:
-        return super().changed(rows, proposal, P, Q, kept, left - 1)
+    def changed(self, rows: Tensor, proposal: Tensor, along: Along, left: Tensor) -> Tensor:
+        return super().changed(rows, proposal, along, left - 1)
 
 
 REFUSED = 0.05

@@ -131,8 +131,8 @@ def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifi
     assert agreement(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
 
 
-def at_the_wrong_place(kept, rows, proposal, P, Q, least, left, right=Shaped.changed):
-    return right(kept, rows, proposal, P, Q, least, left - 1)
+def at_the_wrong_place(kept, rows, proposal, along, left, right=Shaped.changed):
+    return right(kept, rows, proposal, along, left - 1)
 
 
 BROKEN = {
