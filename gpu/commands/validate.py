@@ -29,7 +29,7 @@ OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    
 """Prompts whose next tokens are uncertain; they come before the prompts that `gpu bench` uses."""
 
 MANY = 128
-"""The worst prompt for a faint lossy verifier is the worst of at most this many."""
+"""The worst prompt of a faint fault is the worst of at most this many."""
 
 
 @command("validate")

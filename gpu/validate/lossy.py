@@ -108,8 +108,9 @@ class _Refusing(Verifier):
 
 @dataclass(frozen=True)
 class Lossy:
-    """A verifier and its fault. A faint one is tested only at the prompt where its bias is largest; of a
-    lossless one acceptance is tested. `drawn` is the structure it runs on, if not one of the run's.
+    """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest, which
+    its rates have to tell; of a lossless one acceptance is tested. `drawn` is the structure it runs on, if
+    not one of the run's.
     """
 
     verifier: Verifier
@@ -126,7 +127,9 @@ LOSSY = (
     Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
     Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
     Lossy(
-        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
+        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True),
+        "uncapped ratio for the whole draft",
+        faint=True,
     ),
     Lossy(
         _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
@@ -136,10 +139,12 @@ LOSSY = (
     Lossy(
         Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
         "greedy block verification without the modified target",
+        faint=True,
     ),
     Lossy(
         replace(_SHAPED, name="shaped-block-alone", carry=None),
         "shaped block verification without the modified target",
+        faint=True,
         drawn=structure("chain:1"),
     ),
     Lossy(

@@ -20,7 +20,6 @@ from draftproof.gpu.validate.greedy import Greedy, Reference, compare
 from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, worst_prompt
 from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
-from draftproof.gpu.verify.verifier import CHAIN
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
@@ -61,8 +60,10 @@ class Plan:
     top_k: tuple[int, ...] = (2, 4)
     requests: int = 8  # of a batch, if there is a selection
     half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
-    patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
-    long: int = 24  # what is not noticed at once gets this many times the runs, at its worst prompt
+    patience: int = (
+        6  # another faulty rule gets this many times the prompts, and eight times the runs at each
+    )
+    long: int = 24  # a faint fault gets this many times the runs, at its worst prompt
 
     def words(self, verifier: Verifier, depth: int) -> int:
         """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
@@ -207,12 +208,11 @@ class Validation:
                 cell.fault = how.fault
                 if how.lossless:
                     cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
+                elif how.faint:
+                    self._at_worst(cell, decode, verifier, structure.depth, samplings[0])
                 else:
-                    if not how.faint:
-                        in_turn = [law for turn in zip_longest(*found) for law in turn if law]
-                        cell.laws = self._laws(decode, in_turn, 8)
-                    if CHAIN in verifier.drafts and not cell.rejected:
-                        self._at_worst(cell, decode, verifier, structure.depth, samplings[0])
+                    in_turn = [law for turn in zip_longest(*found) for law in turn if law]
+                    cell.laws = self._laws(decode, in_turn, 8)
                 yield cell
                 continue
             if selection is not None:
@@ -268,11 +268,11 @@ class Validation:
     def _at_worst(
         self, cell: Cell, decode: Decode, verifier: Verifier, depth: int, sampling: Sampling
     ) -> None:
-        """Tests longer, at the prompt where one step is furthest from the target's law."""
+        """Tests at the prompt where one step is furthest from the target's law, unless that is too near."""
         given = self.many, verifier, depth, sampling, self.plan.words(verifier, depth)
         cell.off, known = worst_prompt(self.target, decode, *given)
         if not cell.too_faint:
-            cell.laws += self._laws(decode, [(sampling, [known])], self.plan.long)
+            cell.laws = self._laws(decode, [(sampling, [known])], self.plan.long)
 
     def _laws(
         self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], times: int, **batch: int
