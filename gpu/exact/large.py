@@ -48,7 +48,7 @@ class Closeness:
     draft: str
     logits: str
     vocab: int
-    rate: float  # the largest difference of an acceptance probability
+    rate: float  # the largest difference of an acceptance probability, times how likely its coin is compared
     of_margin: float  # the largest difference divided by its margin; must be at most 1
     row: float  # the mean total variation between the laws of the extra token, over where verification stops
     rows: int  # rows of noise compared
@@ -100,11 +100,11 @@ def _compare(
     first = (single.tree.first[:, 1:] - 1).expand(len(tokens), -1)
     (one, rows), (two, exact_rows) = (rates_and_rows(verifier, side) for side in (single, double))
     low, high = one.accept.double(), two.accept
+    margin = margins(lambda rows: verifier.rates(rows).accept, double, unit)
     stops = stop_law(verifier, single.tree, high, single.drawn)
+    off = _compared(verifier, single, high) * (low - high).abs()
     laws = [each.double() / each.double().sum(-1, keepdim=True) for each in (rows, exact_rows)]
     apart = (stops * (laws[0] - laws[1]).abs().sum(-1) / 2).sum(1)
-    margin = margins(lambda rows: verifier.rates(rows).accept, double, unit)
-    off = ((low - high).abs() * single.drawn)[:, 1:]
     wrong = count = 0
     for side in (-1, 1):  # coins are random, except one at a time just below, then just above its threshold
         for i in range(tokens.shape[1]):
@@ -119,5 +119,18 @@ def _compare(
             exact = plain.verify(double.with_noise(coins, extra))
             wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
             count += int(clear.sum())
-    errors = float(off.max()), float((off / margin[:, 1:]).nan_to_num().max()), float(apart.max())
+    errors = float(off.max()), float((off / margin).max()), float(apart.max())
     return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)
+
+
+def _compared(verifier: Verifier, drafts: Drafts, accept: Tensor) -> Tensor:
+    """[B, N]: the probability that verification compares each node's coin: how far the law of the stop moves
+    if the node's acceptance probability moves from 0 to 1.
+    """
+
+    def law(node: int, rate: float) -> Tensor:
+        changed = accept.index_fill(1, torch.tensor([node], device=accept.device), rate)
+        return stop_law(verifier, drafts.tree, changed, drafts.drawn)
+
+    ends = ((law(node, 0.0), law(node, 1.0)) for node in range(drafts.tree.size))
+    return torch.stack([(one - two).abs().sum(1) / 2 for one, two in ends], 1)
