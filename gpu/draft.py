@@ -164,8 +164,7 @@ class Tree:
         N, parents = self.size, self.parents
         most = max(map(self.as_tuple[1:].count, self.as_tuple)) if self.as_tuple else N - 1
         nodes = torch.arange(N, device=parents.device)
-        older = (parents[:, :, None] == parents[:, None]) & (nodes < nodes[:, None]) & (nodes > 0)
-        place = torch.where(nodes > 0, parents * most + older.sum(-1), N * most)
+        place = torch.where(nodes > 0, parents * most + self.older.sum(-1), N * most)
         table = parents.new_zeros(len(parents), N * most + 1).scatter(1, place, nodes.expand_as(place))
         return table[:, :-1].unflatten(1, (N, most))
 

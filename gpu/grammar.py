@@ -8,6 +8,7 @@ from typing import Any
 
 from draftproof.gpu.models import Model
 from draftproof.gpu.schema import automaton
+from draftproof.simulators.files import text_of
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.processors import Mask
 
@@ -92,11 +93,9 @@ def read(file: Path, target: Model) -> Mask:
     BadInput for a file that is neither.
     """
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{file}: {error.strerror}") from None
-    except ValueError:
-        raise BadInput(f"{file}: not JSON in UTF-8") from None
+        given = json.loads(text_of(file))
+    except json.JSONDecodeError:
+        raise BadInput(f"{file}: not JSON") from None
     try:
         of_schema = isinstance(given, dict) and not {"start", "edges"} & set(given)
         return Grammar.of(automaton(given) if of_schema else given).over_tokens(texts(target), target.ends)

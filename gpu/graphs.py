@@ -60,7 +60,7 @@ def waits(call: Callable[[], object], device: torch.device) -> bool:
 
 
 class Recorder:
-    """Calls functions of tensors; the ninth and later calls of one kind replay a recording.
+    """Calls functions of tensors. The ninth and later calls of one kind replay a recording of the call.
 
     A kind is a name, the names, shapes and types of the tensor arguments, and every other argument's value.
     A name must always stand for the same function, which must be idempotent; tensors that it uses besides its

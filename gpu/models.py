@@ -85,7 +85,7 @@ def load(
 
     Default `device`: the GPU if there is one. Default `dtype`: float32 on a CPU, elsewhere the type of the
     saved weights. Rows get `width` outputs, by default as many as the network has. Of the checkpoint's
-    generation settings only the special tokens are kept. A folder is read without network access.
+    generation settings only the special tokens are kept. For a folder nothing is fetched over the network.
     """
     device = usable(device)
     local = Path(name).exists()
@@ -95,24 +95,16 @@ def load(
         raise BadInput(f"{name}: no such folder")
     kind = dtype or (torch.float32 if device.type == "cpu" else "auto")
     given: dict[str, Any] = {"local_files_only": local}
-    try:
-        with quiet():
-            config = AutoConfig.from_pretrained(name, **given)
-            if reason := _refused(config):
-                raise BadInput(f"{name}: {reason}")
-            tokenizer = AutoTokenizer.from_pretrained(name, **given)
-            loaded: Any = AutoModelForCausalLM.from_pretrained(
-                name, dtype=kind, output_loading_info=True, **given
-            )
+    with refused(f"{name}: transformers cannot load this model"), quiet():
+        config = AutoConfig.from_pretrained(name, **given)
+        if reason := _refused(config):
+            raise BadInput(f"{name}: {reason}")
+        tokenizer = AutoTokenizer.from_pretrained(name, **given)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            name, dtype=kind, output_loading_info=True, **given
+        )
         network, found = loaded
         network = network.to(device).eval().requires_grad_(False)
-    except BadInput:
-        raise
-    except Exception as error:  # whatever a checkpoint's own code raises
-        if out_of_memory(error):
-            raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise BadInput(f"{name}: transformers cannot load this model: {reason}") from None
     extra = [key for key in found["unexpected_keys"] if not of_mtp(key, network.config)]
     if problem := lacking(found["missing_keys"], extra):
         raise BadInput(f"{name}: {problem}")
@@ -202,6 +194,21 @@ def _refused(config: Any) -> str | None:
         method = quantised.get("quant_method") if isinstance(quantised, dict) else type(quantised).__name__
         return f"quantised weights ({method}) are not supported; take the checkpoint they were made from"
     return None
+
+
+@contextmanager
+def refused(what: str) -> Iterator[None]:
+    """Turns any error that a model's or a template's own code raises into BadInput of one line, except that
+    memory ran out.
+    """
+    try:
+        yield
+    except BadInput:
+        raise
+    except Exception as error:
+        if out_of_memory(error):
+            raise
+        raise BadInput(f"{what}: {(str(error).strip() or type(error).__name__).splitlines()[0]}") from None
 
 
 @contextmanager

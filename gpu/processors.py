@@ -80,20 +80,6 @@ class Repetition(_Counting):
 
 
 @dataclass(frozen=True)
-class Presence(_Counting):
-    """vLLM's `presence_penalty`: subtracted, once, from the logits of tokens that were generated."""
-
-    penalty: float
-    name = "presence_penalty"
-
-    def __post_init__(self) -> None:
-        _finite(self.name, self.penalty)
-
-    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
-        return logits - self.penalty * (memory > 0)
-
-
-@dataclass(frozen=True)
 class Frequency(_Counting):
     """vLLM's `frequency_penalty`: subtracted from a token's logit for each time that it was generated."""
 
@@ -101,10 +87,20 @@ class Frequency(_Counting):
     name = "frequency_penalty"
 
     def __post_init__(self) -> None:
-        _finite(self.name, self.penalty)
+        if not abs(self.penalty) < float("inf"):
+            raise BadInput(f"{self.name} must be a number, not {self.penalty}")
 
     def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
         return logits - self.penalty * memory
+
+
+class Presence(Frequency):
+    """vLLM's `presence_penalty`: subtracted, once, from the logits of tokens that were generated."""
+
+    name = "presence_penalty"
+
+    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
+        return super().__call__(logits, (memory > 0).to(memory))
 
 
 @dataclass(frozen=True)
@@ -273,11 +269,6 @@ def processors(
         *((True, Custom, function) for function in logits_processor),
     ]
     return tuple(make(setting) for wanted, make, setting in asked if wanted)
-
-
-def _finite(name: str, number: float) -> None:
-    if not abs(number) < float("inf"):
-        raise BadInput(f"{name} must be a number, not {number}")
 
 
 def _known(name: str, tokens: Iterable[int], vocab: int) -> None:

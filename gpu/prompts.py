@@ -9,10 +9,11 @@ from typing import Any
 
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.models import Model
+from draftproof.gpu.models import Model, refused
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.train.data import names, readable, standard_library
 from draftproof.gpu.verify import named
+from draftproof.simulators.files import text_of
 from draftproof.theory.errors import BadInput
 
 
@@ -64,11 +65,7 @@ def questions(file: Path) -> list[Question]:
     or with "turns", and perhaps a "category" and a "question_id", as in MT-bench's and Spec-Bench's
     question.jsonl. BadInput for a file without any.
     """
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")  # a JSON string may hold other line ends
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise BadInput(f"{file}: {reason}") from None
+    lines = text_of(file).split("\n")  # a JSON string may hold other line ends
     numbered = ((f"{file}, line {number}", line) for number, line in enumerate(lines, 1))
     found = [_question(*each) for each in numbered if each[1].strip()]
     if not found:
@@ -142,9 +139,6 @@ def templated(target: Model, said: Sequence[Mapping[str, str]]) -> list[int]:
     """
     if not getattr(target.tokenizer, "chat_template", None):
         raise BadInput(f"--chat: the tokenizer of {target.name} has no chat template")
-    try:
+    with refused(f"--chat: the chat template of {target.name} fails"):
         text = target.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
-    except Exception as error:  # a template may raise any
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise BadInput(f"--chat: the chat template of {target.name} fails: {reason}") from None
     return target.tokenizer.encode(text, add_special_tokens=False)

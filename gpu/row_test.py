@@ -39,10 +39,10 @@ FARTHEST = 256
 """Another length at which a network changes is crossed if it is at most so long."""
 
 ORDERS = 64
-"""How many float32 errors of plain passes the engine's rows may be away from them, since it sums in another
-order. Among the architectures of docs/architectures.md this is 2 for attention and up to 18 for recurrences,
-whose long form is another algorithm than their short one; what is read wrongly is tens of
-thousands away."""
+"""By how many float32 errors of plain passes the engine's rows may differ from the rows of plain passes: the
+engine sums in another order. Among the architectures of docs/architectures.md the difference is at most 2
+such errors for attention and 18 for recurrences, which compute long and short texts by different algorithms;
+a network that is read wrongly differs by tens of thousands."""
 
 ROW_TEST = ContextVar("ROW_TEST", default=True)
 """Whether models are tested when they are loaded."""
@@ -58,13 +58,13 @@ def _rates(drafts: Any) -> Rates:
 
 WALK = Verifier("row test", ALL, _rates)
 """Accepts each drafted token with probability 0.6, whatever the rows are, so that rejections and acceptances
-both happen. It keeps no law, which this test does not need."""
+both happen. The emitted texts have no particular law."""
 
 
 @dataclass(frozen=True)
 class Found:
     """The outcome of a row test: the number of rows compared, the largest difference of two
-    log-probabilities, and what rounding explains; or the `failure` of a pass.
+    log-probabilities, and the largest difference that rounding explains; or the error message of a pass.
     """
 
     draft: str
@@ -189,7 +189,7 @@ def in_double(network: Any) -> Any:
 
 @contextmanager
 def short_windows(config: Any) -> Iterator[None]:
-    """Makes long attention windows so short that a short text crosses them."""
+    """Shortens long attention windows to `WINDOW`, so that a short text is longer than them."""
     long = {name: getattr(config, name, None) for name in WINDOWS}
     long = {name: size for name, size in long.items() if size and size > WINDOW}
     try:

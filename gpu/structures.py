@@ -1,8 +1,7 @@
 """Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, Protocol
+from functools import cache, cached_property, partial
 
 import torch
 from torch import Tensor
@@ -10,152 +9,15 @@ from torch.nn import functional
 
 from draftproof.gpu import kernels, spelling
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.graphs import Recorder
 from draftproof.gpu.history import History, along
-from draftproof.gpu.passes import Reader
-from draftproof.gpu.rows import Sampling, softened
-from draftproof.gpu.states import StateReader
+from draftproof.gpu.rows import PLAIN, Sampling, softened
+from draftproof.gpu.session import Draft, Level, Session, Structure
 from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify.residual import draws
 from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, WITH, WITHOUT, label
 
 STEP = 1e-9  # subtracted per node, so that a parent precedes a child of probability 1
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A drafted tree: tokens [B, N - 1], -1 where none was drawn, and the rows [B, I, V] that they were drawn
-    from: as logits, which are filtered and divided by `heat`, or as probabilities in `rows`; neither for
-    deterministic drafts. places [1 or B, N]: each node's slot in the drafter's KV cache, counted from the end
-    of the text (0 for nodes it does not hold); None if the k-th node is at place k. strata [B, I, V]: of a
-    stratified tree, as in `verify.Drafts`. confidence [B, N - 1]: of a chain, how likely the drafter thinks
-    each token is to be accepted, which depends on earlier tokens only; None if it does not say.
-    """
-
-    tree: Tree
-    tokens: Tensor
-    rows: Tensor | None = None
-    logits: Tensor | None = None
-    heat: float = 1.0
-    places: Tensor | None = None
-    strata: Tensor | None = None
-    confidence: Tensor | None = None
-
-    @cached_property
-    def proposal(self) -> Tensor | None:
-        """The rows as probabilities; None for deterministic drafts."""
-        return self.rows if self.logits is None else softened(self.logits, self.heat)
-
-    def kept(self) -> "Draft":
-        """The same draft with a copy of its logits, which no replay of a recording overwrites."""
-        return self if self.logits is None else replace(self, logits=self.logits.clone())
-
-    def logits_over(self, heat: float) -> Tensor | None:
-        """The rows as logits that are to be divided by `heat`; None for deterministic drafts."""
-        given, own = self.logits, self.heat
-        if given is None:
-            given, own = None if self.rows is None else self.rows.log(), 1.0
-        return given if given is None or own == heat else given * (heat / own)
-
-
-@dataclass(frozen=True)
-class Level:
-    """Nodes of one depth that a drafter reads in one pass, stored at the places first, first + 1, ...
-    sees [1 or B, m, W]: as in `Tree`, by place, or None on a chain; above [1 or B, m]: the parents' indices
-    in the previous level.
-    """
-
-    depth: int
-    first: int
-    sees: Tensor | None
-    above: Tensor
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """The tokens that one step committed, which the drafter must read next.
-
-    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: the number of
-    these nodes in each row, and read [B] the same on the device; tokens: the tokens each row emitted; hidden:
-    the target's hidden states at the tree's nodes, if the drafter reads them.
-    """
-
-    path: Tensor
-    counts: list[int]
-    read: Tensor
-    tokens: list[list[int]]
-    draft: Draft
-    hidden: tuple[Tensor, ...] | None
-
-
-class Session:
-    """A drafter's state on a batch. Drafters that are networks keep their KV cache in `reader` and each row's
-    input to the next draft in `last`; `recorder` may record the drawing as well.
-    """
-
-    last: Tensor
-
-    def __init__(self, reader: Reader | StateReader) -> None:
-        self.reader, self.recorder = reader, reader.recorder
-
-    def root(self) -> Tensor:
-        """Logits [B, V] of the token after each row's text."""
-        raise NotImplementedError
-
-    def extend(self, tokens: Tensor, level: Level) -> Tensor:
-        """Logits [B, m, V] after each of the tokens [B, m] of a level."""
-        raise NotImplementedError
-
-    def by_depth(self) -> Tensor:
-        """Logits [B, depth, V] of the next tokens, if they do not depend on each other."""
-        raise NotImplementedError
-
-    def draft(
-        self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
-    ) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors."""
-        return structure.grow(self, sampling, uniforms, history)
-
-    def accept(self, accepted: Accepted) -> None:
-        """Reads the tokens that a step committed."""
-        raise NotImplementedError
-
-    def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch."""
-        self.reader.keep(rows)
-        self.last = self.last[rows]
-
-    def close(self) -> None:
-        """Ends the run."""
-        self.reader.close()
-
-
-def extended(session: Session, draft: Draft, sampling: Sampling, history: History | None = None) -> Draft:
-    """A chain's draft with the row after its last token too."""
-    gamma, last = draft.tree.depth, draft.tokens[:, -1:]
-    logits = session.extend(last, Level(gamma, gamma, None, torch.zeros_like(last[:1])))
-    if history is not None:
-        logits = history.processed(sampling, logits, draft.tokens[:, None])
-    made = sampling.filtered(logits)
-    assert draft.logits is not None
-    return replace(draft, logits=torch.cat((draft.logits, made), 1))
-
-
-class Structure(Protocol):
-    """A draft structure: `size` nodes with the root, longest path `depth`, `kind` as in `Verifier.drafts`."""
-
-    name: str
-    size: int
-    depth: int
-    kind: str
-
-    def to(self, device: torch.device) -> Any:
-        """The same structure with its tables on a device."""
-
-    def grow(
-        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
-    ) -> Draft:
-        """Drafts for every row of a session; uniforms [B, size - 1]."""
-        ...
 
 
 def structure(name: str) -> Structure:
@@ -164,8 +26,6 @@ def structure(name: str) -> Structure:
     if kind == "top-k":
         return TopK(name, *given)
     if kind == "ddtree":
-        from draftproof.gpu.ddtree import DDTree  # which needs this module
-
         return DDTree(name, *given)
     if kind == "chain":
         return Sampled(name, Tree.chain(*given))
@@ -193,7 +53,20 @@ class Stage:
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
-class Sampled:
+class _Known(Session):
+    """Logits [B, I, V] of a tree's inner nodes, level by level."""
+
+    def __init__(self, logits: Tensor) -> None:
+        self.logits, self.recorder = logits, Recorder(logits.device)
+
+    def root(self) -> Tensor:
+        return self.logits[:, 0]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        return self.logits[:, level.first : level.first + tokens.shape[1]]
+
+
+class Sampled(Structure):
     """A fixed tree, drawn with or without replacement; or, if `merged`, i.i.d. paths that are merged by
     prefix after drawing, which makes a tree without replacement.
     """
@@ -221,7 +94,7 @@ class Sampled:
     def stages(self) -> tuple[Stage, ...]:
         """The tree level by level."""
         device = self.tree.parents.device
-        parents, levels = self.tree.parents[0].tolist(), self.tree.levels[0].tolist()
+        parents = self.tree.parents[0].tolist()
         columns = functional.pad(1 + self.order, (1, 1))
         columns[-1] = self.size + 1
         sees = self.tree.sees[:, self.order][..., columns]
@@ -231,14 +104,14 @@ class Sampled:
             up = torch.tensor([[above.index(parents[node]) for node in inner]], device=device)
             seen = None if self.tree.is_chain else sees[:, first : first + len(inner)]
             level = Level(depth, first, seen, up)
-            turns, before = [], inner
-            for children in self.tree.steps:
-                if levels[int(children[0])] == depth + 1:
-                    drawing = [parents[child] for child in children.tolist()]
-                    among = torch.tensor([before.index(node) for node in drawing], device=device)
-                    turns.append((None if drawing == before else among, children - 1))
-                    before = drawing
-            children = (self.tree.children[0, nodes, : len(turns)] - 1).contiguous()
+            children = self.tree.children[0, nodes] - 1
+            children = children[:, (children >= 0).any(0)].contiguous()
+            turns, before = [], torch.ones_like(nodes, dtype=torch.bool)
+            for at in children.unbind(1):
+                drawing = at >= 0
+                among = drawing[before].nonzero()[:, 0]
+                turns.append((None if drawing.equal(before) else among, at[drawing]))
+                before = drawing
             tables = nodes, nodes - 1, children, self.tree.rows[0, nodes]
             stages.append(Stage(level, *tables, tuple(turns)))
             above, first = inner, first + len(inner)
@@ -297,6 +170,10 @@ class Sampled:
             return Draft(tree, tokens, rows, places=self.places, strata=among)
         return Draft(tree, tokens, logits=rows, heat=sampling.heat, places=self.places)
 
+    def drawn(self, logits: Tensor, uniforms: Tensor) -> Draft:
+        """Draws the tree from the logits [B, I, V] of its nodes with children; uniforms [B, N - 1]."""
+        return self.grow(_Known(logits[:, self.tree.rows[0, self.order]]), PLAIN, uniforms)
+
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
     ) -> tuple[Tensor, Tensor | None, Tensor]:
@@ -326,10 +203,12 @@ class Sampled:
         rows: Tensor | None,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
+        from draftproof.gpu.kernels.drafting import draw_level
+
         made = kernels.filtered(sampling, logits)
         if rows is None:
             rows = made.new_empty(len(made), len(self.order), made.shape[2])
-        kernels.draw_level(
+        draw_level(
             made, sampling.heat, uniforms, stage.own, stage.children, tokens, rows, stage.rows,
             replacement=self.tree.replacement,
         )  # fmt: skip
@@ -349,7 +228,7 @@ class Sampled:
         return mean, places, tokens[:, 1:, None]
 
 
-class TopK:
+class TopK(Structure):
     """The `most` likeliest nodes of a tree in which the `width` likeliest nodes of each depth were extended
     (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
 
@@ -361,10 +240,6 @@ class TopK:
     def __init__(self, name: str, width: int, depth: int, most: int) -> None:
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
-
-    def to(self, device: torch.device) -> "TopK":
-        """The same structure, which has no tables."""
-        return self
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
@@ -403,17 +278,85 @@ class TopK:
                 words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))
                 words = torch.cat((words, tokens[..., None]), -1)
                 logits = history.processed(sampling, logits, words)
-        return self._likeliest(torch.cat(scores, 1), torch.cat(ids, 1), torch.cat(above, 1), held)
+        held = [extended[:, :0], *held]
+        return _likeliest(self.size, self.depth, *(torch.cat(each, 1) for each in (scores, ids, above, held)))
 
-    def _likeliest(self, scores: Tensor, ids: Tensor, above: Tensor, held: list[Tensor]) -> Draft:
-        """The tree of the likeliest candidates [B, C]; above: their parents (-1: the root); held: the
-        candidates in the drafter's KV cache.
-        """
-        chosen = scores.topk(min(self.size - 1, scores.shape[1]), dim=1).indices.sort(1).values
-        parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
-        places = _numbered(torch.cat([chosen[:, :0], *held], 1), scores).gather(1, chosen + 1)
-        tree = Tree(functional.pad(parents, (1, 0)), depth=self.depth)
-        return Draft(tree, ids.gather(1, chosen), places=functional.pad(places, (1, 0)))
+
+class DDTree(Structure):
+    """The `most` likeliest prefixes of at most `depth` tokens (ringel2026ddtree), for drafters whose rows
+    depend on the depth alone, at temperature 1. The tree is a function of the context, so only rules for
+    deterministic drafts (one-hot, nss) are lossless. `claims_rows` makes a faulty draft, which says that its
+    tokens were drawn from the rows.
+    """
+
+    def __init__(self, name: str, most: int, depth: int, claims_rows: bool = False) -> None:
+        self.name, self.size, self.depth, self.claims_rows = name, 1 + most, depth, claims_rows
+        self.kind = WITHOUT if claims_rows else DETERMINISTIC
+
+    def grow(
+        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """One tree for each text; uniforms and history are not read."""
+        logits = session.by_depth()[:, : self.depth]
+        draft = likeliest_prefixes(logits, self.size - 1)
+        if not self.claims_rows:
+            return draft
+        levels = draft.tree.levels.clamp(max=self.depth - 1)
+        tree = Tree(draft.tree.parents, depth=self.depth, rows=levels)
+        return replace(draft, tree=tree, logits=sampling.filtered(logits), heat=sampling.heat)
+
+
+def likeliest_prefixes(logits: Tensor, count: int) -> Draft:
+    """The tree of the `count` likeliest prefixes under the product of the rows that logits [B, depth, V]
+    give. Of equally likely prefixes the shorter goes first. Prefixes of probability 0 have the token -1.
+
+    >>> logits = torch.tensor([[[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]]).log()
+    >>> draft = likeliest_prefixes(logits, 4)
+    >>> draft.tokens.tolist(), draft.tree.parents.tolist()
+    ([[0, 1, 0, 0]], [[0, 0, 0, 1, 2]])
+    """
+    logits = logits if logits.dtype == torch.float64 else logits.float()
+    best, tokens = logits.topk(min(count, logits.shape[2]))
+    own = (best - logits.logsumexp(-1, keepdim=True)).double().clamp(max=0) - STEP
+    pairs, level = _pairs(count, best.shape[2]), own.new_zeros(len(own), 1)
+    place = torch.full((1,), -1, device=logits.device)  # of each prefix of the level among all; the root's
+    scores, ids, above = [], [], []
+    for row, words in zip(own.unbind(1), tokens.unbind(1), strict=True):
+        parent, rank = pairs[:, pairs[0] < len(place)].to(logits.device)
+        level, chosen = (level[:, parent] + row[:, rank]).topk(min(count, len(parent)))
+        scores.append(level)
+        ids.append(words.gather(1, rank[chosen]))
+        above.append(place[parent[chosen]])
+        place = place[-1] + 1 + torch.arange(level.shape[1], device=logits.device)
+    held = [ids[0][:, :0]]
+    every = (torch.cat(each, 1) for each in (scores, ids, above, held))
+    return _likeliest(1 + count, logits.shape[1], *every)
+
+
+@cache
+def _pairs(count: int, most: int) -> Tensor:
+    """[2, n]: all (i, r) from 0 with (i + 1)(r + 1) <= count and r < most, by i. A prefix that ends with the
+    r-th likeliest child of the i-th likeliest prefix of its length - 1 is less likely than (i + 1)(r + 1) - 1
+    others.
+    """
+    number = torch.arange(1, count + 1)
+    return (number[:, None] * number[:most] <= count).nonzero().T
+
+
+def _likeliest(size: int, depth: int, scores: Tensor, ids: Tensor, above: Tensor, held: Tensor) -> Draft:
+    """The tree of `size` nodes with the likeliest candidates [B, C], parents first; above: their parents (-1:
+    the root); held: the candidates in the drafter's KV cache. Candidates of probability 0 have the token -1.
+    """
+    few = (0, max(0, size - 1 - scores.shape[1]))
+    scores, ids, above = (
+        functional.pad(each, few, value=fill) for each, fill in ((scores, -torch.inf), (ids, -1), (above, -1))
+    )
+    chosen = scores.topk(size - 1).indices.sort().values
+    tokens = torch.where(scores > -torch.inf, ids, -1).gather(1, chosen)
+    parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
+    places = _numbered(held, scores).gather(1, chosen + 1)
+    tree = Tree(functional.pad(parents, (1, 0)), depth=depth)
+    return Draft(tree, tokens, places=functional.pad(places, (1, 0)))
 
 
 def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
 
-from draftproof.gpu.device import out_of_memory, usable
+from draftproof.gpu.device import usable
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter, NgramSession
-from draftproof.gpu.models import Model, context_of, quiet
+from draftproof.gpu.models import Model, context_of, quiet, refused
 from draftproof.gpu.prompts import Prompt
 from draftproof.gpu.row_test import trusted
 from draftproof.theory.errors import BadInput
@@ -67,17 +67,11 @@ def network(config: str, device: torch.device, dtype: torch.dtype | None = None)
     """A model of that configuration with random weights, by default in the type that the configuration names,
     on a CPU in float32.
     """
-    try:
-        with quiet():
-            given: Any = AutoConfig.from_pretrained(config, local_files_only=True)
-            own = torch.float32 if device.type == "cpu" else getattr(given, "dtype", None)
-            with torch.device(device):
-                made: Any = AutoModelForCausalLM.from_config(given, dtype=dtype or own)
-    except Exception as error:  # whatever a configuration's own code raises
-        if out_of_memory(error):
-            raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise BadInput(f"{config}: transformers cannot make this model: {reason}") from None
+    with refused(f"{config}: transformers cannot make this model"), quiet():
+        given: Any = AutoConfig.from_pretrained(config, local_files_only=True)
+        own = torch.float32 if device.type == "cpu" else getattr(given, "dtype", None)
+        with torch.device(device):
+            made: Any = AutoModelForCausalLM.from_config(given, dtype=dtype or own)
     made = made.to(device).eval().requires_grad_(False)
     made.generation_config = GenerationConfig()
     vocab = made.config.get_text_config().vocab_size

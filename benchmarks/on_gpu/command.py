@@ -21,7 +21,7 @@ def cut() -> None:
     run.standard = lambda: families[:2]
     kernels.NAMES = ("block", "traversal")
     large.KINDS = ("random",)
-    PRESETS["tiny"] = replace(PRESETS["tiny"], megabytes=1, context=64, steps=(6, 4, 2))
+    PRESETS["tiny"] = replace(PRESETS["tiny"], megabytes=1, context=64, steps=(6, 4, 2, 2))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.strata import stratified
+from draftproof.gpu.structures import Sampled
 from draftproof.gpu.verify import Batch
 
 DRAFTS = {"chain": {}, "tree": {}, "tree+": {"replacement": True}, "strata": {"stratified": True}}
@@ -59,44 +58,22 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
     deviation 0.7. Requests are made one by one, so that memory use stays close to the size of the logits.
     """
     random = torch.Generator(device).manual_seed(0)
-    tree = tree_of(draft, gamma).to(device)
-    inner = torch.tensor(tree.inner, dtype=torch.long, device=device)
+    shape = Sampled(draft, tree_of(draft, gamma)).to(device)
+    tree, inner = shape.tree, torch.tensor(shape.tree.inner, dtype=torch.long, device=device)
     target = torch.empty(B, tree.size, V, dtype=dtype, device=device)
     proposal = torch.empty(B, len(inner), V, dtype=dtype, device=device)
     tokens = torch.empty(B, tree.size - 1, dtype=torch.long, device=device)
     strata = torch.empty(B, len(inner), V, device=device) if tree.stratified else None
     for b in range(B):
         rank = torch.rand(tree.size, V, generator=random, device=device) * V + 1
-        logits = -1.5 * rank.log()
-        target[b] = logits
+        target[b] = logits = -1.5 * rank.log()
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
-        if strata is None:
-            tokens[b] = _drawn(tree, proposal[b].float(), random)
-        else:
-            proposal[b], strata[b], tokens[b] = _of_strata(tree, proposal[b].float(), random)
+        uniforms = torch.rand(1, tree.size - 1, generator=random, device=device)
+        drawn = shape.drawn(proposal[b : b + 1].float(), uniforms)
+        rows, tokens[b] = drawn.logits_over(1.0), drawn.tokens[0]
+        for into, each in ((proposal, rows), (strata, drawn.strata)):
+            if into is not None and each is not None:
+                into[b] = each[0]
     coins = torch.rand(B, tree.size - 1, generator=random, device=device)
     extra = torch.rand(B, generator=random, device=device)  # contiguous, as another package's kernel assumes
     return Case(tree, target, proposal, tokens, coins, extra, draft, gamma, strata=strata)
-
-
-def _of_strata(tree: Tree, logits: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    # (the logarithms of the strata's means, the strata, the tokens) below each node with children.
-    below = tree.children[0, list(tree.inner or ())]
-    uniform = torch.rand(below.shape, generator=random, device=logits.device)
-    mean, places, new = stratified(logits.softmax(-1), (below > 0).sum(1), uniform)
-    tokens = torch.full((tree.size,), -1, device=logits.device).scatter(0, below.flatten(), new.flatten())
-    return mean.log(), places, tokens[1:]
-
-
-def _drawn(tree: Tree, logits: Tensor, random: torch.Generator) -> Tensor:
-    # Without replacement: the ids with the largest logits plus Gumbel noise.
-    if tree.replacement:
-        rows = logits.softmax(-1)[tree.rows[0, tree.parents[0, 1:]]]
-        return rows.multinomial(1, generator=random)[:, 0]
-    parents = tree.parents[0].tolist()
-    inner = tree.inner or ()
-    most = max((parents[1:].count(f) for f in inner), default=0)
-    uniform = torch.rand(logits.shape, generator=random, device=logits.device)
-    best = (logits - (-uniform.log()).log()).topk(min(most, logits.shape[-1])).indices.tolist()
-    children = {f: iter(row) for f, row in zip(inner, best, strict=True)}
-    return torch.tensor([next(children[f], -1) for f in parents[1:]], device=logits.device)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import nan
+from math import isfinite, nan
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -21,7 +21,7 @@ from draftproof.gpu.models import Model, quiet
 from draftproof.gpu.prompts import Prompt
 from draftproof.gpu.rows import PLAIN as PLAIN_ROWS
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Structure
+from draftproof.gpu.session import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.validate.greedy import for_transformers
 from draftproof.gpu.verify import VERIFIERS, Verifier
@@ -46,12 +46,25 @@ class Plan:
     temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
 
 
+@dataclass(frozen=True)
+class Repeat:
+    """One repeat of a cell: its tokens and seconds; by the clock of the engine alone the mean seconds of
+    `prefill`, of the `first` token of a text (prefill included) and `between` two tokens; `emitted` tokens
+    and `verified` drafted tokens in a call of the target. What was not measured is NaN.
+    """
+
+    tokens: int
+    seconds: float
+    prefill: float = nan
+    first: float = nan
+    between: float = nan
+    emitted: float = nan
+    verified: float = nan
+
+
 @dataclass
 class Cell:
-    """One way of decoding at one temperature, `batch` texts at once. Numbers with one entry per repeat:
-    `tokens` and `seconds`; the seconds of `prefill`, of the `first` token of a text (prefill included) and
-    from one token to the next (`between`), by the clock of the engine alone; `emitted` tokens and `verified`
-    drafted tokens in a call of the target.
+    """One way of decoding at one temperature, `batch` texts at once.
 
     `taus` are the accepted tokens of every step of one text, and `asked` the questions of these texts, by
     number: the turns of a question and its repeats depend on one another. `expected[name]` is
@@ -68,16 +81,8 @@ class Cell:
     expected: dict[str, list[float]] = field(default_factory=dict)
     asked: list[int] = field(default_factory=list)
     taus: list[int] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    prefill: list[float] = field(default_factory=list)
-    first: list[float] = field(default_factory=list)
-    between: list[float] = field(default_factory=list)
-    verified: list[float] = field(default_factory=list)
-    emitted: list[float] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
     phases: Counter[str] = field(default_factory=Counter)
-
-    PER_REPEAT = "asked", "taus", "tokens", "seconds", "prefill", "first", "between", "verified", "emitted"
 
     @property
     def draft(self) -> str:
@@ -86,7 +91,12 @@ class Cell:
     @property
     def speeds(self) -> list[float]:
         """Tokens a second of each repeat."""
-        return [made / taken for made, taken in zip(self.tokens, self.seconds, strict=True)]
+        return [each.tokens / each.seconds for each in self.repeats]
+
+    def mean(self, name: str) -> float | None:
+        """The mean of a number over the repeats that measured it; None if none did."""
+        known = [number for each in self.repeats if isfinite(number := getattr(each, name))]
+        return fmean(known) if known else None
 
 
 @dataclass
@@ -119,8 +129,8 @@ class Bench:
     """A model pair, prompts and a plan. `run` fills the cells; repeats that it has yielded are complete.
 
     Verifiers of chains run once with every drafted token and once with each of the `selections`. Packages
-    that decode one text at a time are not run with larger batches. The temperature of `sampling` is replaced
-    by the plan's, and so is that of `draft_sampling` if it is the same.
+    that decode one text at a time are not run with larger batches. The temperatures of `sampling`
+    and `draft_sampling` are replaced by the plan's, and the drafter's by `draft_temperature`, if it is given.
     """
 
     target: Model
@@ -132,6 +142,7 @@ class Bench:
     selections: Sequence[Selection] = ()
     sampling: Sampling = PLAIN_ROWS
     draft_sampling: Sampling = PLAIN_ROWS
+    draft_temperature: float | None = None
 
     def __post_init__(self) -> None:
         pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
@@ -169,7 +180,7 @@ class Bench:
     @property
     def cells(self) -> list[Cell]:
         """The cells that have been measured at least once."""
-        return [cell for cell in self.ways if cell.tokens]
+        return [cell for cell in self.ways if cell.repeats]
 
     def run(self) -> Iterator[Cell]:
         """Runs all repeats, after a warm-up that is not counted."""
@@ -185,8 +196,8 @@ class Bench:
         for cell in self.ways:
             like = cell.verifier is None and cell.method, cell.draft, cell.batch
             kind: Hashable = id(cell) if recorded else like
-            trial = replace(cell, acceptance=None, expected={}, **{name: [] for name in Cell.PER_REPEAT})
-            kinds.setdefault(kind, replace(trial, phases=Counter()))
+            empty = {"expected": {}, "asked": [], "taus": [], "repeats": [], "phases": Counter()}
+            kinds.setdefault(kind, replace(cell, acceptance=None, **empty))
         for trial in kinds.values():
             first = self.prompts[: trial.batch]
             self._once(trial, self.plan.seed, first, self.plan.tokens if recorded else 8)
@@ -198,22 +209,25 @@ class Bench:
             gamma = cell.structure.depth if cell.structure else None
             sampling = replace(self.sampling, temperature=cell.temperature)
             peer = transformers(self.target, self.drafter, gamma, given, tokens, sampling, seed)
-            cell.tokens.append(peer[0])
-            cell.seconds.append(peer[1])
+            cell.repeats.append(Repeat(*peer))
             return
         runs = [
             self._batch(cell, given, range(at, min(at + cell.batch, len(given))), seed, tokens)
             for at in range(0, len(given), cell.batch)
         ]
-        cell.tokens.append(sum(sum(run.made.values()) for run in runs))
-        cell.seconds.append(sum(run.taken for run in runs))
-        cell.prefill.append(fmean(run.prefill for run in runs))
-        cell.first.append(fmean(run.first for run in runs for _ in run.made))
+        made, calls = sum(sum(run.made.values()) for run in runs), sum(run.calls for run in runs)
         gaps = [gap for run in runs for gap in run.gaps]
-        cell.between.append(fmean(gaps) if gaps else nan)
-        calls = sum(run.calls for run in runs)
-        cell.verified.append(sum(run.verified for run in runs) / calls)
-        cell.emitted.append(cell.tokens[-1] / calls)
+        cell.repeats.append(
+            Repeat(
+                made,
+                sum(run.taken for run in runs),
+                prefill=fmean(run.prefill for run in runs),
+                first=fmean(run.first for run in runs for _ in run.made),
+                between=fmean(gaps) if gaps else nan,
+                emitted=made / calls,
+                verified=sum(run.verified for run in runs) / calls,
+            )
+        )
 
     def _batch(
         self, cell: Cell, prompts: Sequence[list[int]], numbers: range, seed: int, tokens: int
@@ -243,7 +257,7 @@ class Bench:
     def _decode(
         self, cell: Cell, prompts: Sequence[Sequence[int]], seeds: list[int], tokens: int
     ) -> Iterator[Step]:
-        heat, alone = cell.temperature, self.draft_sampling.temperature != self.sampling.temperature
+        heat, own = cell.temperature, self.draft_temperature
         return generate(
             self.target,
             self.drafter if cell.structure else None,
@@ -251,7 +265,7 @@ class Bench:
             verifier=cell.verifier or VERIFIERS["token"],
             structure=cell.structure,
             sampling=replace(self.sampling, temperature=heat),
-            draft_sampling=self.draft_sampling if alone else replace(self.draft_sampling, temperature=heat),
+            draft_sampling=replace(self.draft_sampling, temperature=heat if own is None else own),
             selection=cell.selection,
             max_new_tokens=tokens,
             ignore_end=True,

@@ -29,9 +29,9 @@ def lengths(taus: Sequence[float], asked: Sequence[int]) -> dict[int, float]:
 def means(taus: Sequence[float], asked: Sequence[int]) -> dict[str, Estimate]:
     """Both means of the tokens a step, with t-intervals in which a question is one cluster.
 
-    `ratio_of_totals`: all tokens over all steps, so that a question counts by its steps, of which one with
-    short drafts has more; `mean_over_questions`: every question counts the same. Reports differ in which one
-    they give.
+    `ratio_of_totals`: all tokens over all steps, so that a question with many steps, whose drafts are often
+    rejected, counts more; `mean_over_questions`: every question counts the same. Published reports give
+    one or the other.
 
     >>> found = means([3, 0, 0, 0], [0, 1, 1, 1])
     >>> found["ratio_of_totals"].value, found["mean_over_questions"].value

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import product
-from math import isfinite
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
@@ -43,18 +42,18 @@ def _row(cell: Cell, cells: Sequence[Cell], prompts: Sequence[Prompt]) -> dict[s
         "draft": cell.draft,
         "temperature": cell.temperature,
         "batch": cell.batch,
-        "repeats": len(cell.tokens),
+        "repeats": len(cell.repeats),
         "tokens_per_second": fmean(cell.speeds),
         "tokens_per_second_by_repeat": cell.speeds,
         "over_plain": _over(cells, cell, PLAIN, ""),
         "over_transformers_plain": _over(cells, cell, TRANSFORMERS, ""),
         "over_faster_plain": _over(cells, cell, _faster(cells, cell), ""),
-        "prefill": _mean(cell.prefill),
-        "time_to_first_token": _mean(cell.first),
-        "time_per_output_token": _mean(cell.between),
+        "prefill": cell.mean("prefill"),
+        "time_to_first_token": cell.mean("first"),
+        "time_per_output_token": cell.mean("between"),
         "over_assisted": _over(cells, cell, ASSISTED, cell.draft),
-        "tokens_per_call": fmean(cell.emitted) if cell.emitted else None,
-        "verified_per_call": fmean(cell.verified) if cell.verified else None,
+        "tokens_per_call": cell.mean("emitted"),
+        "verified_per_call": cell.mean("verified"),
         "selection": cell.selection.rule.name if cell.selection else None,
         "phases": {phase: seconds / whole for phase, seconds in phases.items()} if whole else None,
         "problems": [],
@@ -79,11 +78,6 @@ def _row(cell: Cell, cells: Sequence[Cell], prompts: Sequence[Prompt]) -> dict[s
             "problems": result.problems,
         }
     return row
-
-
-def _mean(times: Sequence[float]) -> float | None:
-    known = [each for each in times if isfinite(each)]
-    return fmean(known) if known else None
 
 
 def _faster(cells: Sequence[Cell], cell: Cell) -> str:
@@ -162,13 +156,8 @@ def tables(rows: Rows, versus: Rows, name: str, every: bool = False) -> list[Tab
     accepted = screen.table("Acceptance", "lll" + "r" * len(headings), *start, *headings)
     headings = "measured", "on the same steps", "steps"
     apart = screen.table("Differences in block efficiency", "lllrrr", "T", "draft", "verifiers", *headings)
-    for column in (
-        *speed.columns,
-        *latency.columns,
-        *accepted.columns[:3],
-        apart.columns[0],
-        *apart.columns[2:],
-    ):
+    kept = *speed.columns, *latency.columns, *accepted.columns[:3], apart.columns[0], *apart.columns[2:]
+    for column in kept:
         column.no_wrap = True
     apart.columns[1].overflow = "fold"
     for row in rows:

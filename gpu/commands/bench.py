@@ -252,4 +252,5 @@ def _bench(options: dict[str, Any]) -> Any:
         given = prompts(options["prompts"], target, count, chat=options["chat"], answer=plan.tokens)
     if len(given) < most:
         raise BadInput(f"--batch {most}: there are only {len(given)} prompts; give a larger --count")
-    return Bench(target, drafter, structures, verifiers, given, plan, selections, *both)
+    settings = *both, options["draft_temperature"]
+    return Bench(target, drafter, structures, verifiers, given, plan, selections, *settings)

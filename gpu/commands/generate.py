@@ -3,11 +3,10 @@
 import json
 import sys
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.commands.transcript import Transcript
 from draftproof.gpu.options import (
     DTYPE,
     FILE,
@@ -23,6 +22,9 @@ from draftproof.gpu.options import (
     sampling,
 )
 from draftproof.theory.errors import BadInput
+
+if TYPE_CHECKING:
+    from draftproof.gpu.engine.transcript import Transcript
 
 PROMPT = "def main():\n"
 USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-priority"}
@@ -105,24 +107,21 @@ def COMMAND(**options: Any) -> int:
     return 0
 
 
-def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, Transcript]:
+def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"]:
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
-    import torch
-
-    from draftproof.gpu.commands.settings import rules, samplings, selection
+    from draftproof.gpu.commands.settings import pair, rules, samplings, selection
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.transcript import Transcript
     from draftproof.gpu.prompts import Question, asked, questions
-    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
-    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
     selected = [selection(options, name, options["batch"]) for name in rules(options)]
     if not selected and options["batch"] is not None:
         raise BadInput("--batch is for runs with --selection or --budget")
-    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = pair(options)
     sampling, draft_sampling = samplings(options, target)
     every = questions(options["file"]) if options["file"] else [Question((each,)) for each in given]
     prompts = asked(every, target, options["chat"], options["max_new_tokens"])
@@ -152,13 +151,13 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, Transcript]:
     return steps, Transcript(target.tokenizer.decode, shown, options["stop"], options["logprobs"])
 
 
-def _end(transcript: Transcript, options: dict[str, Any], started: float, loaded: float) -> None:
+def _end(transcript: "Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
     """Writes the last line, or the whole answer as JSON."""
     seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
     selecting = {name: options[name] for name in ("selection", "budget", "batch")}
     if options["as_json"]:
-        names = (
+        names = [
             "model",
             "drafter",
             "verifier",
@@ -168,11 +167,12 @@ def _end(transcript: Transcript, options: dict[str, Any], started: float, loaded
             "min_p",
             "processors",
             "seed",
-        )
-        rows = enumerate(zip(transcript.prompts, transcript.ids, transcript.finished, strict=True))
+        ]
+        texts = map(transcript.text, range(len(transcript.ids)))
+        parts = transcript.prompts, texts, transcript.ids, transcript.finished
+        keys = "prompt", "text", "tokens", "finished"
         outputs: list[dict[str, Any]] = [
-            {"prompt": prompt, "text": transcript.text(row), "tokens": ids, "finished": why}
-            for row, (prompt, ids, why) in rows
+            dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)
         ]
         if options["logprobs"] is not None:
             for output, odds in zip(outputs, transcript.odds, strict=True):

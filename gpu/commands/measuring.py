@@ -43,20 +43,20 @@ def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tupl
     """
     import torch
 
-    from draftproof.gpu.row_test import checked_pair
+    from draftproof.gpu.commands.settings import pair
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import VERIFIERS, named
 
     structures = [structure(each) for each in options["draft"] or drafts]
     verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
-    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
     if options.get("random") is not None:
-        from draftproof.gpu.synthetic import pair
+        from draftproof.gpu import synthetic
 
         options["acceptance"] = options["acceptance"] or 0.8
         names = options["random"], options["drafter"], options["acceptance"], options["device"]
-        return *pair(*names, dtype), structures, verifiers
-    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
+        dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+        return *synthetic.pair(*names, dtype), structures, verifiers
+    target, drafter = pair(options)
     if drafter is None:
         raise BadInput(f"--drafter none: {refusal}")
     return target, drafter, structures, verifiers

@@ -67,18 +67,18 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
     import numpy as np
     import torch
 
+    from draftproof.gpu.commands.settings import pair
     from draftproof.gpu.drafters.drafter import ModelDrafter
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.output import texts as emitted
     from draftproof.gpu.nodes import Nodes
     from draftproof.gpu.prompts import prompts
-    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.rows import Sampling
     from draftproof.gpu.verify import named
     from draftproof.simulators.study.recorded_trees import drawn
     from draftproof.simulators.study.recorded_trees import named as sizes
 
-    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = pair(options)
     if not isinstance(drafter, ModelDrafter):
         raise BadInput("--drafter must be a model: rows of its own are recorded")
     sampling = Sampling(options["temperature"])
@@ -91,7 +91,6 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
             )
     places = rows = 0
     for number, prompt in enumerate(texts):
-        text = list(prompt)
         steps = generate(
             target,
             None,
@@ -102,16 +101,14 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
             max_new_tokens=options["tokens"],
             seed=options["seed"] + number,
         )
-        for step in steps:
-            text += step.emitted[0]
+        text = [*prompt, *emitted(steps, 1)[0]]
         at = range(len(prompt) - 1, len(text) - 1, options["every"])
         if not trees:
             ids = torch.tensor([text], device=target.device)
-            both = []
-            for each in (target, drafter.model):
-                logits = each.network(ids.to(each.device)).logits[0, list(at)]
-                both.append(sampling.rows(logits).cpu().numpy())
-            yield {"target": both[0], "proposal": both[1], "sequence": np.full(len(at), number)}
+            logits = (each.network(ids.to(each.device)).logits for each in (target, drafter.model))
+            both = (sampling.rows(each[0, list(at)]).cpu().numpy() for each in logits)
+            names = "target", "proposal", "sequence"
+            yield dict(zip(names, (*both, np.full(len(at), number)), strict=True))
             continue
         for place in at:
             nodes = Nodes(target, drafter.model, text[: place + 1], sampling)

@@ -1,13 +1,17 @@
-"""What the options of a run ask for: the sampling of target and drafter, and the selection."""
+"""What the options of a run ask for: the pair, the sampling of target and drafter, and the selection."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import torch
+
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.selection import COST, Selection
 from draftproof.gpu.grammar import read
 from draftproof.gpu.models import Model
 from draftproof.gpu.processors import Processor, processors
+from draftproof.gpu.row_test import checked_pair
 from draftproof.gpu.rows import Sampling
 from draftproof.simulators.audit.load import load
 from draftproof.theory.errors import BadInput, quoted
@@ -25,6 +29,12 @@ def samplings(options: Mapping[str, Any], target: Model) -> tuple[Sampling, Samp
         replace(plain, processors=() if side == "proposal" else made),
         replace(drafter, processors=() if side == "target" else made),
     )
+
+
+def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
+    """The target and the drafter that the options name, which passed the row test."""
+    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+    return checked_pair(options["model"], options["drafter"], options["device"], dtype)
 
 
 def rules(options: Mapping[str, Any]) -> list[str]:

@@ -97,23 +97,23 @@ def COMMAND(
 
 
 def summary(answer: dict[str, Any]) -> Iterator[str]:
-    """The measurements, line by line; folders trained by earlier versions have fewer figures."""
-    if "epochs" in answer:
-        yield (
-            f"text: {answer['characters']:,} characters, {answer['tokens']:,} tokens; "
-            f"the target read {answer['epochs']:.2f} times as many"
-        )
-        if answer["epochs"] > EPOCHS:
-            yield "the text was repeated so often that more text (--corpus) would make a better target"
-    parameters, characters = answer["parameters"], answer.get("nats_per_character", {})
+    """The measurements, line by line."""
+    yield (
+        f"text: {answer['characters']:,} characters, {answer['tokens']:,} tokens; "
+        f"the target read {answer['epochs']:.2f} times as many"
+    )
+    if answer["epochs"] > EPOCHS:
+        yield "the text was repeated so often that more text (--corpus) would make a better target"
+    parameters = answer["parameters"]
     for name in ("target", "drafter"):
-        also = f", {characters[name]:.3f} a character" if characters else ""
-        loss = answer["held_out_loss"][name]
-        yield f"{name}: {parameters[name]:,} parameters; on held-out text {loss:.3f} nats a token{also}"
+        loss, also = answer["held_out_loss"][name], answer["nats_per_character"][name]
+        yield (
+            f"{name}: {parameters[name]:,} parameters; on held-out text {loss:.3f} nats a token, "
+            f"{also:.3f} a character"
+        )
     overlaps = answer["overlap"]
     own = ", ".join(f"{each:.3f}" for each in overlaps["features"])
     yield f"features: {parameters['features']:,} parameters"
     yield f"sum min(p, q): drafter {overlaps['drafter']:.3f}; features {own} along their own rollouts"
-    if "block" in overlaps:
-        each = ", ".join(f"{each:.3f}" for each in overlaps["block"])
-        yield f"block: {parameters['block']:,} parameters; sum min(p, q) of its tokens {each}"
+    each = ", ".join(f"{each:.3f}" for each in overlaps["block"])
+    yield f"block: {parameters['block']:,} parameters; sum min(p, q) of its tokens {each}"

@@ -29,7 +29,7 @@ OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    
 """Prompts whose next tokens are uncertain; they come before the prompts that `gpu bench` uses."""
 
 MANY = 128
-"""The worst prompt for a faint lossy verifier is the worst of at most this many."""
+"""The worst prompt of a faint fault is the worst of at most this many."""
 
 
 @command("validate")
@@ -148,7 +148,6 @@ def _prepared(options: dict[str, Any]) -> Any:
     selections = [selection(budgeted, name, options["requests"]) for name in dict.fromkeys(rules)]
     refusal = "there is nothing to validate without a draft"
     target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
-    target_side, draft_side = samplings({**options, "top_k": 0}, target)
     asked = ("runs", "requests", "length", "half_width", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
     many = [each.ids for each in prompts(options["file"], target, count=MANY, chat=options["chat"])]
@@ -158,6 +157,5 @@ def _prepared(options: dict[str, Any]) -> Any:
     lossy = lossy if options["faulty"] else []
     if drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
         selections = []
-    return Validation(
-        target, drafter, structures, verifiers, given, plan, lossy, many, selections, target_side, draft_side
-    )
+    both = *samplings({**options, "top_k": 0}, target), options["draft_temperature"]
+    return Validation(target, drafter, structures, verifiers, given, plan, lossy, many, selections, *both)

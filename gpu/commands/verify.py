@@ -44,8 +44,8 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({**report.answer(), "seconds": seconds}))
     else:
-        screen.console().print(report.table())
-        screen.console().print(report.kernels.table())
+        for table in report.tables():
+            screen.console().print(table)
         click.echo(f"{report.summary()} {seconds:.1f} s on {report.device}")
     if not report.complete:
         click.echo("interrupted: what was compared is above", err=True)

@@ -1,31 +1,24 @@
 """Drafting a block of tokens in one pass (DFlash, chen2026dflash): the network and its drafter."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import Qwen3Config
 from transformers.cache_utils import Cache
-from transformers.models.qwen3.modeling_qwen3 import (
-    Qwen3MLP,
-    Qwen3RMSNorm,
-    Qwen3RotaryEmbedding,
-    rotate_half,
-)
+from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwen3RotaryEmbedding, rotate_half
 
 from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.published import save
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Accepted, Draft, Level, Session, Structure
-from draftproof.theory.errors import BadInput
+from draftproof.gpu.session import Accepted, Draft, Level, Session, Structure
 
 NAME = "block drafter"
 FUSION = 2.0  # every weight of the fusion before training, as in DFlare
@@ -210,13 +203,9 @@ class BlockNetwork(nn.Module):
 
     def save(self, folder: Path) -> None:
         """Writes model.safetensors (bfloat16) and config.json."""
-        folder.mkdir(parents=True, exist_ok=True)
-        weights = {name: each.to(torch.bfloat16).contiguous() for name, each in self.state_dict().items()}
-        save_file(weights, folder / "model.safetensors")
-        about = self.config.to_diff_dict()
         how = {"target_layer_ids": list(self.sources), "mask_token_id": self.mask, **vars(self.variant)}
-        about |= {"draftproof": NAME, "block_size": self.block, "dflash_config": how}
-        (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        about = {"draftproof": NAME, "block_size": self.block, "dflash_config": how}
+        save(self, folder, self.config.to_diff_dict() | about)
 
 
 def new_block(target: Any, block: int, layers: int, variant: Variant | None = None) -> BlockNetwork:
@@ -237,27 +226,6 @@ def new_block(target: Any, block: int, layers: int, variant: Variant | None = No
     count = min(5, depth)
     sources = tuple(round(k * (depth - 1) / max(1, count - 1)) for k in range(count))
     return BlockNetwork(config, block, sources, variant)
-
-
-def load_block(folder: Path, target: Any) -> BlockNetwork:
-    """The block drafter saved in a folder; BadInput if it does not fit the target."""
-    try:
-        about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        how, block = dict(about.pop("dflash_config")), int(about.pop("block_size"))
-        sources, mask = tuple(how.pop("target_layer_ids")), how.pop("mask_token_id")
-        network = BlockNetwork(Qwen3Config(**about), block, sources, Variant(**how), mask)
-        network.load_state_dict(load_file(folder / "model.safetensors"))
-    except FileNotFoundError as error:
-        raise BadInput(f"{error.filename or folder}: no such file") from None
-    except (KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise BadInput(f"{folder}: not a block drafter: {str(error).splitlines()[0]}") from None
-    size, found = target.config.hidden_size, network.config.hidden_size
-    if found != size or max(sources) >= target.config.num_hidden_layers:
-        raise BadInput(f"{folder}: made for a target of hidden size {found}, not {size}")
-    embeddings = target.get_input_embeddings().weight
-    network = network.to(embeddings.device, embeddings.dtype).eval()
-    network.rotary_emb = Qwen3RotaryEmbedding(network.config).to(embeddings.device)  # stays float32
-    return network
 
 
 class BlockDrafter(Drafter):

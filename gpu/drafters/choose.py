@@ -4,13 +4,13 @@ from pathlib import Path
 
 import torch
 
-from draftproof.gpu.drafters.block_diffusion import NAME, BlockDrafter, load_block
-from draftproof.gpu.drafters.dflash import load_dflash
+from draftproof.gpu.drafters.block_diffusion import NAME, BlockDrafter
+from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.eagle3 import load_eagle3
 from draftproof.gpu.drafters.features import FeatureDrafter, load_head
 from draftproof.gpu.drafters.mtp import load_mtp
-from draftproof.gpu.drafters.published import about, kind
+from draftproof.gpu.drafters.published import config_of, kind
 from draftproof.gpu.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
 
@@ -48,7 +48,7 @@ def pair(
     if drafter == "ngram":
         return target, NgramDrafter(target)
     head = beside / drafter if drafter in HEADS else folder if drafter == "mtp" else Path(drafter)
-    if found := HEADS.get(drafter) or (drafter if drafter == "mtp" else kind(about(head))):
+    if found := HEADS.get(drafter) or (drafter if drafter == "mtp" else kind(config_of(head))):
         return target, loaded(head, found, target, drafter)
     smaller = load(drafter, target.device, dtype or target.network.dtype, target.vocab)
     check_pair(target, smaller)
@@ -57,15 +57,11 @@ def pair(
 
 def loaded(folder: Path, found: str, target: Model, name: str) -> Drafter:
     """The drafter of that kind in a folder; BadInput if it does not fit the target."""
-    network = target.network
-    if found == HEADS["features"]:
-        return FeatureDrafter(load_head(folder, network), target, name)
-    if found == HEADS["block"]:
-        return BlockDrafter(load_block(folder, network), target, name)
-    if found == "dflash":
-        return BlockDrafter(load_dflash(folder, about(folder), network), target, name)
-    mtp = found == "mtp"
-    head = load_mtp(folder, network) if mtp else load_eagle3(folder, about(folder), network, target.vocab)
-    embeddings = network.get_input_embeddings().weight
-    head = head.to(embeddings.device, embeddings.dtype).eval().requires_grad_(False)
-    return FeatureDrafter(head, target, name)
+    if found in HEADS.values() and not (folder / "config.json").is_file():
+        raise BadInput(f"{folder / 'config.json'}: no such file")
+    if found in ("dflash", HEADS["block"]):
+        return BlockDrafter(load_block(folder, target.network), target, name)
+    if found == "eagle3":
+        return FeatureDrafter(load_eagle3(folder, target.network, target.vocab), target, name)
+    load = load_mtp if found == "mtp" else load_head
+    return FeatureDrafter(load(folder, target.network), target, name)

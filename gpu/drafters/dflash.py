@@ -1,14 +1,12 @@
-"""Published DFlash drafters (chen2026dflash): layouts of z-lab, SpecForge, and speculators."""
+"""Saved DFlash drafters (chen2026dflash): `gpu train`'s, and layouts of z-lab, SpecForge, and speculators."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from transformers import Qwen3Config
-from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 
 from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant
-from draftproof.gpu.drafters.published import Layout, fill, settings, weights
+from draftproof.gpu.drafters.published import Layout, config_of, fill, settings, weights
 from draftproof.theory.errors import BadInput
 
 LAYOUT: Layout = (
@@ -21,16 +19,19 @@ OF_TARGET = "embed_tokens.", "lm_head.", "verifier_", "rotary_emb."
 SHARED = "d2t", "t2d"
 
 
-def load_dflash(folder: Path, about: Mapping[str, Any], target: Any) -> BlockNetwork:
-    """The DFlash drafter in a folder with the config.json `about`, of which DSpark's with a plain Markov head
-    is a variant; BadInput if keys are missing or unknown, or if the drafter does not fit the target.
+def load_block(folder: Path, target: Any) -> BlockNetwork:
+    """The block drafter in a folder, of `gpu train` or a published DFlash drafter, of which DSpark's with
+    a plain Markov head is a variant; BadInput if keys are missing or unknown, or if the drafter does not fit
+    the target.
     """
+    about = config_of(folder)
     how, text = about.get("dflash_config") or {}, target.config.get_text_config(decoder=True)
+    confident = how.get("enable_confidence_head", (how.get("confidence_head_alpha") or 0) > 0)
+    variant = Variant(markov=how.get("markov_rank") or 0, confidence=bool(confident))
     if "speculators_model_type" in about:
         (inner, states) = settings(about, ["transformer_layer_config", "aux_hidden_state_layer_ids"], folder)
-        names = "block_size", "mask_token_id"
-        block, mask = settings(about, names, folder)
-        sources = tuple(state - 1 for state in states)  # hidden state k + 1 is the output of layer k
+        block, mask = settings(about, ["block_size", "mask_token_id"], folder)
+        sources = [state - 1 for state in states]  # hidden state k + 1 is the output of layer k
         if about.get("draft_vocab_size", inner.get("vocab_size")) != inner.get("vocab_size"):
             raise BadInput(f"{folder}: a vocabulary of its own (draft_vocab_size), which cannot be loaded")
         if about.get("sample_from_anchor"):
@@ -39,8 +40,11 @@ def load_dflash(folder: Path, about: Mapping[str, Any], target: Any) -> BlockNet
         inner = {key: each for key, each in about.items() if key not in ("dflash_config", "architectures")}
         block = about.get("block_size") or how.get("block_size")
         (block,) = settings({"block_size": block}, ["block_size"], folder)
-        layers, mask = settings(how, ["target_layer_ids", "mask_token_id"], folder)
-        sources = tuple(layers)
+        (sources,), mask = settings(how, ["target_layer_ids"], folder), how.get("mask_token_id")
+        if "draftproof" in about:
+            variant = Variant(*settings(how, Variant.__match_args__, folder))
+        elif mask is None:
+            raise BadInput(f"{folder}: config.json lacks mask_token_id")
     config = Qwen3Config(**{key: each for key, each in inner.items() if key != "model_type"})
     if "sliding_attention" in (config.layer_types or ()):
         raise BadInput(f"{folder}: sliding_attention layers cannot be loaded")
@@ -52,11 +56,5 @@ def load_dflash(folder: Path, about: Mapping[str, Any], target: Any) -> BlockNet
     if (head := how.get("markov_head_type", "vanilla")) != "vanilla":
         raise BadInput(f"{folder}: markov_head_type {head}: vanilla can be loaded")
     config.vocab_size = target.get_output_embeddings().weight.shape[0]
-    confident = how.get("enable_confidence_head", (how.get("confidence_head_alpha") or 0) > 0)
-    variant = Variant(markov=how.get("markov_rank") or 0, confidence=bool(confident))
-    network = BlockNetwork(config, block, sources, variant, mask)
-    fill(network, weights(folder), LAYOUT, folder, (*OF_TARGET, *SHARED))
-    embeddings = target.get_input_embeddings().weight
-    network = network.to(embeddings.device, embeddings.dtype).eval().requires_grad_(False)
-    network.rotary_emb = Qwen3RotaryEmbedding(network.config).to(embeddings.device)  # stays float32
-    return network
+    network = BlockNetwork(config, block, tuple(sources), variant, mask)
+    return fill(network, target, weights(folder), LAYOUT, folder, (*OF_TARGET, *SHARED))

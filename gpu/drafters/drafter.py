@@ -11,7 +11,8 @@ from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import padded
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Accepted, Draft, Level, Sampled, Session, Structure
+from draftproof.gpu.session import Accepted, Draft, Level, Session, Structure
+from draftproof.gpu.structures import Sampled
 
 
 class Drafter:
@@ -47,8 +48,8 @@ class ModelDrafter(Drafter):
 
 
 class ModelSession(Session):
-    """`last` [B, 1 or 2] are the last tokens of each text. The second-to-last token is read again: it may
-    have been a leaf, which no pass has read, and reading a token twice changes nothing.
+    """`last` [B, 1 or 2] are the last tokens of each text. The second-to-last token is read again, because it
+    may have been a leaf of the draft, which no pass has read. Reading a token twice changes nothing.
     """
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, LlamaConfig
 
 from draftproof.gpu.drafters.features import Head
-from draftproof.gpu.drafters.published import Layout, fill, settings, weights
+from draftproof.gpu.drafters.published import Layout, config_of, fill, settings, weights
 from draftproof.theory.errors import BadInput
 
 EAGLE: Layout = (("midlayer.", "decoder.layers.0."), ("norm.", "decoder.norm."))
@@ -116,11 +116,11 @@ the fusion, of all hidden states together or of each; states go through the last
 features. SpecForge has `fc_norm`; with its `norm_output` false there is no last norm (`raw_output`)."""
 
 
-def load_eagle3(folder: Path, about: Mapping[str, Any], target: Any, vocab: int) -> Eagle3Head:
-    """The EAGLE-3 head in a folder with the config.json `about`, for a target with `vocab` outputs; BadInput
-    if keys are missing or unknown, or if the head does not fit the target.
+def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
+    """The EAGLE-3 head in a folder, for a target with `vocab` outputs; BadInput if keys are missing or
+    unknown, or if the head does not fit the target.
     """
-    given = weights(folder)
+    about, given = config_of(folder), weights(folder)
     text, depth = target.config.get_text_config(decoder=True), target.config.num_hidden_layers
     speculators = "speculators_model_type" in about
     if speculators:
@@ -153,8 +153,7 @@ def load_eagle3(folder: Path, about: Mapping[str, Any], target: Any, vocab: int)
         raise BadInput(f"{folder}: the checkpoint lacks weights: lm_head.weight")
     ids = _ids(given, vocab, folder)
     head = Eagle3Head(config, source, layers, ids, vocab, frozenset(traits))
-    fill(head, given, SPECULATORS if speculators else EAGLE, folder, LEFT_OUT)
-    return head
+    return fill(head, target, given, SPECULATORS if speculators else EAGLE, folder, LEFT_OUT)
 
 
 def _ids(given: Mapping[str, Tensor], vocab: int, folder: Path) -> Tensor:

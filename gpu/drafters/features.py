@@ -1,12 +1,10 @@
 """Drafting from the target's hidden states (EAGLE-3, li2025eagle3): the feature head and its drafter."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import pad
 from transformers import LlamaConfig
@@ -14,9 +12,10 @@ from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
 from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.published import config_of, fill, save, settings, weights
 from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.structures import Accepted, Level, Session
+from draftproof.gpu.session import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
 
 
@@ -98,12 +97,8 @@ class FeatureHead(Head):
 
     def save(self, folder: Path) -> None:
         """Writes model.safetensors (bfloat16) and config.json."""
-        folder.mkdir(parents=True, exist_ok=True)
-        weights = {name: each.to(torch.bfloat16).contiguous() for name, each in self.state_dict().items()}
-        save_file(weights, folder / "model.safetensors")
         about = {"draftproof": "feature drafter", "source": self.source, "layers": list(self.layers)}
-        about["decoder"] = self.config.to_diff_dict()
-        (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        save(self, folder, about | {"decoder": self.config.to_diff_dict()})
 
 
 def new_head(target: Any) -> FeatureHead:
@@ -120,20 +115,12 @@ def new_head(target: Any) -> FeatureHead:
 
 def load_head(folder: Path, target: Any) -> FeatureHead:
     """The feature head saved in a folder; BadInput if it does not fit the target."""
-    try:
-        about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        head = FeatureHead(LlamaConfig(**about["decoder"]), about["source"], tuple(about["layers"]))
-        head.load_state_dict(load_file(folder / "model.safetensors"))
-    except FileNotFoundError as error:
-        raise BadInput(f"{error.filename or folder}: no such file") from None
-    except (KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise BadInput(f"{folder}: not a feature drafter: {str(error).splitlines()[0]}") from None
-    size = target.config.hidden_size
-    fits = head.source == head.config.hidden_size == size
-    if not fits or max(head.layers) > target.config.num_hidden_layers:
-        raise BadInput(f"{folder}: made for a target of hidden size {head.source}, not {size}")
-    embeddings = target.get_input_embeddings().weight
-    return head.to(embeddings.device, embeddings.dtype).eval()
+    decoder, source, layers = settings(config_of(folder), ["decoder", "source", "layers"], folder)
+    head, size = FeatureHead(LlamaConfig(**decoder), source, tuple(layers)), target.config.hidden_size
+    fits = source == head.config.hidden_size == size
+    if not fits or max(layers) > target.config.num_hidden_layers:
+        raise BadInput(f"{folder}: made for a target of hidden size {source}, not {size}")
+    return fill(head, target, weights(folder), (), folder)
 
 
 class FeatureDrafter(Drafter):

@@ -107,8 +107,8 @@ def load_mtp(folder: Path, target: Any) -> MtpHead:
         kind = type(target).__name__
         raise BadInput(f"{folder}: the MTP layer of a {kind} cannot be loaded: {error}") from None
     shared = [f"model.layers.{after}.{name}." for name in ("embed_tokens", "shared_head.head")]
-    fill(head, _stacked(given), layout, folder, [*shared, "mtp.embed_tokens.", "mtp.lm_head."])
-    return head
+    left_out = [*shared, "mtp.embed_tokens.", "mtp.lm_head."]
+    return fill(head, target, _stacked(given), layout, folder, left_out)
 
 
 def _stacked(given: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -1,17 +1,19 @@
-"""Reading checkpoints in the layouts in which drafters are published: what they are, and their weights."""
+"""Reads and writes saved drafters, in the layouts in which they are published."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from draftproof.gpu.models import keys_of, lacking
 from draftproof.theory.errors import BadInput
 
+Network = TypeVar("Network", bound=nn.Module)
 Layout: TypeAlias = tuple[tuple[str, str], ...]
 """(published beginning of a key, beginning of the parameter's name here); the first that fits counts."""
 
@@ -19,7 +21,7 @@ KINDS = "eagle3", "dflash", "mtp"
 """Kinds of published drafters that can be loaded."""
 
 
-def about(folder: Path) -> dict[str, Any]:
+def config_of(folder: Path) -> dict[str, Any]:
     """The config.json of a folder; empty if there is none. BadInput if it is not a JSON object."""
     file = folder / "config.json"
     try:
@@ -77,10 +79,16 @@ def weights(folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> dic
 
 
 def fill(
-    module: nn.Module, given: Mapping[str, Tensor], layout: Layout, folder: Path, left_out: Iterable[str] = ()
-) -> None:
-    """Loads published weights into a module. Keys that begin with one of `left_out` are not needed. BadInput
-    says, in the checkpoint's own spelling, which keys are missing or unknown, or whose shape is another.
+    module: Network,
+    target: Any,
+    given: Mapping[str, Tensor],
+    layout: Layout,
+    folder: Path,
+    left_out: Iterable[str] = (),
+) -> Network:
+    """Loads saved weights into a module and puts it beside the target, with parameters of the target's type
+    and buffers in float32. Keys that begin with one of `left_out` are not needed. BadInput says, in the
+    checkpoint's own spelling, which keys are missing or unknown, or whose shape is another.
     """
     kept = {key: each for key, each in given.items() if not key.startswith(tuple(left_out))}
     named = {_changed(key, layout): key for key in kept}
@@ -95,6 +103,18 @@ def fill(
             shapes = f"{[*kept[key].shape]}, not {[*own[name].shape]}"
             raise BadInput(f"{folder}: {key} has the shape {shapes}")
     module.load_state_dict({name: kept[key] for name, key in named.items()})
+    beside = target.get_input_embeddings().weight
+    for parameter in module.parameters():
+        parameter.data = parameter.data.to(beside.dtype)
+    return module.to(beside.device).eval().requires_grad_(False)
+
+
+def save(module: nn.Module, folder: Path, about: Mapping[str, Any]) -> None:
+    """Writes model.safetensors (bfloat16) and config.json, which says `about` the module."""
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: each.to(torch.bfloat16).contiguous() for name, each in module.state_dict().items()}
+    save_file(weights, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def settings(config: Mapping[str, Any], names: Iterable[str], folder: Path) -> list[Any]:

@@ -13,7 +13,6 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu import kernels
-from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.output import Step, Texts
@@ -22,7 +21,8 @@ from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import PLAIN, Sampling, softened
-from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure, extended
+from draftproof.gpu.session import Accepted, Draft, Structure, extended
+from draftproof.gpu.structures import DDTree, Sampled
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
 from draftproof.theory.errors import BadInput
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Draft
+from draftproof.gpu.session import Draft
 from draftproof.gpu.verify import Drafts, Outcome
 
 
@@ -22,8 +22,8 @@ class Step:
     tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end",
     "stop", "length" or None. seconds: time of the phases draft, target, verify and rest.
 
-    kept: with a selection, how many drafted tokens of each row the target read. A token after them is judged
-    too; if it is accepted, it is the extra token.
+    kept: with a selection, how many drafted tokens of each row the target read. The next drafted token is
+    judged too; if it is accepted, it is the extra token.
     """
 
     rows: list[int]

@@ -21,7 +21,7 @@ from flint import fmpq
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.structures import Draft
+from draftproof.gpu.session import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Number, Prefix

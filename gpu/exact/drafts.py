@@ -6,11 +6,9 @@ from functools import cache
 
 import torch
 from flint import fmpq
-from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify import Drafts
-from draftproof.gpu.verify.residual import remainder
 from draftproof.simulators.enumerate import outcomes
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance
@@ -52,13 +50,6 @@ def every(instance: Instance, proposal: Rows | None = None) -> Iterator[Drafted]
 def from_leaf_to_root(node: Node) -> list[Node]:
     """The nodes of a subtree, depth first, children in drawing order before their parent."""
     return [below for child in node.children for below in from_leaf_to_root(child)] + [node]
-
-
-def remainders(drafts: Drafts, cut: Tensor) -> Tensor:
-    """[D, N, V], not normalised: the row that the extra token is drawn from after a stop at each node."""
-    D, N = drafts.target.shape[:2]
-    nodes = [torch.full((D,), node, device=cut.device) for node in range(N)]
-    return torch.stack([remainder(drafts, cut, node) for node in nodes], 1)
 
 
 def batch(drafts: Sequence[Drafted]) -> Drafts:

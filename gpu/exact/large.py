@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.rounding import STEPS, UNIT, margins
+from draftproof.gpu.exact.rounding import STEPS, UNIT, margins, rates_and_rows
 from draftproof.gpu.rows import probabilities
-from draftproof.gpu.strata import stratified
+from draftproof.gpu.structures import Sampled
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
-from draftproof.gpu.verify.residual import remainder
+from draftproof.gpu.verify.verifier import stop_law
 
 KINDS: tuple[str, ...] = ("random", "peaked", "near-equal", "adversarial")
 
@@ -48,9 +48,9 @@ class Closeness:
     draft: str
     logits: str
     vocab: int
-    rate: float  # the largest difference of an acceptance probability
+    rate: float  # the largest difference of an acceptance probability, times how likely its coin is compared
     of_margin: float  # the largest difference divided by its margin; must be at most 1
-    row: float  # the largest total variation between final rows
+    row: float  # the mean total variation between the laws of the extra token, over where verification stops
     rows: int  # rows of noise compared
     wrong: int  # rows of noise decided differently
 
@@ -81,35 +81,13 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     q = q[:, : len(tree.inner or ())]
     single = [probabilities(side.float()) for side in (p, q)]
     double = [probabilities(side.double()) for side in (p, q)]
-    strata = None
-    if tree.stratified:
-        single[1], strata, tokens = _stratified(tree, single[1], random)
-        double[1] = single[1].double()
-    else:
-        tokens = _siblings(tree, single[1], random)
+    drawn = Sampled("", tree).drawn(q.float(), torch.rand(1, tree.size - 1, generator=random))
+    if drawn.strata is not None and drawn.rows is not None:  # the rows are the means of the strata
+        single[1], double[1] = drawn.rows, drawn.rows.double()
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
-    drafts = [Drafts(tree, rows[0], rows[1], tokens, strata=strata) for rows in (single, double)]
+    drafts = [Drafts(tree, p, q, drawn.tokens, strata=drawn.strata) for p, q in (single, double)]
     return drafts[0], drafts[1], unit[:, None, None]
-
-
-def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
-    tokens = torch.full((len(q), tree.size - 1), -1)
-    for node in tree.inner or ():
-        row = q[:, tree.rows[0, node]]
-        children = (tree.parents[0, 1:] == node).nonzero().flatten()
-        drawn = torch.multinomial(row, len(children), replacement=tree.replacement, generator=random)
-        tokens[:, children] = torch.where(row.gather(1, drawn) > 0, drawn, -1)
-    return tokens
-
-
-def _stratified(tree: Tree, q: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    # As `_siblings`, after the rows' means of strata and their strata.
-    below = tree.children[0, list(tree.inner or ())]
-    u = torch.rand(below.shape, generator=random)
-    mean, places, x = stratified(q[0], (below > 0).sum(1), u)
-    tokens = torch.full((1, tree.size), -1).scatter(1, below.reshape(1, -1), x.reshape(1, -1))
-    return mean[None], places[None], tokens[:, 1:]
 
 
 def _compare(
@@ -120,12 +98,14 @@ def _compare(
     single, double, unit = single.to(device), double.to(device), unit.to(device)
     tokens = single.tokens
     first = (single.tree.first[:, 1:] - 1).expand(len(tokens), -1)
-    one, two = verifier.rates(single), verifier.rates(double)
+    (one, rows), (two, exact_rows) = (rates_and_rows(verifier, side) for side in (single, double))
     low, high = one.accept.double(), two.accept
     margin = margins(lambda rows: verifier.rates(rows).accept, double, unit)
-    off = ((low - high).abs() * single.drawn)[:, 1:]
+    stops = stop_law(verifier, single.tree, high, single.drawn)
+    off = _compared(verifier, single, high) * (low - high).abs()
+    laws = [each.double() / each.double().sum(-1, keepdim=True) for each in (rows, exact_rows)]
+    apart = (stops * (laws[0] - laws[1]).abs().sum(-1) / 2).sum(1)
     wrong = count = 0
-    apart = 0.0
     for side in (-1, 1):  # coins are random, except one at a time just below, then just above its threshold
         for i in range(tokens.shape[1]):
             random = torch.Generator().manual_seed(i)
@@ -139,8 +119,18 @@ def _compare(
             exact = plain.verify(double.with_noise(coins, extra))
             wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
             count += int(clear.sum())
-            laws = remainder(single, one.cut, exact.node).double(), remainder(double, two.cut, exact.node)
-            law, exact_law = (law / law.sum(-1, keepdim=True) for law in laws)
-            apart = max(apart, float((law - exact_law).abs().sum(-1).max() / 2))
-    errors = float(off.max()), float((off / margin[:, 1:]).nan_to_num().max()), apart
+    errors = float(off.max()), float((off / margin).max()), float(apart.max())
     return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)
+
+
+def _compared(verifier: Verifier, drafts: Drafts, accept: Tensor) -> Tensor:
+    """[B, N]: the probability that verification compares each node's coin: how far the law of the stop moves
+    if the node's acceptance probability moves from 0 to 1.
+    """
+
+    def law(node: int, rate: float) -> Tensor:
+        changed = accept.index_fill(1, torch.tensor([node], device=accept.device), rate)
+        return stop_law(verifier, drafts.tree, changed, drafts.drawn)
+
+    ends = ((law(node, 0.0), law(node, 1.0)) for node in range(drafts.tree.size))
+    return torch.stack([(one - two).abs().sum(1) / 2 for one, two in ends], 1)

@@ -53,7 +53,7 @@ class Agreement:
     drafts: int = 0
     rows: int = 0  # rows of noise compared
     wrong: int = 0  # rows of noise that the exact engine decides differently
-    narrow: int = 0  # cases left out, since an interval is narrower than the rounding error
+    narrow: int = 0  # cases left out, because an interval is narrower than the rounding error
     margin: float = 0.0  # the largest distance that was kept from a threshold
 
     def __add__(self, other: "Agreement") -> "Agreement":

@@ -8,8 +8,8 @@ import torch
 from flint import fmpq
 from torch import Tensor
 
-from draftproof.gpu.exact.drafts import Drafted, batch, every, from_leaf_to_root, remainders
-from draftproof.gpu.verify import Drafts, Verifier
+from draftproof.gpu.exact.drafts import Drafted, batch, every, from_leaf_to_root
+from draftproof.gpu.verify import Drafts, Rates, Verifier
 from draftproof.gpu.verify.verifier import widened
 from draftproof.simulators.enumerate import emission, outcomes
 from draftproof.theory.draft import Node
@@ -58,12 +58,18 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
     return STEPS * (swing + SMALLEST)
 
 
+def rates_and_rows(verifier: Verifier, rows: Drafts) -> tuple[Rates, Tensor]:
+    """The rates, and the law of the extra token after a stop at each node [B, N, V], not normalised."""
+    rates, B = verifier.rates(rows), len(rows.target)
+    nodes = [torch.full((B,), node, device=rows.target.device) for node in range(rows.tree.size)]
+    return rates, torch.stack([verifier.left(rows, rates.cut, node) for node in nodes], 1)
+
+
 def rates_and_sums(verifier: Verifier, rows: Drafts) -> Tensor:
     """[B, N + N V]: each node's acceptance probability, then the extra token's cumulative law after each
     stop.
     """
-    rates = verifier.rates(rows)
-    left = remainders(rows, rates.cut)
+    rates, left = rates_and_rows(verifier, rows)
     return torch.cat((rates.accept, (left.cumsum(-1) / left.sum(-1, keepdim=True)).flatten(1)), 1)
 
 
@@ -94,12 +100,10 @@ def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: 
 
 
 def _distance(found: Emission, verifier: Verifier, instance: Instance) -> fmpq:
-    # The distance is to the target, or to the exact verifier if that one modifies the next iterations'
-    # target.
-    exact = named(verifier.name)
-    if exact.carry is None:
+    # To the target, or to the exact verifier if the verifier modifies the next iterations' target.
+    if not verifier.modifies_target:
         return found.total_variation
-    got, want = found.law(), emission(instance, exact).law()
+    got, want = found.law(), emission(instance, named(verifier.name)).law()
     words = {word for word, _ in (*got.items(), *want.items())}
     return sum((abs(got[word] - want[word]) for word in words), ZERO) / 2
 
@@ -126,8 +130,7 @@ def _computed(
     rows = given.to(device, dtype).map_rows(widened)
     if given.strata is not None:  # whose mean is computed from the rounded proposal, and not rounded again
         rows = replace(rows, proposal=given.q.float(), strata=given.strata.float())
-    rates = verifier.rates(rows)
-    left = remainders(rows, rates.cut)
+    rates, left = rates_and_rows(verifier, rows)
     accept = [[dyadic(rate) for rate in row] for row in torch.where(rows.drawn, rates.accept, 0.0).tolist()]
     laws = [
         [normalise(tuple(map(dyadic, row))) for row in by_node[: len(drafted.nodes)]]

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from rich.table import Table
@@ -15,6 +15,7 @@ from draftproof.gpu.exact.large import Closeness, closeness
 from draftproof.gpu.exact.noise import Agreement, agreement, fits, grouped
 from draftproof.gpu.exact.rounding import ROUNDING, rounded
 from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier, named
+from draftproof.simulators import screen
 from draftproof.simulators.check import Family
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.suite import standard
@@ -26,6 +27,9 @@ from draftproof.theory.instance import Instance
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, the number of instances done, and the total."""
+
+Laws: TypeAlias = dict[str, dict[str, tuple[float, float]]]
+"""The largest `own` and `ideal` of `rounding.Rounded`, by verifier and type of the rows."""
 
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -75,130 +79,97 @@ class Found:
         """Adds an agreement to the earlier ones of its verifier."""
         self.noise[found.verifier] = self.noise.get(found.verifier, Agreement(found.verifier)) + found
 
+    def table(self, title: str, laws: Laws | None = None) -> Table:
+        """One row per verifier; columns of errors only with `laws`."""
+        vocab, kinds = max((each.vocab for each in self.large), default=0), () if laws is None else TYPES
+        headings = ["instances", "noise rows", "differ", *(f"TV {kind}" for kind in kinds)]
+        headings += [f"V = {vocab:,}", "differ", *(["rate error"] if laws is not None else [])]
+        table = screen.table(title, "l" + "r" * len(headings), "verifier", *headings)
+        table.columns[0].no_wrap = True
+        for name in sorted({*self.noise, *(laws or ()), *(each.verifier for each in self.large)}):
+            noise, large = self.noise.get(name), [each for each in self.large if each.verifier == name]
+            counts = (noise.instances, noise.rows, noise.wrong) if noise else ()
+            cells = [f"{count:,}" for count in counts] or [""] * 3
+            cells += [f"{laws[name][kind][0]:.1e}" if laws and name in laws else "" for kind in kinds]
+            if large:
+                cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
+                cells += [f"{max(each.rate for each in large):.1e}"] * (laws is not None)
+            table.add_row(name, *cells)
+        return table
+
 
 @dataclass
-class Kernels(Found):
-    """Results for the kernels: `run` says how they were run, or `skipped` why they were not."""
+class Report:
+    """Results for plain torch and for the kernels: `run` says how the kernels were run, or `skipped` why they
+    were not.
+    """
 
-    run: str | None = None
+    device: str
+    run: str | None
     skipped: str = ""
-
-    @classmethod
-    def on(cls, device: str) -> "Kernels":
-        """Nothing compared yet."""
-        if not kernels.AVAILABLE:
-            return cls(skipped="Triton is not installed")
-        if torch.device(device).type == "cuda":
-            return cls(run=COMPILED)
-        if torch.cuda.is_available():
-            return cls(skipped=f"they are compiled for the GPU that is there, and the device is {device}")
-        return cls(run=INTERPRETED)
-
-    def check(self, sample: Sequence[Instance], device: str, vocab: int, seed: int) -> Iterator[str]:
-        """Compares one verifier after the other; yields the name of each when it is done."""
-        compiled = self.run == COMPILED
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
-            for name in kernels.NAMES if self.run else ():
-                self.add(Agreement(name))
-                for instance in sample if compiled else Randoms(*FEW[name], 1):
-                    if fits(named(name), instance):
-                        self.add(next(agreement([instance], device, [fused(name)])))
-                if compiled or name == "block":  # the interpreter: one verifier, on a chain
-                    self.large += closeness(vocab, device, seed, [fused(name)], None if compiled else 1)
-                yield name
-
-    def answer(self) -> dict[str, Any]:
-        """The kernels' part of the JSON document."""
-        keys = "verifier", "draft", "logits", "vocab", "rows", "wrong"
-        return {
-            "run": self.run,
-            "skipped": self.skipped,
-            "noise": [asdict(each) for each in self.noise.values()],
-            "large": [{key: getattr(each, key) for key in keys} for each in self.large],
-        }
-
-    def table(self) -> Table | str:
-        """One row per verifier, or a line that says why there is no table."""
-        if not self.run:
-            return f"kernels skipped: {self.skipped}"
-        return _table(f"Kernels compared with the exact engine, {self.run}", self)
-
-
-@dataclass
-class Report(Found):
-    """Results of the comparisons for plain torch and for the kernels."""
-
-    device: str = "cpu"
-    kernels: Kernels = field(default_factory=Kernels)
-    # The largest `own` and `ideal` of `rounding.Rounded`, by verifier and type of the rows.
-    laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    plain: Found = field(default_factory=Found)
+    kernels: Found = field(default_factory=Found)
+    laws: Laws = field(default_factory=dict)
     complete: bool = False
 
     @classmethod
     def on(cls, device: str | None) -> "Report":
         """Nothing compared yet."""
-        chosen = str(usable(device))
-        return cls(device=chosen, kernels=Kernels.on(chosen))
+        chosen = usable(device)
+        if not kernels.AVAILABLE:
+            return cls(str(chosen), None, "Triton is not installed")
+        if chosen.type == "cuda":
+            return cls(str(chosen), COMPILED)
+        if torch.cuda.is_available():
+            why = f"they are compiled for the GPU that is there, and the device is {chosen}"
+            return cls(str(chosen), None, why)
+        return cls(str(chosen), INTERPRETED)
 
     @property
     def ok(self) -> bool:
         """Whether all decisions agree and every error is within the bound for rounding."""
         return (
-            super().ok
-            and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
-            and all(each.of_margin <= 1 for each in self.large)
+            self.plain.ok
             and self.kernels.ok
+            and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
+            and all(each.of_margin <= 1 for each in self.plain.large)
         )
 
     def answer(self) -> dict[str, Any]:
         """The JSON document."""
+        keys = "verifier", "draft", "logits", "vocab", "rows", "wrong"
         return {
             "device": self.device,
             "ok": self.ok,
             "complete": self.complete,
-            "noise": [asdict(each) for each in self.noise.values()],
+            "noise": [asdict(each) for each in self.plain.noise.values()],
             "laws": [
                 {"verifier": name, "type": kind, "total_variation": own, "with_rounded_input": ideal}
                 for name, by_type in self.laws.items()
                 for kind, (own, ideal) in by_type.items()
             ],
-            "large": [asdict(each) for each in self.large],
-            "kernels": self.kernels.answer(),
+            "large": [asdict(each) for each in self.plain.large],
+            "kernels": {
+                "run": self.run,
+                "skipped": self.skipped,
+                "noise": [asdict(each) for each in self.kernels.noise.values()],
+                "large": [{key: getattr(each, key) for key in keys} for each in self.kernels.large],
+            },
         }
 
-    def table(self) -> Table:
-        """One row per verifier."""
-        return _table(
-            f"Batched verifiers compared with the exact engine, torch on {self.device}", self, self.laws
-        )
+    def tables(self) -> Iterator[Table | str]:
+        """A table for plain torch, and one for the kernels or a line that says why there is none."""
+        title = f"Batched verifiers compared with the exact engine, torch on {self.device}"
+        yield self.plain.table(title, self.laws)
+        title = f"Kernels compared with the exact engine, {self.run}"
+        yield self.kernels.table(title) if self.run else f"kernels skipped: {self.skipped}"
 
     def summary(self) -> str:
         """One line: the verdict and what was compared."""
-        both = [*self.noise.values(), *self.kernels.noise.values()]
+        both = [*self.plain.noise.values(), *self.kernels.noise.values()]
         rows, narrow = sum(each.rows for each in both), sum(each.narrow for each in both)
         verdict = "every decision is the exact engine's" if self.ok else "NOT all is as in the exact engine"
         return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
-
-
-def _table(title: str, found: Found, laws: dict[str, dict[str, tuple[float, float]]] | None = None) -> Table:
-    # Without `laws` the table has no columns of errors.
-    vocab, kinds = max((each.vocab for each in found.large), default=0), () if laws is None else TYPES
-    headings = ["instances", "noise rows", "differ", *(f"TV {kind}" for kind in kinds)]
-    headings += [f"V = {vocab:,}", "differ", *(["rate error"] if laws is not None else [])]
-    table = Table(title=title)
-    table.add_column("verifier", no_wrap=True)
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    for name in sorted({*found.noise, *(laws or ()), *(each.verifier for each in found.large)}):
-        noise, large = found.noise.get(name), [each for each in found.large if each.verifier == name]
-        cells = [f"{count:,}" for count in (noise.instances, noise.rows, noise.wrong)] if noise else [""] * 3
-        cells += [f"{laws[name][kind][0]:.1e}" if laws and name in laws else "" for kind in kinds]
-        if large:
-            cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
-            cells += [f"{max(each.rate for each in large):.1e}"] * (laws is not None)
-        table.add_row(name, *cells)
-    return table
 
 
 def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
@@ -209,24 +180,36 @@ def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]
     progress(f"V = {vocab:,}", 0, 1)
-    for each in closeness(vocab, report.device, seed):
-        report.large.append(each)
-    progress("kernels", 0, len(kernels.NAMES))
-    for done, _ in enumerate(report.kernels.check(sample, report.device, vocab, seed), 1):
-        progress("kernels", done, len(kernels.NAMES))
+    report.plain.large += closeness(vocab, report.device, seed)
+    _kernels(report, sample, vocab, seed, progress)
     _noise(report, families, progress)
     _laws(report, families, progress)
     report.complete = True
+
+
+def _kernels(report: Report, sample: Sequence[Instance], vocab: int, seed: int, progress: Progress) -> None:
+    found, compiled = report.kernels, report.run == COMPILED
+    progress("kernels", 0, len(kernels.NAMES))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
+        for done, name in enumerate(kernels.NAMES if report.run else (), 1):
+            found.add(Agreement(name))
+            for instance in sample if compiled else Randoms(*FEW[name], 1):
+                if fits(named(name), instance):
+                    found.add(next(agreement([instance], report.device, [fused(name)])))
+            if compiled or name == "block":  # the interpreter: one verifier, on a chain
+                found.large += closeness(vocab, report.device, seed, [fused(name)], None if compiled else 1)
+            progress("kernels", done, len(kernels.NAMES))
 
 
 def _noise(report: Report, families: list[Family], progress: Progress) -> None:
     done, of = 0, sum(map(len, families))
     for instances in grouped(families):
         for found in agreement(instances, report.device):
-            report.add(found)
+            report.plain.add(found)
         done += len(instances)
         progress("same noise", done, of)
-    report.noise = dict(sorted(report.noise.items()))
+    report.plain.noise = dict(sorted(report.plain.noise.items()))
 
 
 def _laws(report: Report, families: list[Family], progress: Progress) -> None:

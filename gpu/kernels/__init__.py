@@ -7,6 +7,7 @@ this package still imports, `AVAILABLE` is false and `verify` raises BadInput.
 import os
 from importlib import import_module, reload
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +20,7 @@ from draftproof.theory.errors import BadInput
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
+NEUTRAL = {"top_k": 0, "top_p": 1, "min_p": 0}
 NAMES = tuple(name for name in spelling.VERIFIERS if name not in ("lifted-k-seq", "shaped-block"))
 """Verifiers that have kernels."""
 
@@ -69,42 +71,7 @@ def filtered(sampling: Sampling, logits: Tensor) -> Tensor:
         return filtering.filtered(sampling, logits)
 
 
-def draw_level(
-    logits: Tensor,
-    heat: float,
-    uniforms: Tensor,
-    own: Tensor,
-    children: Tensor,
-    tokens: Tensor,
-    rows: Tensor,
-    places: Tensor,
-    *,
-    replacement: bool,
-) -> None:
-    """Draws the children of a level's n nodes from their logits [B, n, V] over `heat` into `tokens` [B, N],
-    and copies the logits to rows[:, places]; rows [B, I, V], places [n].
-
-    uniforms [B, N]: float64 below 1, one for each drafted node; own [n]: the place of each node's own token,
-    -1 for the root; children [n, K]: the places of its children's tokens in drawing order, then -1. V stands
-    for a token that is not drawn: below such a token, of a row that is not finite, and where the support has
-    run out. A token is the first whose cumulative probability exceeds the uniform number times the mass that
-    is left, as in `verify.residual.draws`, up to rounding.
-    """
-    from draftproof.gpu.kernels import drafting
-
-    with torch.cuda.device_of(logits):  # Triton launches on the current device
-        drafting.draw_level(logits, heat, uniforms, own, children, tokens, rows, places, replacement)
-
-
-def verify(
-    name: str,
-    batch: Batch,
-    *,
-    temperature: Setting = 1.0,
-    top_k: int | Tensor = 0,
-    top_p: Setting = 1.0,
-    min_p: Setting = 0.0,
-) -> Outcome:
+def verify(name: str, batch: Batch, *, temperature: Setting = 1.0, **filters: Any) -> Outcome:
     """One iteration of the verifier of that name for each row of a batch of logits.
 
     The logits are float32, bfloat16 or float16. Each is read once for its softmax, and again only in rows
@@ -124,11 +91,10 @@ def verify(
         raise BadInput("the kernels are compiled for a GPU, and these logits are on the CPU")
     from draftproof.gpu.kernels.launch import launch
 
-    filters = ((top_k, 0), (top_p, 1), (min_p, 0))
-    asked = any(isinstance(given, Tensor) or given != neutral for given, neutral in filters)
+    asked = any(isinstance(given, Tensor) or given != NEUTRAL[each] for each, given in filters.items())
     if asked or (not isinstance(temperature, Tensor) and temperature <= 0):
         heat = temperature.reshape(-1, 1, 1) if isinstance(temperature, Tensor) else temperature
-        batch = batch.map_rows(lambda logits: probabilities(logits, heat, top_k, top_p, min_p).log())
+        batch = batch.map_rows(lambda logits: probabilities(logits, heat, **filters).log())
         temperature = 1.0
     temperatures = torch.empty(len(batch.target), dtype=torch.float32, device=batch.target.device)
     if isinstance(temperature, Tensor):

@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.draw import choose
+from draftproof.gpu.kernels.draw import choose, stop_of
 from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, law, next_child
 from draftproof.gpu.verify.cells import HEAD
 from draftproof.theory.classes import CLASSES, HIGHEST, PARTS, SHIFT
@@ -115,14 +115,9 @@ def left(
 
 
 @triton.jit
-def stop_of(parents, rows, turn, ids, stop, b, tree_b, N, NODES: tl.constexpr):
+def inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES: tl.constexpr):
     """(f, row, whether f has a drawn child): the node where request b stops, and its row of the proposal."""
-    nodes = tl.arange(0, NODES)
-    below = (nodes > 0) & (nodes < N)
-    turns = tl.load(turn + b * tree_b + nodes, mask=nodes < N, other=-1).to(tl.int32)
-    f = tl.max(tl.where(turns == tl.load(stop + b), nodes, 0), axis=0)
-    parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
-    token_of = tl.load(ids + b * N + nodes, mask=below, other=-1)
+    f, parent_of, token_of = stop_of(parents, turn, ids + b * N, stop, b, tree_b, N, NODES)
     row = tl.load(rows + b * tree_b + f).to(tl.int64)
     return f, row, next_child(f, 0, parent_of, token_of, NODES) < NODES
 
@@ -137,7 +132,7 @@ def leave(
     """One program per (request, chunk)."""
     b = tl.program_id(0).to(tl.int64)
     chunk = tl.program_id(1)
-    f, row, inner = stop_of(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
+    f, row, inner = inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
     scale = LOG2_E / tl.load(temperature + b)
     mass = tl.load(sums + (b * (N + I) + f) * C + chunk)
     if inner:
@@ -162,7 +157,7 @@ def draw(
 ):  # fmt: skip
     """One program per request: the chunk by the chunks' masses, then the token in the chunk."""
     b = tl.program_id(0).to(tl.int64)
-    f, row, inner = stop_of(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
+    f, row, inner = inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
     scale = LOG2_E / tl.load(temperature + b)
     norm_p = tl.load(normaliser + b * (N + I) + f)
     target += b * target_b + f.to(tl.int64) * target_n

@@ -112,7 +112,15 @@ def draw_level(
     places: Tensor,
     replacement: bool,
 ) -> None:
-    """As `kernels.draw_level`."""
+    """Draws the children of a level's n nodes from their logits [B, n, V] over `heat` into `tokens` [B, N],
+    and copies the logits to rows[:, places]; rows [B, I, V], places [n].
+
+    uniforms [B, N]: float64 below 1, one for each drafted node; own [n]: the place of each node's own token,
+    -1 for the root; children [n, K]: the places of its children's tokens in drawing order, then -1. V stands
+    for a token that is not drawn: below such a token, of a row that is not finite, and where the support has
+    run out. A token is the first whose cumulative probability exceeds the uniform number times the mass that
+    is left, as in `verify.residual.draws`, up to rounding.
+    """
     B, n, V = logits.shape
     logits = logits if logits.stride(-1) == 1 else logits.contiguous()
     split = Split.of(B * n, V, logits.device)
@@ -120,13 +128,14 @@ def draw_level(
     temperature = torch.full((B,), heat, device=logits.device)
     most, N = children.shape[1], tokens.shape[1]
     strides = logits.stride(0), logits.stride(1)
-    run(level_statistics, B * n * split.count)(
-        logits, temperature, places, rows, *statistics, *strides, rows.stride(0), rows.stride(1), n, V,
-        split.count, CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
-    )  # fmt: skip
-    run(draw_children, B, n)(
-        logits, temperature, *statistics, uniforms.contiguous(), own, children, tokens, *strides, n, N, V,
-        split.count, K=most, REPLACEMENT=replacement, PLACES=max(2, triton.next_power_of_2(most)),
-        CHUNKS=max(2, triton.next_power_of_2(split.count)), CHUNK=split.size,
-        num_warps=max(1, split.size // SIZES.draw),
-    )  # fmt: skip
+    with torch.cuda.device_of(logits):  # Triton launches on the current device
+        run(level_statistics, B * n * split.count)(
+            logits, temperature, places, rows, *statistics, *strides, rows.stride(0), rows.stride(1), n, V,
+            split.count, CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
+        )  # fmt: skip
+        run(draw_children, B, n)(
+            logits, temperature, *statistics, uniforms.contiguous(), own, children, tokens, *strides, n, N, V,
+            split.count, K=most, REPLACEMENT=replacement, PLACES=max(2, triton.next_power_of_2(most)),
+            CHUNKS=max(2, triton.next_power_of_2(split.count)), CHUNK=split.size,
+            num_warps=max(1, split.size // SIZES.draw),
+        )  # fmt: skip

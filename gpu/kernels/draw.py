@@ -2,7 +2,7 @@
 chunk.
 """
 
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
@@ -39,6 +39,17 @@ def choose(masses, u, index):
     return found, u - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
 
 
+@triton.jit
+def stop_of(parents, turn, ids, stop, b, tree_b, N, NODES: tl.constexpr):
+    """(f, parent_of, token_of): the node where request b stops, and each node's parent and drawn token."""
+    nodes = tl.arange(0, NODES)
+    below = (nodes > 0) & (nodes < N)
+    turns = tl.load(turn + b * tree_b + nodes, mask=nodes < N, other=-1).to(tl.int32)
+    f = tl.max(tl.where(turns == tl.load(stop + b), nodes, 0), axis=0)
+    parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
+    return f, parent_of, tl.load(ids + nodes, mask=below, other=-1)
+
+
 @triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def draw(
     target, proposal, temperature, sums, normaliser, parents, rows, turn, ids, state, stop, swept,
@@ -50,12 +61,8 @@ def draw(
     """One program per request; it reads the chunks of rejected tokens and the chunk of the extra token."""
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
-    below = (nodes > 0) & (nodes < N)
-    turns = tl.load(turn + b * tree_b + nodes, mask=nodes < N, other=-1).to(tl.int32)
-    f = tl.max(tl.where(turns == tl.load(stop + b), nodes, 0), axis=0)
-    parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
     ids += b * N
-    token_of = tl.load(ids + nodes, mask=below, other=-1)
+    f, parent_of, token_of = stop_of(parents, turn, ids, stop, b, tree_b, N, NODES)
     scale = LOG2_E / tl.load(temperature + b)
     u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
     fine = tl.load(error + b) == 0

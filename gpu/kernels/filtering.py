@@ -30,7 +30,7 @@ def ordered(logits, LOW: tl.constexpr):
 
 @triton.jit
 def masses(logits, shift, scale):
-    """What tokens of these logits are likely, over the likeliest token, whose logit is `shift`."""
+    """Probabilities of tokens with these logits, over that of the likeliest token, whose logit is `shift`."""
     return tl.exp2((logits - shift) * scale).to(tl.float64)
 
 

@@ -31,7 +31,7 @@ RULES = {
     "lifted-priority": CELLS,
 }
 WALKS = {"one-hot": False, "nss": True}
-"""Verifiers of deterministic drafts -> whether siblings share a coin."""
+"""Name of a verifier of deterministic drafts -> whether siblings share a coin."""
 
 
 @dataclass(frozen=True)

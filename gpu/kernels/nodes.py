@@ -140,34 +140,13 @@ def enter(
 
 @triton.jit
 def settle(
-    target,  # this pointer and all others point to this request's part
-    proposal,
-    temperature,
-    places,
-    normaliser,
-    parents,
-    rows,
-    turn,
-    ids,
-    state,
-    noise,
-    due,
-    stop,
-    parent_of,
-    token_of,
-    target_n,
-    proposal_n,
-    N,
-    V,
-    C: tl.constexpr,
-    RULE: tl.constexpr,
-    NODES: tl.constexpr,
-    CHUNKS: tl.constexpr,
-    CHUNK: tl.constexpr,
-    AT_ONCE: tl.constexpr,
-):
+    target, proposal, temperature, places, normaliser, parents, rows, turn, ids, state, noise, due, stop,
+    parent_of, token_of, target_n, proposal_n, N, V, C: tl.constexpr, RULE: tl.constexpr,
+    NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr, AT_ONCE: tl.constexpr,
+):  # fmt: skip
     """Clears `due` for an only child if the bounds decide its parent's coin, and lowers `stop` to the turn of
     a parent that is certainly accepted. The bounds use the tokens around each chunk's largest target logit.
+    All pointers are to this request's part.
     """
     scale = LOG2_E / tl.load(temperature)
     chunks = tl.arange(0, CHUNKS)

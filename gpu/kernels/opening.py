@@ -9,18 +9,7 @@ probabilities, errors and the first rates.
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.nodes import (
-    BELOW_ONE,
-    CELLS,
-    COINS,
-    FIELDS,
-    LOG2_E,
-    OCTET,
-    PP,
-    QQ,
-    enter,
-    settle,
-)
+from draftproof.gpu.kernels.nodes import BELOW_ONE, CELLS, COINS, FIELDS, LOG2_E, OCTET, PP, QQ, enter, settle
 
 
 @triton.jit(do_not_specialize=["N", "I", "placed"])

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import generate, misfit
+from draftproof.gpu.engine.transcript import Transcript
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import padded
 from draftproof.gpu.serve.request import Request, parsed
-from draftproof.gpu.structures import Structure
+from draftproof.gpu.session import Structure
 from draftproof.gpu.verify import Verifier
 from draftproof.theory.errors import BadInput
 
@@ -95,19 +96,12 @@ class Engine:
             seed=[first * MOST + row for row in range(count)],
             keep_rows=False,
         )
-        tokens: list[list[int]] = [[] for _ in prompts]
-        finished: list[str | None] = [None] * count
+        made = Transcript(self.target.tokenizer.decode, [""] * count, request.stop)
         for step in steps:
-            for row, new, why in zip(step.rows, step.emitted, step.finished, strict=True):
-                tokens[row] += new
-                finished[row] = why
-        ended = zip(prompts, tokens, finished, strict=True)
-        return [self._text(prompt, ids, why or "length", request.stop) for prompt, ids, why in ended]
-
-    def _text(self, prompt: list[int], tokens: list[int], why: str, stops: list[str]) -> Text:
-        text = self.target.tokenizer.decode(tokens[:-1] if why == "end" else tokens)
-        text = text[: min((text.index(stop) for stop in stops if stop in text), default=len(text))]
-        return Text(prompt, tokens, text, "length" if why == "length" else "stop")
+            made.keep(step)
+        whys = ["length" if why == "length" else "stop" for why in made.finished]
+        texts = map(made.text, range(count))
+        return [Text(*each) for each in zip(prompts, made.ids, texts, whys, strict=True)]
 
     @torch.inference_mode()
     def _rows(self, texts: list[Text]) -> list[Tensor]:

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
@@ -38,19 +39,13 @@ def app(answer: Answer, model: str) -> Starlette:
         except BadInput as error:
             return _refusal(str(error))
 
-    async def completions(request: Request) -> JSONResponse:
-        return await served(request, chat=False)
-
-    async def chat(request: Request) -> JSONResponse:
-        return await served(request, chat=True)
-
     async def models(request: Request) -> JSONResponse:
         return JSONResponse({"object": "list", "data": [{"id": model, "object": "model"}]})
 
     return Starlette(
         routes=[
-            Route("/v1/completions", completions, methods=["POST"]),
-            Route("/v1/chat/completions", chat, methods=["POST"]),
+            Route("/v1/completions", partial(served, chat=False), methods=["POST"]),
+            Route("/v1/chat/completions", partial(served, chat=True), methods=["POST"]),
             Route("/v1/models", models),
         ]
     )

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
-from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant, load_block, new_block
+from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant, new_block
+from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.drafters.features import FeatureHead, load_head, new_head
 from draftproof.gpu.models import quiet
 from draftproof.gpu.train import loop

@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.engine.output import Step
-from draftproof.gpu.structures import Sampled, Structure
+from draftproof.gpu.session import Structure
+from draftproof.gpu.structures import Sampled
 from draftproof.gpu.validate.bounds import chain_odds, covered, tree_odds
 from draftproof.gpu.validate.intervals import Agreement, Ceiling, Interval
 from draftproof.gpu.verify.residual import share

@@ -65,12 +65,7 @@ def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
 
 
 def tree_odds(
-    planned: Tree,
-    tree: Tree,
-    target: Tensor,
-    proposal: Tensor,
-    tokens: Tensor,
-    strata: Tensor | None = None,
+    planned: Tree, tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, strata: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """([B, depth], [B, depth]): unbiased estimates, from each sampled draft, of bounds on Pr(tau >= 1), ...,
     Pr(tau >= depth): for verifiers valid in one iteration ("stateless") and for all ("full information").

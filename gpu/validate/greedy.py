@@ -158,7 +158,7 @@ def for_transformers(processors: Sequence[Processor], start: int) -> dict[str, A
             options["bad_words_ids"] = [list(word) for word in each.words if len(word) > 1] or None
         elif isinstance(each, Grammar):
             options["prefix_allowed_tokens_fn"] = _allowed(each.mask, start)
-        elif isinstance(each, Presence | Frequency):
+        elif isinstance(each, Frequency):
             options["logits_processor"].append(_penalised(each, start))
         elif isinstance(each, Custom):
             options["logits_processor"].append(each.function)
@@ -175,12 +175,12 @@ def _allowed(mask: Mask, start: int) -> Callable[[int, Tensor], list[int]]:
     return tokens
 
 
-def _penalised(of: Presence | Frequency, start: int) -> Callable[[Tensor, Tensor], Tensor]:
+def _penalised(of: Frequency, start: int) -> Callable[[Tensor, Tensor], Tensor]:
     def penalty(ids: Tensor, scores: Tensor) -> Tensor:
         scores = scores.clone()
         for row, text in zip(scores, ids[:, start:].tolist(), strict=True):
             for token, count in Counter(text).items():
-                row[token] -= of.penalty * (count if isinstance(of, Frequency) else 1)
+                row[token] -= of.penalty * (1 if isinstance(of, Presence) else count)
         return scores
 
     return penalty

@@ -1,25 +1,27 @@
 """Enumerates and tests the joint law of the first tokens; measures how far one lossy step is from it."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle, islice
+from itertools import cycle, islice, product
+from math import prod
 from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
+from draftproof.gpu.exact.rounding import dyadic, rounded
 from draftproof.gpu.history import after
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.verify import Drafts, Verifier
-from draftproof.gpu.verify.residual import excess
-from draftproof.gpu.verify.verifier import stop_law
+from draftproof.gpu.verify import Verifier
 from draftproof.simulators.anytime import ERROR, Process
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import normalise
+from draftproof.theory.table import Table
 
 Word: TypeAlias = tuple[int, ...]
 Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
@@ -98,8 +100,8 @@ def laws(
 
 @dataclass
 class Joint:
-    """The evidence at one prompt; `total_variation` is between frequencies and law, pure noise if
-    lossless.
+    """The evidence at one prompt. `total_variation` is between the observed frequencies and the law; for a
+    lossless verifier it is noise alone.
     """
 
     prompt: int
@@ -113,61 +115,47 @@ class Joint:
 
 
 def observe(
-    decode: Decode, prompt: Known, sampling: Sampling, runs: int, batch: int, seed: int, error: float = ERROR
-) -> Joint:
-    """Decodes one prompt `runs` times, `batch` rows at a time, or until its law is rejected."""
-    number, ids, law = prompt
-    length = len(next(iter(law)))
-    process = Process(len(law), error)
-    for start in range(0, runs, batch):
-        seeds = list(range(seed + start, seed + min(start + batch, runs)))
-        prompts = [ids] * len(seeds)
-        steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
-        for word in map(tuple, texts(steps, len(seeds))):
-            if not process.rejected:
-                process.update(word, law.get(word, 0.0))
-        if process.rejected:
-            break
-    return _evidence(number, sampling, law, process)
-
-
-def observe_pairs(
     decode: Decode,
     known: Sequence[Known],
-    requests: int,
     sampling: Sampling,
     runs: int,
     batch: int,
     seed: int,
     error: float = ERROR,
+    requests: int = 1,
+    together: int = 1,
 ) -> list[Joint]:
     """Decodes batches of so many requests `runs` times, or until a law is rejected: the joint law of the
-    first two requests, of the next two, and so on. The prompts are those of `known` in turn; `batch` rows are
-    decoded at once.
+    first `together` requests, of the next ones, and so on. The prompts are those of `known` in turn; `batch`
+    rows are decoded at once. `error` is shared by the laws.
     """
     asked = list(islice(cycle(known), requests))
     length = len(next(iter(asked[0][2])))
-    pairs = {
-        one: {(a, b): p * q for a, p in asked[one][2].items() for b, q in asked[one + 1][2].items()}
-        for one in range(0, requests - 1, 2)
-    }
-    processes = {one: Process(len(law), error / len(pairs)) for one, law in pairs.items()}
+    starts = range(0, requests - together + 1, together)
+    joint = [_product([law for *_, law in asked[at : at + together]]) for at in starts]
+    processes = [Process(len(law), error / len(joint)) for law in joint]
     many = max(1, batch // requests)
     for start in range(0, runs, many):
         count = min(many, runs - start)
-        first = seed + start * requests
-        seeds = list(range(first, first + count * requests))
+        seeds = list(range(seed + start * requests, seed + (start + count) * requests))
         prompts = [ids for _, ids, _ in asked] * count
         steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
         words = list(map(tuple, texts(steps, len(seeds))))
-        for at in range(0, len(words), requests):
-            for one, process in processes.items():
-                if not process.rejected:
-                    pair = words[at + one], words[at + one + 1]
-                    process.update(pair, pairs[one].get(pair, 0.0))
-        if any(process.rejected for process in processes.values()):
+        for first, (at, law, process) in product(
+            range(0, len(words), requests), list(zip(starts, joint, processes, strict=True))
+        ):
+            if not process.rejected:
+                seen = tuple(words[first + at : first + at + together])
+                process.update(seen, law.get(seen, 0.0))
+        if any(process.rejected for process in processes):
             break
-    return [_evidence(asked[one][0], sampling, pairs[one], process) for one, process in processes.items()]
+    every = zip(starts, joint, processes, strict=True)
+    return [_evidence(asked[at][0], sampling, law, process) for at, law, process in every]
+
+
+def _product(laws: Sequence[Mapping[Word, float]]) -> dict[tuple[Word, ...], float]:
+    every = (zip(*each, strict=True) for each in product(*(law.items() for law in laws)))
+    return {tuple(words): prod(masses) for words, masses in every}
 
 
 def _evidence(prompt: int, sampling: Sampling, law: Mapping, process: Process) -> Joint:
@@ -180,106 +168,67 @@ def _total_variation(one: Mapping, other: Mapping) -> float:
     return sum(abs(one.get(word, 0.0) - other.get(word, 0.0)) for word in {*one, *other}) / 2
 
 
+COPIES = 64
+"""Drafts at one prompt. A drafted word that none of them meets gets the row of a shorter suffix."""
+
+
 @torch.inference_mode()
-def look_ahead(
-    target: Model,
-    drafter: Model,
-    prompt: Sequence[int],
-    sampling: Sampling,
-    depth: int,
-    draft_sampling: Sampling | None = None,
-) -> Ahead:
-    """The target's rows after all words of up to `depth` kept tokens, and the drafter's after shorter
-    words.
+def look_ahead(target: Model, decode: Decode, prompt: Sequence[int], sampling: Sampling, depth: int) -> Ahead:
+    """The target's rows after all words of up to `depth` kept tokens, and the drafter's after drafted words,
+    from first steps of `decode`.
     """
-    asked = {target: sampling, drafter: draft_sampling or sampling}
-    rows: dict[Model, dict[Word, Tensor]] = {target: {}, drafter: {}}
+    rows: dict[Word, Tensor] = {}
     words: list[Word] = [()]
-    for length in range(depth + 1):
-        for model in (target, drafter) if length < depth else (target,):
-            logits = logits_after(model, prompt, words, target.vocab, asked[model])
-            seen = asked[model].rows(logits).cpu()
-            rows[model] |= dict(zip(words, seen, strict=True))
-        words = [(*word, x) for word in words for x in _support(rows[target][word])]
-    every = [row > 0 for each in rows.values() for row in each.values()]
+    for _ in range(depth + 1):
+        logits = logits_after(target, prompt, words, target.vocab, sampling)
+        rows |= dict(zip(words, sampling.rows(logits).cpu(), strict=True))
+        words = [(*word, x) for word in words for x in _support(rows[word])]
+    options = {"max_new_tokens": depth + 1, "ignore_end": True, "seed": list(range(COPIES))}
+    step = next(iter(decode([prompt] * COPIES, sampling=sampling, **options)))
+    assert step.proposal is not None
+    drafted: dict[Word, Tensor] = {}
+    for tokens, along in zip(step.tokens.tolist(), step.proposal.double().cpu(), strict=True):
+        drafted |= {tuple(tokens[:i]): row for i, row in enumerate(along) if -1 not in tokens[:i]}
+    every = [row > 0 for each in (rows, drafted) for row in each.values()]
     ids = torch.stack(every).any(0).nonzero().flatten()
     index = {x: at for at, x in enumerate(ids.tolist())}
 
     def narrow(found: dict[Word, Tensor]) -> dict[Word, Tensor]:
         return {tuple(index[x] for x in word): row[ids] for word, row in found.items()}
 
-    return narrow(rows[target]), narrow(rows[drafter])
+    return narrow(rows), narrow(drafted)
 
 
 def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
-    """The total variation between the target's law of the first gamma tokens and the law after one step that
-    drafts gamma tokens.
-
-    The target completes shorter blocks. The rule is simulated exactly: independent coins with its acceptance
-    probabilities, Y ~ norm((p - cut q)+).
+    """The total variation between the target's law and that of one step that drafts gamma tokens, which the
+    target continues; exact for the verifier's computed rates and rows.
     """
-    rows, _ = ahead
-    law = _extended(_blocks(verifier, ahead, gamma), rows, gamma)
-    return _total_variation(law, _extended({(): 1.0}, rows, gamma))
 
+    def exact(rows: Mapping[Word, Tensor]) -> Table:
+        made = {word: normalise(tuple(map(dyadic, row.tolist()))) for word, row in rows.items()}
+        return Table(len(rows[()]), made)
 
-def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> dict[Word, float]:
-    """The law of the tokens that one step emits, without the extra token after a fully accepted draft."""
-    target, proposal = ahead
-    drafts = _extended({(): 1.0}, proposal, gamma)
-    # After a token without target mass nothing can be accepted, so the tokens that follow it do not matter.
-    words = [(*word, *word[-1:] * (gamma - len(word))) for word in drafts]
-    tokens, weights = torch.tensor(words), torch.tensor(list(drafts.values()), dtype=torch.float64)
-    p, q = _along(target, words, gamma + 1), _along(proposal, words, gamma)
-    chains = Drafts(Tree.chain(gamma), p, q, tokens)
-    rates = verifier.rates(chains)
-    stops = weights[:, None] * stop_law(verifier, chains.tree, rates.accept, chains.drawn)
-    row = excess(p[:, :-1], rates.cut[:, :-1], q)
-    row = torch.where(row.sum(-1, keepdim=True) > 0, row, p[:, :-1])
-    emitted = stops[:, :-1, None] * row / row.sum(-1, keepdim=True)
-    law: defaultdict[Word, float] = defaultdict(float)
-    for word, mass in zip(words, stops[:, gamma].tolist(), strict=True):
-        law[word] += mass
-    for at, tau, x in emitted.nonzero().tolist():
-        law[(*words[at][:tau], x)] += float(emitted[at, tau, x])
-    return law
-
-
-def _extended(law: Mapping[Word, float], rows: Mapping[Word, Tensor], length: int) -> Mapping[Word, float]:
-    """The law after words shorter than `length` are continued by the rows; words without a row stay."""
-    for size in range(length):
-        longer: defaultdict[Word, float] = defaultdict(float)
-        for word, mass in law.items():
-            if len(word) != size or word not in rows:
-                longer[word] += mass
-            else:
-                for x in _support(rows[word]):
-                    longer[(*word, x)] += mass * float(rows[word][x])
-        law = longer
-    return law
-
-
-def _along(rows: Mapping[Word, Tensor], words: list[Word], count: int) -> Tensor:
-    """[n, count, V]: the rows after the first 0, 1, ... tokens of each word; a missing row is the root's."""
-    return torch.stack([torch.stack([rows.get(word[:i], rows[()]) for i in range(count)]) for word in words])
+    target, proposal = map(exact, ahead)
+    return float(rounded(verifier, Instance(target, proposal, Chain(gamma)), torch.float64).own)
 
 
 def worst_prompt(
     target: Model,
-    drafter: Model,
+    decode: Decode,
     prompts: Sequence[Sequence[int]],
     verifier: Verifier,
     gamma: int,
     sampling: Sampling,
     length: int,
-    draft_sampling: Sampling | None = None,
 ) -> tuple[float, Known]:
-    """The largest total variation of one step among prompts with an enumerable law, and its prompt.
-    BadInput if there is no such prompt.
+    """The largest total variation of one step of `decode` among prompts with an enumerable law, and its
+    prompt. BadInput if there is no such prompt.
     """
     short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
-    ahead = (look_ahead(target, drafter, prompt, sampling, gamma, draft_sampling) for prompt in short)
-    off = [total_variation(verifier, each, gamma) for each in ahead]
+    off = [
+        total_variation(verifier, look_ahead(target, decode, prompt, sampling, gamma), gamma)
+        for prompt in short
+    ]
     for number in sorted(range(len(short)), key=off.__getitem__, reverse=True):
         law = word_law(target, short[number], length, sampling)
         if law is not None:

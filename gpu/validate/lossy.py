@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.structures import Structure, structure
+from draftproof.gpu.session import Structure
+from draftproof.gpu.structures import DDTree, structure
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
-from draftproof.gpu.verify.carry import Shaped
-from draftproof.gpu.verify.residual import drafted, draw, remainder
+from draftproof.gpu.verify.carry import Along, Shaped
+from draftproof.gpu.verify.residual import drafted, draw
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from draftproof.theory.errors import BadInput, quoted
 
@@ -68,11 +68,8 @@ def _unscaled(drafts: Drafts) -> Rates:
 class _KeepsRejected(Verifier):
     """Draws the extra token from (p - cut q)+ without removing the tokens of rejected children."""
 
-    def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
-        out = super().verify(batch, softmax)
-        childless = replace(batch, tokens=torch.full_like(batch.tokens, -1))
-        row = remainder(childless, self.rates(batch).cut, out.node)
-        return replace(out, token=draw(row, batch.extra.clamp(max=BELOW_ONE)))
+    def left(self, drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
+        return super().left(replace(drafts, tokens=torch.full_like(drafts.tokens, -1)), cut, node)
 
 
 class _JointProduct(Verifier):
@@ -87,10 +84,8 @@ class _JointProduct(Verifier):
 class _TooEarly(Shaped):
     """Shapes the row one token before the old block's end."""
 
-    def changed(
-        self, rows: Tensor, proposal: Tensor, P: Tensor, Q: Tensor, kept: Tensor, left: Tensor
-    ) -> Tensor:
-        return super().changed(rows, proposal, P, Q, kept, left - 1)
+    def changed(self, rows: Tensor, proposal: Tensor, along: Along, left: Tensor) -> Tensor:
+        return super().changed(rows, proposal, along, left - 1)
 
 
 REFUSED = 0.05
@@ -113,8 +108,9 @@ class _Refusing(Verifier):
 
 @dataclass(frozen=True)
 class Lossy:
-    """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
-    lossless one acceptance is tested. `drawn` is the structure it runs on, if not one of the run's.
+    """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest, which
+    its rates have to tell; of a lossless one acceptance is tested. `drawn` is the structure it runs on, if
+    not one of the run's.
     """
 
     verifier: Verifier
@@ -129,13 +125,11 @@ _SHAPED = Verifier("", _CHAIN, chains.shaped_block_rates, upwards=True, carry=Sh
 LOSSY = (
     Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
     Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
-    Lossy(
-        _JointProduct("joint-product", _CHAIN, _plain_ratios),
-        "products of ratios and of coins",
-    ),
+    Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
     Lossy(
         Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True),
         "uncapped ratio for the whole draft",
+        faint=True,
     ),
     Lossy(
         _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
@@ -145,10 +139,12 @@ LOSSY = (
     Lossy(
         Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
         "greedy block verification without the modified target",
+        faint=True,
     ),
     Lossy(
         replace(_SHAPED, name="shaped-block-alone", carry=None),
         "shaped block verification without the modified target",
+        faint=True,
         drawn=structure("chain:1"),
     ),
     Lossy(

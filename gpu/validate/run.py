@@ -8,16 +8,16 @@ from typing import Any
 
 from rich.table import Table
 
-from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import PLAIN, Sampling
-from draftproof.gpu.structures import Structure
+from draftproof.gpu.session import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
-from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, observe_pairs, worst_prompt
+from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, worst_prompt
 from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
 from draftproof.simulators import screen
@@ -37,7 +37,7 @@ PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
 
 FAINTEST = 0.03
-"""The smallest total variation at which a faint lossy verifier must be rejected."""
+"""The smallest total variation of a step at which a lossy verifier must be rejected."""
 
 ROWS = 64
 """Texts decoded at once to measure acceptance, and for joint laws of requests, whose packed passes take time
@@ -46,8 +46,8 @@ quadratic in this number."""
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run. Small differences show early in laws of few words; laws of many words show more
-    faults.
+    """How much is run. Laws of few words show small differences after few runs; laws of many words show more
+    kinds of faults.
     """
 
     runs: int = 500  # decodings for each law
@@ -60,8 +60,10 @@ class Plan:
     top_k: tuple[int, ...] = (2, 4)
     requests: int = 8  # of a batch, if there is a selection
     half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
-    patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
-    long: int = 24  # a faint one gets this many times the runs, at its worst prompt only
+    patience: int = (
+        6  # another faulty rule gets this many times the prompts, and eight times the runs at each
+    )
+    long: int = 24  # a faint fault gets this many times the runs, at its worst prompt
 
     def words(self, verifier: Verifier, depth: int) -> int:
         """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
@@ -79,7 +81,9 @@ class Cell:
     verifier: str
     fault: str | None = None
     selection: str | None = None
-    off: float | None = None  # for a faint lossy verifier: total variation of one step at the worst prompt
+    off: float | None = (
+        None  # for a fault not noticed at once: total variation of one step at the worst prompt
+    )
     greedy: Greedy | None = None
     laws: list[Joint] = field(default_factory=list)
     acceptance: Result | None = None
@@ -157,6 +161,7 @@ class Validation:
     selections: Sequence[Selection] = ()
     sampling: Sampling = PLAIN
     draft_sampling: Sampling = PLAIN
+    draft_temperature: float | None = None
 
     def __post_init__(self) -> None:
         pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
@@ -172,7 +177,7 @@ class Validation:
                 for one in ([each.drawn] if each.drawn else self.structures)
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
-            if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
+            if fit:
                 self.cells.append((fit[-1], each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
@@ -188,9 +193,9 @@ class Validation:
         most = plan.laws * plan.patience
 
         @cache
-        def every(length: int) -> list[list[tuple[Sampling, Known]]]:
+        def every(length: int) -> list[list[tuple[Sampling, list[Known]]]]:
             return [
-                [(sampling, law) for law in laws(self.target, self.prompts, length, sampling, most)]
+                [(sampling, [law]) for law in laws(self.target, self.prompts, length, sampling, most)]
                 for sampling in samplings
             ]
 
@@ -203,8 +208,8 @@ class Validation:
                 cell.fault = how.fault
                 if how.lossless:
                     cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
-                elif isinstance(self.drafter, ModelDrafter) and how.faint:
-                    self._faint(cell, decode, verifier, structure, samplings[0])
+                elif how.faint:
+                    self._at_worst(cell, decode, verifier, structure.depth, samplings[0])
                 else:
                     in_turn = [law for turn in zip_longest(*found) for law in turn if law]
                     cell.laws = self._laws(decode, in_turn, 8)
@@ -214,7 +219,10 @@ class Validation:
                 cell.selection = selection.rule.name
                 if not selection.rule.predictable:
                     cell.fault = f"selection reads {selection.rule.reads}"
-                cell.laws = self._pairs(decode, samplings, 8 if cell.fault else 1)
+                given, length = (self.target, self.prompts), min(PAIR, plan.length)
+                known = [(each, laws(*given, length, each, plan.requests)) for each in samplings]
+                pairs = {"requests": plan.requests, "together": 2}
+                cell.laws = self._laws(decode, known, 8 if cell.fault else 1, **pairs)
             else:
                 few = [law for each in found for law in each[: plan.laws]]
                 cell.laws = self._laws(decode, few, 1)
@@ -224,10 +232,8 @@ class Validation:
             yield cell
 
     def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
-        alone = self.draft_sampling.temperature != self.sampling.temperature
-
         def decode(prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any) -> Iterator[Step]:
-            heat = self.draft_sampling.temperature if alone else sampling.temperature
+            heat = sampling.temperature if self.draft_temperature is None else self.draft_temperature
             return generate(
                 self.target,
                 self.drafter,
@@ -259,39 +265,26 @@ class Validation:
                     return acceptance.result()
         raise AssertionError("there is a prompt")
 
-    def _faint(
-        self, cell: Cell, decode: Decode, verifier: Verifier, structure: Structure, sampling: Sampling
+    def _at_worst(
+        self, cell: Cell, decode: Decode, verifier: Verifier, depth: int, sampling: Sampling
     ) -> None:
-        assert isinstance(self.drafter, ModelDrafter)
-        models = self.target, self.drafter.model
-        draft = replace(self.draft_sampling, top_k=sampling.top_k)
-        given = self.many, verifier, structure.depth, sampling, self.plan.length, draft
-        cell.off, known = worst_prompt(*models, *given)
+        """Tests at the prompt where one step is furthest from the target's law, unless that is too near."""
+        given = self.many, verifier, depth, sampling, self.plan.words(verifier, depth)
+        cell.off, known = worst_prompt(self.target, decode, *given)
         if not cell.too_faint:
-            cell.laws = self._laws(decode, [(sampling, known)], self.plan.long)
+            cell.laws = self._laws(decode, [(sampling, [known])], self.plan.long)
 
-    def _pairs(self, decode: Decode, samplings: Sequence[Sampling], times: int) -> list[Joint]:
-        """Tests the joint laws of two requests of a batch, at each number of kept tokens; if `times` exceeds
-        1, stops at the first rejection.
+    def _laws(
+        self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], times: int, **batch: int
+    ) -> list[Joint]:
+        """Tests laws with `times` the planned runs; if `times` exceeds 1, stops at the first rejection.
+        `batch`: how many requests are decoded and tested together.
         """
         plan, found = self.plan, []
-        for sampling in samplings:
-            known = laws(self.target, self.prompts, min(PAIR, plan.length), sampling, plan.requests)
-            runs, rows, error = plan.runs * times, min(ROWS, plan.batch), ERROR / len(samplings)
-            found += observe_pairs(decode, known, plan.requests, sampling, runs, rows, plan.seed, error)
+        rows, error = min(ROWS, plan.batch) if batch else plan.batch, ERROR / len(known)
+        for sampling, prompts in known:
+            found += observe(decode, prompts, sampling, plan.runs * times, rows, plan.seed, error, **batch)
             if times > 1 and any(each.rejected for each in found):
-                break
-        return found
-
-    def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
-        """Tests each prompt with `times` the planned runs; if `times` exceeds 1, stops at the first
-        rejection.
-        """
-        plan, error = self.plan, ERROR / len(known)
-        found: list[Joint] = []
-        for sampling, prompt in known:
-            found.append(observe(decode, prompt, sampling, plan.runs * times, plan.batch, plan.seed, error))
-            if times > 1 and found[-1].rejected:
                 break
         return found
 

@@ -6,10 +6,9 @@ of the same name in theory/verifiers.
 
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
-from torch import Tensor
-
-from draftproof.gpu.rows import Setting, probabilities
+from draftproof.gpu.rows import probabilities
 from draftproof.gpu.verify.batch import ERRORS, Batch, Drafts, Outcome
 from draftproof.gpu.verify.verifier import Rates, Verifier
 from draftproof.theory.errors import BadInput, quoted
@@ -27,16 +26,9 @@ def named(name: str) -> Verifier:
     return VERIFIERS[name]
 
 
-def from_logits(
-    name: str,
-    batch: Batch,
-    *,
-    temperature: Setting = 1.0,
-    top_k: int | Tensor = 0,
-    top_p: Setting = 1.0,
-    min_p: Setting = 0.0,
-) -> Outcome:
-    """`Verifier.verify` on logits: both sides become rows by the same settings (`rows.probabilities`).
+def from_logits(name: str, batch: Batch, **settings: Any) -> Outcome:
+    """`Verifier.verify` on logits: both sides become rows by the same settings, which are the temperature,
+    top_k, top_p and min_p of `rows.probabilities`.
 
     >>> import torch
     >>> from draftproof.gpu.draft import Tree
@@ -44,8 +36,7 @@ def from_logits(
     >>> from_logits("block", Batch(Tree.chain(1), even, even[:, :1], torch.tensor([[3]]), coin, extra)).node
     tensor([1])
     """
-    rows = batch.map_rows(lambda logits: probabilities(logits, temperature, top_k, top_p, min_p))
-    return named(name).verify(rows)
+    return named(name).verify(batch.map_rows(lambda logits: probabilities(logits, **settings)))
 
 
 __all__ = ["ERRORS", "VERIFIERS", "Batch", "Drafts", "Outcome", "Rates", "Verifier", "from_logits", "named"]

@@ -22,11 +22,11 @@ ERRORS = {
 
 @dataclass(frozen=True)
 class Drafts:
-    """One draft per row of the batch: all that acceptance probabilities are computed from.
+    """One draft per row of the batch: everything from which acceptance probabilities are computed.
 
     target [B, N, V]: the target's row after each node. proposal [B, I, V]: the rows that children of inner
     nodes were drawn from, None for deterministic drafts. tokens [B, N - 1]: the ids of nodes 1 to N - 1, -1
-    where none was drawn. Rows are probabilities, or logits if the function that takes them says so. strata
+    where none was drawn. Rows are probabilities, or logits for functions that say so. strata
     [B, I, V]: for stratified trees, each token's place in the strata (`gpu.strata`); `proposal` holds the
     strata's mean.
     """

@@ -1,10 +1,15 @@
 """Modified targets in batches: what greedy and shaped block verification leave behind after a stop."""
 
+from typing import TypeAlias
+
 import torch
 from torch import Tensor
 from torch import constant_pad_nd as pad
 
 from draftproof.gpu.verify.residual import drafted, pick
+
+Along: TypeAlias = tuple[Tensor, Tensor, Tensor]
+"""P, Q and kept [B, gamma + 1] each, as in `Carry`, after the first 0, 1, ... tokens."""
 
 
 class Carry:
@@ -24,10 +29,8 @@ class Carry:
         self.layers: list[tuple[Tensor, ...]] = []  # P, Q, kept, left [B]
         self.along: list[tuple[Tensor, ...]] = []  # P, Q, kept [B, gamma + 1], rows with older layers
 
-    def changed(
-        self, rows: Tensor, proposal: Tensor, P: Tensor, Q: Tensor, kept: Tensor, left: Tensor
-    ) -> Tensor:
-        """The rows [B, gamma + 1, V], with one modification: P, Q and kept [B, gamma + 1] are along them."""
+    def changed(self, rows: Tensor, proposal: Tensor, along: Along, left: Tensor) -> Tensor:
+        """The rows [B, gamma + 1, V] with one modification, whose P, Q and kept along the rows are given."""
         raise NotImplementedError
 
     def modified(self, target: Tensor, proposal: Tensor, tokens: Tensor) -> Tensor:
@@ -36,7 +39,7 @@ class Carry:
         for P, Q, kept, left in self.layers:
             along = _along(P, Q, kept, rows, proposal, tokens)
             self.along.append((*along, rows))
-            rows = self.changed(rows, proposal, *along, left).to(target.dtype)
+            rows = self.changed(rows, proposal, along, left).to(target.dtype)
         return rows
 
     def emit(self, rows: Tensor, proposal: Tensor, tokens: Tensor, tau: Tensor, extra: Tensor) -> None:
@@ -65,9 +68,8 @@ class Modified(Carry):
     norm((P p - Q q)+). The exact form is theory/verifiers/greedy_block.py.
     """
 
-    def changed(
-        self, rows: Tensor, proposal: Tensor, P: Tensor, Q: Tensor, kept: Tensor, left: Tensor
-    ) -> Tensor:
+    def changed(self, rows: Tensor, proposal: Tensor, along: Along, left: Tensor) -> Tensor:
+        P, Q, _ = along
         p, q = rows[:, :-1].double(), proposal[:, : rows.shape[1] - 1].double()
         excess = (P[:, :-1, None] * p - Q[:, :-1, None] * q).clamp(min=0)
         whole = excess.sum(-1, keepdim=True)
@@ -83,11 +85,9 @@ class Shaped(Carry):
 
     at_the_end = True
 
-    def changed(
-        self, rows: Tensor, proposal: Tensor, P: Tensor, Q: Tensor, kept: Tensor, left: Tensor
-    ) -> Tensor:
+    def changed(self, rows: Tensor, proposal: Tensor, along: Along, left: Tensor) -> Tensor:
         end = left.clamp(0, proposal.shape[1] - 1)
-        k = kept.gather(1, end[:, None])
+        k = along[2].gather(1, end[:, None])
         p, q = pick(rows, end).double(), pick(proposal, end).double()
         room = (p - (1 - k) / mass(q)[:, None] * q.nan_to_num(0.0, 0.0, 0.0)).clamp(min=0)
         later = (p - k * room / room.sum(-1, keepdim=True)).clamp(min=0)
@@ -96,9 +96,7 @@ class Shaped(Carry):
         return rows.scatter(1, end[:, None, None].expand_as(rows[:, :1]), made[:, None].to(rows.dtype))
 
 
-def _along(
-    P: Tensor, Q: Tensor, kept: Tensor, rows: Tensor, proposal: Tensor, tokens: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+def _along(P: Tensor, Q: Tensor, kept: Tensor, rows: Tensor, proposal: Tensor, tokens: Tensor) -> Along:
     """[B, gamma + 1] each: P and Q times the joint probability of the first i tokens, 0 after a missing one,
     and the least Q / P up to there.
     """

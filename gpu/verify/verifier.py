@@ -69,7 +69,7 @@ class Verifier:
         noise = batch.coins, batch.extra
         coins, extra = noise if softmax else (each.clamp(max=BELOW_ONE) for each in noise)
         node = self.decide(batch.tree, rates.accept, batch.drawn, coins)
-        token = draw(remainder(batch, rates.cut, node), extra)
+        token = draw(self.left(batch, rates.cut, node), extra)
         if softmax:  # the engine takes no row with an error
             return Outcome(node, token, error)
         wrong = error > 0
@@ -92,6 +92,10 @@ class Verifier:
         taken[:, 0].fill_(True)
         reached = (taken[:, None] | ~tree.above).all(-1)
         return torch.where(reached, tree.levels, -1).argmax(1)
+
+    def left(self, drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
+        """[B, V], not normalised: the law of the extra token after a stop at node [B]."""
+        return remainder(drafts, cut, node)
 
     @property
     def modifies_target(self) -> bool:

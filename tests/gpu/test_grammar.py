@@ -182,6 +182,6 @@ def test_what_is_no_grammar_is_bad_input(shipped, tmp_path, given, said):
 
 def test_a_file_that_cannot_be_read_is_bad_input(shipped, tmp_path):
     (tmp_path / "text").write_text("{", encoding="utf-8")
-    for name, said in (("text", "not JSON"), ("nowhere", "No such file")):
+    for name, said in (("text", "not JSON"), ("nowhere", "no such file")):
         with pytest.raises(BadInput, match=said):
             read(tmp_path / name, shipped[0])

@@ -105,6 +105,7 @@ def test_large_vocabularies():
 def test_throughput():
     from draftproof.gpu.bench import report
     from draftproof.gpu.bench.models import Bench, Plan
+    from draftproof.gpu.prompts import Prompt
 
     with pretended() as device:
         target, drafter = pair(None, None, device)
@@ -112,10 +113,10 @@ def test_throughput():
         drafts = [
             structure(each) for each in ("chain:3", "tree:2x2", "top-k:2x2x4", "paths:2x2", "tree+:2x2")
         ]
-        plan = Plan(tokens=6, repeats=1, temperatures=(0.7,))
-        bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), [[5, 6, 7, 8]], plan)
+        plan, prompts = Plan(tokens=6, repeats=1, temperatures=(0.7,)), [Prompt("", [5, 6, 7, 8])]
+        bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), prompts, plan)
         assert len(list(bench.run())) == bench.total
-        assert not any(row["problems"] for row in report.rows_of(bench.cells))
+        assert not any(row["problems"] for row in report.rows_of(bench.cells, prompts))
 
 
 @pytest.mark.slow

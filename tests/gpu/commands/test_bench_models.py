@@ -79,6 +79,23 @@ def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch
     assert "E[tau]: measured" in out
 
 
+@pytest.mark.parametrize(("given", "expected"), [((), {0.2, 1.0}), (("--draft-temperature", 1), {1.0})])
+def test_the_drafters_temperature_is_the_cells_unless_one_is_given(command, monkeypatch, given, expected):
+    from draftproof.gpu.bench import models
+
+    right, seen = models.generate, set()
+
+    def noted(*pair, draft_sampling, **options):
+        seen.add(draft_sampling.temperature)
+        return right(*pair, draft_sampling=draft_sampling, **options)
+
+    monkeypatch.setattr(models, "generate", noted)
+    few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 1, "--temperature", 0.2, *given)
+    status, _, _ = command(*FEW, *few)
+    assert status == 0
+    assert seen == expected
+
+
 def test_one_repeat_has_no_interval(command):
     few = ("--draft", "chain:2", "--verifier", "token", "--verifier", "block", "--repeats", 1)
     status, out, _ = command(*FEW, *few)
@@ -246,7 +263,7 @@ def test_processors_in_every_method(command):
         (["--acceptance", "0.5"], "--acceptance is for runs with --random only"),
         (["--model", "shipped", "--prompt-tokens", "9"], "--prompt-tokens is for runs with --random only"),
         (["--model", "shipped", "--drafter", "none"], "name a drafter"),
-        (["--model", "shipped", "--prompts", "nowhere.txt"], "No such file"),
+        (["--model", "shipped", "--prompts", "nowhere.txt"], "no such file"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(command, arguments, said):

@@ -113,7 +113,7 @@ def test_questions_of_a_file_with_all_turns(run, tmp_path):
     [
         (["--chat"], "has no chat template"),
         (["--prompts", "nowhere", "--prompt", "a"], "cannot be combined"),
-        (["--prompts", "nowhere"], "nowhere: No such file"),
+        (["--prompts", "nowhere"], "nowhere: no such file"),
         (["--logprobs", 1], "--logprobs is for runs with --json"),
     ],
 )
@@ -212,7 +212,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
         (["generate", "--logit-bias", "x=1"], "write ID=NUMBER"),
         (["generate", "--logit-bias", "5000=1"], "token 5000 is not one of the vocabulary's 1024"),
         (["generate", "--bad-word", " "], "--bad-word is empty"),
-        (["generate", "--grammar", "nowhere.json"], "nowhere.json: No such file"),
+        (["generate", "--grammar", "nowhere.json"], "nowhere.json: no such file"),
         (["generate", "--logits-processor", "math:nothing"], "math: has no 'nothing'"),
         (["train"], "OUT"),
         (["train", "x", "--preset", "huge"], "--preset"),

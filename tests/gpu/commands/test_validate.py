@@ -117,10 +117,10 @@ def test_one_draft_in_twenty_refused_is_noticed_by_acceptance_alone(command):
 
 def test_what_is_not_noticed_is_status_1_and_said(command):
     status, out, err = command(
-        *FEW, "--draft", "chain:2", "--verifier", "block", "--runs", 1, "--only", "typical"
+        *FEW, "--draft", "tree:2x2", "--verifier", "rrs", "--runs", 1, "--only", "specinfer-on-distinct"
     )
     assert (status, err) == (1, "")
-    assert "accepts what the target finds likely enough, but not noticed in" in out
+    assert "rule for draws with replacement on draws without, but not noticed in" in out
     assert "NOT noticed" in out
 
 
@@ -170,7 +170,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--verifier", "blok"], "'blok' is not one of 'block'"),
         (["--verifier", "block", "--draft", "tree:2x2"], "none of the verifiers"),
         (["--only", "bloc"], "nothing faulty is named"),
-        (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
+        (["--prompts", "nowhere.txt"], "nowhere.txt: no such file"),
         (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
         (["--temperature", "0"], "--temperature"),
         (["--selection", "tetriss"], "no selection rule is named 'tetriss'"),

@@ -8,8 +8,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters.block_diffusion import Variant, load_block, new_block
+from draftproof.gpu.drafters.block_diffusion import Variant, new_block
 from draftproof.gpu.drafters.choose import SHIPPED, pair
+from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.rows import Sampling
@@ -130,13 +131,15 @@ def test_a_folder_gives_the_same_network(which, tmp_path):
         assert torch.equal(weight, network.state_dict()[name].bfloat16().float())
     config = tmp_path / "config.json"
     about = json.loads(config.read_text())
-    for change in (
-        {"dflash_config": {}},
-        {"block_size": None},
-        {"hidden_size": 64},
+    for change, said in (
+        ({"dflash_config": {}}, "lacks target_layer_ids"),
+        ({"dflash_config": about["dflash_config"] | {"fusion": None}}, "lacks fusion"),
+        ({"block_size": None}, "lacks block_size"),
+        ({"hidden_size": 64}, "made for"),
+        ({"intermediate_size": 8}, "has the shape"),
     ):
         config.write_text(json.dumps(about | change))
-        with pytest.raises(BadInput, match=r"block drafter|made for"):
+        with pytest.raises(BadInput, match=said):
             load_block(tmp_path, target().network)
 
 

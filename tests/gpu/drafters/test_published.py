@@ -25,7 +25,7 @@ NEAR = {"rtol": 0, "atol": 1e-4}
 def drafter(folder, of=None):
     """The drafter in a folder, as the commands load it."""
     of = of or ref.target()
-    found = choose.kind(choose.about(folder))
+    found = choose.kind(choose.config_of(folder))
     return choose.loaded(folder, found, of, str(folder))
 
 

@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu import structures
-from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.drafters import choose
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
@@ -23,7 +22,7 @@ from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.strata import stratified
-from draftproof.gpu.structures import structure
+from draftproof.gpu.structures import DDTree, structure
 from draftproof.gpu.verify import named
 from draftproof.gpu.verify.carry import Shaped
 from tests.gpu.drafters import reference
@@ -132,8 +131,8 @@ def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifi
     assert agreement(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
 
 
-def at_the_wrong_place(kept, rows, proposal, P, Q, least, left, right=Shaped.changed):
-    return right(kept, rows, proposal, P, Q, least, left - 1)
+def at_the_wrong_place(kept, rows, proposal, along, left, right=Shaped.changed):
+    return right(kept, rows, proposal, along, left - 1)
 
 
 BROKEN = {

@@ -15,7 +15,8 @@ from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Draft, structure
+from draftproof.gpu.session import Draft
+from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from draftproof.simulators.batches import batch_law
 from draftproof.theory.batch import Batch, presented

@@ -9,7 +9,7 @@ pytest.importorskip("transformers")
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.joint import look_ahead, total_variation, worst_prompt
+from draftproof.gpu.validate.joint import logits_after, look_ahead, total_variation, worst_prompt
 from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import VERIFIERS
 from draftproof.simulators.enumerate import emission
@@ -52,31 +52,45 @@ def test_total_variation_is_the_exact_engines(ours, exact):
     assert (max(off) > 1e-6) == (ours.name in BY_NAME)
 
 
-def test_rows_ahead_are_those_that_decoding_sees():
-    ahead = look_ahead(target(), near(), PROMPTS[1], THREE, 2)
-    assert len(ahead[0]) == 1 + 3 + 9
-    assert len(ahead[1]) == 1 + 3
-    step = next(
-        generate(
-            target(),
-            drafter("near"),
-            [PROMPTS[1]],
-            verifier=VERIFIERS["block"],
-            structure=structure("chain:2"),
-            sampling=THREE,
-        )
-    )
-    for seen, kept in ((step.target, ahead[0]), (step.proposal, ahead[1])):
-        first, own = seen[0, 0].double().sort().values, kept[()].sort().values
-        assert torch.allclose(first[-3:], own[-3:], atol=1e-5)
+def decode(name):
+    def first_steps(prompts, *, sampling, **options):
+        models = {"target": target(), "drafter": drafter(name), "prompts": prompts}
+        rule = {"verifier": VERIFIERS["block"], "structure": structure("chain:2"), "sampling": sampling}
+        return generate(**models, **rule, **options)
+
+    return first_steps
+
+
+def likeliest(rows):
+    """The masses of the kept tokens of each row, as a sorted list."""
+    return torch.tensor(sorted(sorted(row[row > 0].tolist()) for row in rows))
+
+
+def test_rows_ahead_are_those_of_plain_passes():
+    rows, drafted = look_ahead(target(), decode("near"), PROMPTS[1], THREE, 2)
+    assert len(rows) == 1 + 3 + 9
+    assert len(drafted) == 1 + 3
+    first = THREE.rows(logits_after(near(), PROMPTS[1], [()], near().vocab, THREE))
+    words = [(x,) for x in first[0].nonzero().flatten().tolist()]
+    second = THREE.rows(logits_after(near(), PROMPTS[1], words, near().vocab, THREE))
+    for plain, length in ((first, 0), (second, 1)):
+        own = [row for word, row in drafted.items() if len(word) == length]
+        assert torch.allclose(likeliest(plain), likeliest(own), atol=1e-5)
     for verifier in (VERIFIERS["block"], VERIFIERS["token"]):
-        assert total_variation(verifier, ahead, 2) < 1e-12
+        assert total_variation(verifier, (rows, drafted), 2) < 1e-6
+
+
+def test_rows_ahead_of_a_block_drafter_depend_on_the_depth_alone():
+    _, drafted = look_ahead(target(), decode("block"), PROMPTS[1], THREE, 2)
+    after = [row for word, row in drafted.items() if len(word) == 1]
+    assert len(after) == 3
+    assert all(torch.equal(row, after[0]) for row in after)
 
 
 def test_the_worst_prompt_is_the_one_with_the_largest_total_variation():
-    rule = BY_NAME["unscaled-residual"].verifier
-    off, (number, prompt, law) = worst_prompt(target(), near(), PROMPTS, rule, 2, THREE, 2)
-    every = [total_variation(rule, look_ahead(target(), near(), each, THREE, 2), 2) for each in PROMPTS]
+    rule, way = BY_NAME["unscaled-residual"].verifier, decode("near")
+    off, (number, prompt, law) = worst_prompt(target(), way, PROMPTS, rule, 2, THREE, 2)
+    every = [total_variation(rule, look_ahead(target(), way, each, THREE, 2), 2) for each in PROMPTS]
     assert off == max(every) == every[number]
     assert prompt == PROMPTS[number]
     assert sum(law.values()) == pytest.approx(1)

@@ -14,7 +14,7 @@ from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.joint import laws, observe_pairs
+from draftproof.gpu.validate.joint import laws, observe
 from draftproof.gpu.verify import named
 from draftproof.theory.selection import RULES
 from tests.gpu import tables
@@ -30,7 +30,7 @@ def observed(rule, times=1, requests=8):
     decode = partial(generate, target, drafter, verifier=named("token"), structure=structure("chain:2"),
                      selection=Selection.of(rule, requests // 2, requests))  # fmt: skip
     known = laws(target, [[n] for n in range(8)], 2, TWO, 8)
-    return observe_pairs(decode, known, requests, TWO, 150 * times, 400, 0)
+    return observe(decode, known, TWO, 150 * times, 400, 0, requests=requests, together=2)
 
 
 @pytest.mark.parametrize("rule", ["tetris-repaired", "dspark"])
@@ -76,7 +76,7 @@ def test_rules_that_show_on_few_rows_are_noticed_there(rule, target, proposal, f
         selection = Selection.of(name, 2 if forbidden else 1, 2)
         decode = partial(generate, *models, verifier=named("token"), structure=structure("chain:1"),
                          draft_sampling=Sampling(), selection=selection)  # fmt: skip
-        (found,) = observe_pairs(decode, known, 2, sampling, 2000, 4000, 0)
+        (found,) = observe(decode, known, sampling, 2000, 4000, 0, requests=2, together=2)
         assert found.rejected == noticed
 
 
@@ -95,5 +95,5 @@ def test_requests_that_are_correlated_are_noticed_though_each_is_right():
                         seed=same, **options)  # fmt: skip
 
     known = laws(target, [[0], [4]], 2, TWO, 2)
-    (found,) = observe_pairs(decode, known, 2, TWO, 800, 400, 0)
+    (found,) = observe(decode, known, TWO, 800, 400, 0, requests=2, together=2)
     assert found.rejected

@@ -56,11 +56,11 @@ def test_a_law_of_words_is_the_product_of_rows_and_sums_to_one():
 @pytest.mark.parametrize(("name", "spelling"), [("block", "chain:2"), ("traversal", "tree:2x2")])
 def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, spelling):
     (known,) = laws(target(), PROMPTS, 2, TWO, 1)
-    found = observe(decoding(named(name), structure(spelling)), known, TWO, runs=300, batch=150, seed=0)
+    (found,) = observe(decoding(named(name), structure(spelling)), [known], TWO, runs=300, batch=150, seed=0)
     assert not found.rejected
     assert (found.runs, found.words) == (300, 4)
     wider = replace(TWO, top_k=5)
-    other = observe(decoding(named(name), structure(spelling)), known, wider, runs=300, batch=50, seed=0)
+    (other,) = observe(decoding(named(name), structure(spelling)), [known], wider, runs=300, batch=50, seed=0)
     assert other.rejected
     assert other.log_e == torch.inf
 
@@ -68,7 +68,7 @@ def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, sp
 def test_a_lossy_verifier_is_noticed():
     (known,) = laws(target(), PROMPTS, 2, TWO, 1)
     typical = next(each.verifier for each in LOSSY if each.verifier.name == "typical")
-    found = observe(decoding(typical, structure("chain:2")), known, TWO, runs=2000, batch=200, seed=0)
+    (found,) = observe(decoding(typical, structure("chain:2")), [known], TWO, runs=2000, batch=200, seed=0)
     assert found.rejected
     assert found.runs < 2000
 
@@ -140,7 +140,7 @@ def test_rates_of_another_verifier_do_not_agree():
 def test_one_draft_in_twenty_refused_keeps_the_law_and_is_noticed():
     refusing = next(each.verifier for each in LOSSY if each.lossless)
     (known,) = laws(target(), PROMPTS, 2, TWO, 1)
-    kept = observe(decoding(refusing, structure("chain:2")), known, TWO, runs=2000, batch=500, seed=0)
+    (kept,) = observe(decoding(refusing, structure("chain:2")), [known], TWO, runs=2000, batch=500, seed=0)
     assert not kept.rejected
     shape = structure("chain:3")
     for verifier, agrees in ((named("token"), True), (refusing, False)):

@@ -76,8 +76,8 @@ def test_rows_are_those_of_the_exact_engine_over_stacked_stops(seed, kind):
 class Early(carry.Shaped):
     """The row one token before the block's end."""
 
-    def changed(self, rows, proposal, P, Q, kept, left):
-        return super().changed(rows, proposal, P, Q, kept, left - 1)
+    def changed(self, rows, proposal, along, left):
+        return super().changed(rows, proposal, along, left - 1)
 
 
 class Alone(carry.Shaped):

@@ -1,10 +1,9 @@
-"""What `gpu generate` keeps of a run: tokens, texts and, if they are asked for, log-probabilities."""
+"""What is kept of a run: tokens, texts and, if they are asked for, log-probabilities."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from draftproof.gpu.engine.output import Step
+from draftproof.gpu.engine.output import Step
 
 Odds: TypeAlias = dict[str, Any]
 """The JSON object of one emitted token's log-probabilities."""
@@ -13,7 +12,7 @@ UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 """What a tokenizer decodes an incomplete character to."""
 
 
-def log_probabilities(step: "Step", likeliest: int) -> list[list[Odds]]:
+def log_probabilities(step: Step, likeliest: int) -> list[list[Odds]]:
     """For each row of a step and each token that it emitted: the log-probability of the token and the
     `likeliest` tokens with theirs, under the target after the tokens before it. Penalties, biases and masks
     are applied, temperature and filters are not.
@@ -38,7 +37,7 @@ def log_probabilities(step: "Step", likeliest: int) -> list[list[Odds]]:
 
 
 class Transcript:
-    """Tokens and texts by prompt, and the counts of the last line."""
+    """Tokens and texts by prompt, and the counts of the last line of `gpu generate`."""
 
     def __init__(
         self,
@@ -55,10 +54,8 @@ class Transcript:
         self.printed = 0  # characters already shown of a single text
         self.error: str | None = None
 
-    def add(self, step: Any) -> str:
-        """Adds a step; returns text to show: the new characters of a single text, or a batch's finished
-        texts.
-        """
+    def keep(self, step: Step) -> None:
+        """Adds a step."""
         self.steps += 1
         self.row_steps += len(step.rows)
         self.accepted += sum(step.accepted)
@@ -69,6 +66,12 @@ class Transcript:
         for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
             self.ids[row] += tokens
             self.finished[row] = why
+
+    def add(self, step: Step) -> str:
+        """Adds a step; returns text to show: the new characters of a single text, or a batch's finished
+        texts.
+        """
+        self.keep(step)
         if len(self.prompts) > 1:
             return "".join(self._whole(row) for row in step.rows if self.finished[row] is not None)
         text = self.text(0)
