@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import SHIFT, rounding_bound
 from draftproof.simulators.audit.sandbox import Sandbox
@@ -76,9 +75,7 @@ class Loop(Target):
         length = instance.draft.depth + rounds
 
         def run(source: Source) -> tuple[Prefix, None]:
-            sandbox.current.start(source)
-            real = source.rng if isinstance(source, Chance) and source.native else None
-            known = {"gamma": instance.draft.depth, "rng": real or Generator(source)}
+            known = {"gamma": instance.draft.depth, "rng": sandbox.start(source)}
             more, named = [known[name] for name in self._extra], {name: known[name] for name in self._named}
             with answering(source, self.dtype):
                 prompt = torch.zeros(1, 1, dtype=torch.int64)

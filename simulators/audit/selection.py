@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
@@ -126,10 +125,9 @@ class Selection(Target):
         batch: Batch,
         together: tuple[Prefix, ...],
     ) -> Decision:
-        sandbox.current.start(source)
+        rng = sandbox.start(source)
         given: list[Any] = [array.copy() for array in prepared]
-        more = [batch.capacity, *(Generator(source) for _ in self._extra)]
-        named = {name: Generator(source) for name in self._named}
+        more, named = [batch.capacity, *(rng for _ in self._extra)], dict.fromkeys(self._named, rng)
 
         def run(inputs: list[Any]) -> Decision:
             return sandbox.call(lambda: self._decision(batch, together, self.select(*inputs, *more, **named)))

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from draftproof.simulators.audit.battery import equal_rows
-from draftproof.simulators.audit.judge.report import Finding, named
+from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.randomness.sources import Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Run, Target, paths_text
@@ -30,9 +30,9 @@ EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
 
 
 def findings_at_edges(
-    target: Target, sandbox: Sandbox, chosen: Sequence[Instance], found: dict[str, Finding], padding: bool
+    target: Target, sandbox: Sandbox, chosen: Sequence[Instance], report: Report, padding: bool
 ) -> None:
-    """Adds the faults at the edges to `found`, on the smaller of the instances.
+    """Adds the faults at the edges to the report, on the smaller of the instances.
 
     A slow target is tried on two drafts: the first, and the first that has a token of probability zero
     under the target.
@@ -44,23 +44,23 @@ def findings_at_edges(
     if target.slow:
         tried = [tried[0], *[each for each in tried[1:] if _drafts_impossible(*each)][:1]]
     for instance, program in tried:
-        _at_edges(target.slow, instance, program, found)
+        _at_edges(target.slow, instance, program, report)
     if not isinstance(target, DraftVerifier):
         return
     for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
-        found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
+        report.note(fault.kind, f"{fault.what}; target rows of NaN")
     if padding:  # a drafted id of -1 means that nothing was drafted: it must not be emitted
         for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
-            found.setdefault("accepts padding", Finding("accepts padding", fault.what))
+            report.note("accepts padding", fault.what)
     if not target.slow:
-        _with_equal_rows(target, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, found)
+        _with_equal_rows(target, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, report)
 
 
 def _drafts_impossible(instance: Instance, program: Program) -> bool:
     return program.draft is not None and bool(_impossible(instance, program.draft.path[-1].prefix))
 
 
-def _at_edges(slow: bool, instance: Instance, program: Program, found: dict[str, Finding]) -> None:
+def _at_edges(slow: bool, instance: Instance, program: Program, report: Report) -> None:
     # One coin, or all of them, are at an edge.
     probe = Fixed([0.5])
     _fault(program.run, probe, None)
@@ -69,8 +69,8 @@ def _at_edges(slow: bool, instance: Instance, program: Program, found: dict[str,
             fault = _fault(program.run, Fixed(coins, last), instance)
             if fault is not None:
                 where = ", ".join(filter(None, (which, f"on {named(instance)}", program.drafted)))
-                finding = Finding(fault.kind, f"{fault.what}; {where}", True, CURES.get(fault.kind, ""))
-                found.setdefault(f"edge {fault.kind}", finding)
+                kind, cure = fault.kind, CURES.get(fault.kind, "")
+                report.note(kind, f"{fault.what}; {where}", f"edge {kind}", edge=True, cure=cure)
 
 
 def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
@@ -83,7 +83,7 @@ def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
 
 
 def _with_equal_rows(
-    verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, found: dict[str, Finding]
+    verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, report: Report
 ) -> None:
     # Rows of p and q that differ only by rounding, and the largest coins. A ratio p/q just below 1 rejects
     # its type's largest coin, and then (p - q)+ may be zero everywhere. Rows given as probabilities are once
@@ -97,8 +97,8 @@ def _with_equal_rows(
                     if fault is not None:
                         where = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding, "
                         where += f"on {named(instance)}, drafted {paths_text(draft)}"
-                        finding = Finding(fault.kind, where, True, EQUAL_ROWS_CURE)
-                        found.setdefault(f"equal rows {fault.kind}", finding)
+                        kind, key = fault.kind, f"equal rows {fault.kind}"
+                        report.note(kind, where, key, edge=True, cure=EQUAL_ROWS_CURE)
                         return
 
 

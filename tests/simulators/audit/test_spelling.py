@@ -34,7 +34,17 @@ def test_an_ordinary_spelling_is_audited(function):
     assert report.lossless, report
 
 
-@pytest.mark.parametrize("name", ["count_and_token", "batch", "flat", "from_logits", "batch_of_one"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "count_and_token",
+        "batch",
+        "batch_that_draws_for_every_position",
+        "flat",
+        "from_logits",
+        "batch_of_one",
+    ],
+)
 def test_a_fault_is_found_in_each_layout(name, monkeypatch):
     monkeypatch.setattr(spelled, "GENEROUS", 1.25)
     report = audit.examine(getattr(spelled, name), **SMALL)
