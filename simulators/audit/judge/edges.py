@@ -4,7 +4,7 @@ An extreme coin has probability 2^-24 or less, so it changes no law by more than
 reported as separate findings: a token of probability zero, an id outside the vocabulary, an error.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -15,7 +15,7 @@ from draftproof.simulators.audit.randomness.sources import Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Run, Target, paths_text
 from draftproof.simulators.enumerate import drafts
-from draftproof.theory.draft import Draft
+from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix
 
@@ -43,8 +43,12 @@ def findings_at_edges(
     tried = [(instance, program) for instance in small for program in target.calls(sandbox, instance)]
     if target.slow:
         tried = [tried[0], *[each for each in tried[1:] if _drafts_impossible(*each)][:1]]
-    for instance, program in tried:
-        _at_edges(target.slow, instance, program, report)
+    seen = set()
+    for n, (instance, program) in enumerate(tried):
+        sandbox.observer.progress(n, len(tried), f"coins at the edges, {named(instance)}")
+        kind = _kind(instance, program)
+        _at_edges(target.slow, instance, program, report, alone=kind not in seen)
+        seen.add(kind)
     if not isinstance(target, DraftVerifier):
         return
     for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
@@ -60,10 +64,23 @@ def _drafts_impossible(instance: Instance, program: Program) -> bool:
     return program.draft is not None and bool(_impossible(instance, program.draft.path[-1].prefix))
 
 
-def _at_edges(slow: bool, instance: Instance, program: Program, report: Report) -> None:
-    # One coin, or all of them, are at an edge.
+def _kind(instance: Instance, program: Program) -> Hashable:
+    # What a single coin at an edge decides by: the zeros of the rows along the draft, and where p exceeds q.
+    if program.draft is None:
+        return instance.name
+
+    def compared(node: Node) -> Hashable:
+        p, q = instance.target[node.prefix], node.proposal
+        return tuple((x > 0, y > 0, x > y, x < y) for x, y in zip(p, q or p, strict=True))
+
+    return program.drafted, *(compared(node) for path in program.draft.paths for node in path)
+
+
+def _at_edges(slow: bool, instance: Instance, program: Program, report: Report, alone: bool) -> None:
+    # All coins, and with `alone` each of them, are at an edge.
     probe = Fixed([0.5])
-    _fault(program.run, probe, None)
+    if alone:
+        _fault(program.run, probe, None)
     for coins, which in _patterns(probe.drawn):
         for last in (False,) if slow else (False, True):
             fault = _fault(program.run, Fixed(coins, last), instance)
@@ -75,7 +92,7 @@ def _at_edges(slow: bool, instance: Instance, program: Program, report: Report) 
 
 def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
     # (coins with one of them, or all, at an edge; a description)
-    for edge in EDGES if coins else ():
+    for edge in EDGES:
         yield [edge], f"every coin {edge!r}"
         for at in range(min(coins, MOST)):
             for other in (0.0, 0.5):
