@@ -132,7 +132,7 @@ def examine(
             report.found.pop(fault.kind, None)
             report.note(fault.kind, fault.what, fatal=fault.kind == "hangs")
         if report.failing is not None:
-            _show_a_run(target, sandbox, report)
+            report.run, report.no_run = wrong_run(target, sandbox, report.failing)
         for kind, what in sandbox.remarks.items():
             report.note(kind, what)
     report.tokens = report.tokens + iterations if target.whole and report.instances else 0
@@ -249,18 +249,6 @@ def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[In
         f"it seeds its own generator with {what}; all its calls draw the same numbers, so it has no law; "
         "pass it an rng, or make the generator once"
     )
-
-
-def _show_a_run(target: Target, sandbox: Sandbox, report: Report) -> None:
-    assert report.failing is not None
-    try:
-        found = wrong_run(target, sandbox, report.failing)
-    except Fault as fault:  # it hangs
-        found = str(fault)
-    if isinstance(found, str):
-        report.no_run = found
-    else:
-        report.run = found
 
 
 def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> Aim | None:
