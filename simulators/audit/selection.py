@@ -118,12 +118,7 @@ class Selection(Target):
         return arrays(p, q, drafts, self.dtype)
 
     def _call(
-        self,
-        sandbox: Sandbox,
-        source: Source,
-        prepared: Arrays,
-        batch: Batch,
-        together: tuple[Prefix, ...],
+        self, sandbox: Sandbox, source: Source, prepared: Arrays, batch: Batch, together: tuple[Prefix, ...]
     ) -> Decision:
         rng = sandbox.start(source)
         given: list[Any] = [array.copy() for array in prepared]

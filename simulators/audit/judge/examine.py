@@ -164,12 +164,7 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _enumerate(
-    judge: Judge,
-    sandbox: Sandbox,
-    chosen: Sequence[Any],
-    report: Report,
-    shrinks: bool,
-    aim: Aim | None,
+    judge: Judge, sandbox: Sandbox, chosen: Sequence[Any], report: Report, shrinks: bool, aim: Aim | None
 ) -> None:
     # Checks the instances, or batches, in turn until the target fails on one, which is shrunk. Drafts larger
     # than one that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
