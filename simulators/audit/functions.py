@@ -129,14 +129,9 @@ class Function(DraftVerifier):
         extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
 
         def run(arguments: list[Any]) -> Any:
-            named = {name: extra[name] for name in self._named}
-            return sandbox.call(
-                lambda: emitted(
-                    called(*arguments, *(extra[name] for name in self._extra), **named),
-                    prepared[0].shape[1],
-                    len(prepared[2]) + 1,
-                )
-            )
+            more, named = self._beside(extra)
+            vocab, most = prepared[0].shape[1], len(prepared[2]) + 1
+            return sandbox.call(lambda: emitted(called(*arguments, *more, **named), vocab, most))
 
         word = self._on_tensors(run, source, given, extra) if self.tensors else run(given)
         for name, before, after in zip(INPUTS, prepared, given, strict=True):

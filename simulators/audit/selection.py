@@ -6,6 +6,7 @@ requests emit is compared with the target's.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
@@ -71,8 +72,6 @@ class Selection(Target):
         tensors: bool | None = None,
         slow: bool = False,
     ):
-        if not callable(select):
-            raise BadInput(f"{name or select!r} is not a function")
         self.select, self.slow = select, slow
         self._identify(select, name)
         self.tensors = "torch" in self.namespace if tensors is None else tensors
@@ -120,12 +119,12 @@ class Selection(Target):
     def _call(
         self, sandbox: Sandbox, source: Source, prepared: Arrays, batch: Batch, together: tuple[Prefix, ...]
     ) -> Decision:
-        rng = sandbox.start(source)
         given: list[Any] = [array.copy() for array in prepared]
-        more, named = [batch.capacity, *(rng for _ in self._extra)], dict.fromkeys(self._named, rng)
+        more, named = self._beside({"rng": sandbox.start(source)})
 
         def run(inputs: list[Any]) -> Decision:
-            return sandbox.call(lambda: self._decision(batch, together, self.select(*inputs, *more, **named)))
+            found = partial(self.select, *inputs, batch.capacity, *more, **named)
+            return sandbox.call(lambda: self._decision(batch, together, found()))
 
         if not self.tensors:
             return run(given)

@@ -134,23 +134,10 @@ def extreme(a: np.ndarray, b: np.ndarray, largest: bool) -> np.ndarray:
     return out
 
 
+_NUMPYS = """subtract:sub multiply:mul,rmul negative:neg power:pow add:radd divide:div,truediv,true_divide
+    less:lt less_equal:le greater:gt greater_equal:ge equal:eq not_equal:ne rdiv:rtruediv"""
 _ALIASES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "neg": "negative",
-    "pow": "power",
-    "radd": "add",
-    "div": "divide",
-    "truediv": "divide",
-    "true_divide": "divide",
-    "rmul": "multiply",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "eq": "equal",
-    "ne": "not_equal",
-    "rtruediv": "rdiv",
+    old: new for new, _, many in (x.partition(":") for x in _NUMPYS.split()) for old in many.split(",")
 }
 """torch's name -> numpy's, where they differ."""
 
