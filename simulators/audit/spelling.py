@@ -249,7 +249,8 @@ class Spelled(Function):
         return words
 
     def _arguments(self, p: Any, q: Any, x: Any, rng: Any) -> tuple[list[Any], dict[str, Any]]:
-        depth, library = len(x), import_module("torch") if self.tensors else np
+        depth = len(x)
+        library: Any = import_module("torch") if self.tensors else np
         if self.tensors:  # torch's own, unless it is asked for
             asked = any(role == "rng" and not by_name for _, role, by_name in self.roles)
             rng = library.default_generator if asked else None

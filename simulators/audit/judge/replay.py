@@ -12,7 +12,7 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.audit.judge.calls import called
-from draftproof.simulators.audit.judge.exact import Case, run_or_fault
+from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
 from draftproof.simulators.audit.randomness.bisection import Plain, law_by_boxes
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.sources import Every, Replay, Source
@@ -194,10 +194,6 @@ def _emitting(program: Program, batch: Batch, source: Source) -> tuple[Words, No
 
 def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Callable[[], Any]]]:
     # (probability, result or fault, what gives its coins and choices) of every run.
-    def run(oracle: Any) -> tuple[Every, Any]:
-        source = Every(oracle)
-        return source, run_or_fault(program.run, source)
-
     def answers(source: Every) -> tuple[Sequence[float], Sequence[int]] | None:
         again = source.replay(Random(0))
         return again and (again.coins[:-1], source.chosen)
@@ -218,7 +214,7 @@ def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Calla
         for mass, result, coins in law_by_boxes(plain, program.weight):
             yield mass, result, partial(drawn, coins, result)
     else:
-        for mass, (source, result) in outcomes(run, program.weight):
+        for mass, (source, result) in followed(program):
             yield mass, result, partial(answers, source)
 
 

@@ -1,6 +1,5 @@
 """Numbers made of several coins: products, sums of multiples, and the order that a softmax keeps."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,12 @@ class Combined(Coin):
     """The operators that follow from a product with a number and a sum."""
 
     __slots__ = ()
-    __mul__: Callable[[Any, Any], Any]
-    __add__: Callable[[Any, Any], Any]
+
+    def __mul__(self, other: Any, /) -> Any:
+        raise NotImplementedError
+
+    def __add__(self, other: Any, /) -> Any:
+        raise NotImplementedError
 
     @with_number
     def __truediv__(self, c: Any) -> Any:
