@@ -67,7 +67,7 @@ def _drafts_impossible(instance: Instance, program: Program) -> bool:
 def _kind(instance: Instance, program: Program) -> Hashable:
     # What a single coin at an edge decides by: the zeros of the rows along the draft, and where p exceeds q.
     if program.draft is None:
-        return instance.name
+        return id(instance)
 
     def compared(node: Node) -> Hashable:
         p, q = instance.target[node.prefix], node.proposal
