@@ -99,19 +99,12 @@ def replay(
     from draftproof.simulators.audit.judge.calls import instance_of
     from draftproof.simulators.audit.judge.replay import replayed
     from draftproof.simulators.audit.sandbox import SECONDS, Observer, sandboxed
-    from draftproof.simulators.audit.spelling import natural
     from draftproof.simulators.audit.targets import Target
 
     if style not in (*load.STYLES, "exec"):
         raise BadInput(f"style {style!r} is not one of {', '.join([*load.STYLES, 'exec'])}")
-    if isinstance(verify, Target):
-        target = verify
-    elif isinstance(verify, str):
-        target = load.target(verify, None if path is None else Path(path), dtype, style, signature)
-    elif style == "verify":
-        target = natural(verify, dtype=dtype, given=signature)
-    else:
-        target = load.STYLES[style](verify, dtype=dtype)
+    file = None if path is None else Path(path)
+    target = verify if isinstance(verify, Target) else load.target(verify, file, dtype, style, signature)
     given = instance_of(instance, target)
     with sandboxed(SECONDS, target.namespace, Observer(), target.name) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)

@@ -1,7 +1,10 @@
 """How long an exact enumeration will take, estimated before it begins."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
+from threading import Timer
 from time import process_time
 
 from draftproof.simulators.enumerate import CRASHES, Enumerator, Invalid, deepen
@@ -90,6 +93,21 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
                 f"which has about {words:.1e} words; the most are {WORDS:,}"
             )
     return Size(verifier.name, runs, runs * each)
+
+
+@contextmanager
+def watched(tell: Callable[[str], object]) -> Iterator[list[str]]:
+    """While entered, tells after LONG seconds what is being estimated, the last entry of the list: the first
+    run alone may take long.
+    """
+    doing = [""]
+    timer = Timer(LONG, lambda: tell(f"takes long: after {LONG:g} s still estimating {doing[-1]}"))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield doing
+    finally:
+        timer.cancel()
 
 
 def announcement(sizes: list[Size]) -> str:

@@ -7,6 +7,7 @@ from flint import fmpq
 
 from draftproof.simulators.decode import decode
 from draftproof.simulators.enumerate import Invalid, emission
+from draftproof.theory.emission import Emission
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO
@@ -71,13 +72,18 @@ def judge(instance: Instance, verifier: Verifier, iterations: int | None = None)
         iterations = 1 if verifier.carry is None else 2
     if iterations > 1 or verifier.carry is not None:
         return joint(instance, verifier, iterations)[0]
+    return judged(instance, verifier)[0]
+
+
+def judged(instance: Instance, verifier: Verifier) -> tuple[Verdict, Emission | None]:
+    """The verdict over one iteration, and what is emitted; None if it is invalid."""
     try:
         emitted = emission(instance, verifier)
     except Invalid as error:
-        return _invalid(instance, verifier, error)
+        return _invalid(instance, verifier, error), None
     figures = emitted.total_variation, emitted.expected_accepted
     wrong = Wrong(*found) if (found := emitted.wrong_prefix(_rounding(instance, verifier, 1))) else None
-    return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong)
+    return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), emitted
 
 
 def joint(

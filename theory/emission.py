@@ -60,6 +60,11 @@ class Emission:
             wrong = far if self.total_variation > slack else []
         return min(wrong)[1:] if wrong else None
 
+    @property
+    def words(self) -> int:
+        """The largest number of words that the law can have."""
+        return (len(self.bonus) + len(self.residual)) * len(self.target[()])
+
     def law(self) -> Law:
         """The exact law of the emitted block, without completion."""
         words = [

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.audit.battery import CORE
-from draftproof.simulators.audit.randomness.generators import Generator, lazies
-from draftproof.simulators.audit.randomness.sources import Chance, Source
+from draftproof.simulators.audit.randomness.generators import lazies
+from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets import (
     INPUTS,
@@ -123,22 +123,15 @@ class Function(DraftVerifier):
         return arrays(p, q, [node.token for node in path[1:]], self.dtype)
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
-        sandbox.current.start(source)
+        extra: dict[str, Any] = {"rng": sandbox.start(source), "position": position}
         called = self._object(sandbox)
-        real = source.rng if isinstance(source, Chance) and source.native else None
         given = [array.copy() for array in prepared]
-        extra: dict[str, Any] = {"rng": real or Generator(source), "position": position}
         extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
 
         def run(arguments: list[Any]) -> Any:
-            named = {name: extra[name] for name in self._named}
-            return sandbox.call(
-                lambda: emitted(
-                    called(*arguments, *(extra[name] for name in self._extra), **named),
-                    prepared[0].shape[1],
-                    len(prepared[2]) + 1,
-                )
-            )
+            more, named = self._beside(extra)
+            vocab, most = prepared[0].shape[1], len(prepared[2]) + 1
+            return sandbox.call(lambda: emitted(called(*arguments, *more, **named), vocab, most))
 
         word = self._on_tensors(run, source, given, extra) if self.tensors else run(given)
         for name, before, after in zip(INPUTS, prepared, given, strict=True):
@@ -165,11 +158,8 @@ class Function(DraftVerifier):
         return lazies([source.uniform(kind) for _ in range(int(np.prod(dimensions)))], dimensions)
 
     def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
-        sandbox.current.start(source)
-        draft = self._object(sandbox).draft
-        return sandbox.call(
-            lambda: emitted([draft(np.array(row), Generator(source), position)], len(row), 1)
-        )[0]
+        rng, draft = sandbox.start(source), self._object(sandbox).draft
+        return sandbox.call(lambda: emitted([draft(np.array(row), rng, position)], len(row), 1))[0]
 
 
 def _torch_states(made: Any) -> Iterator[int]:
@@ -255,8 +245,8 @@ class Tree(DraftVerifier):
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
-        sandbox.current.start(source)
-        return sandbox.call(lambda: emitted(self.verify(rows, draft, Generator(source)), vocab, most))
+        rng = sandbox.start(source)
+        return sandbox.call(lambda: emitted(self.verify(rows, draft, rng), vocab, most))
 
 
 class _FloatRows(dict[Prefix, tuple[float, ...]]):

@@ -1,10 +1,11 @@
 """The files that `audit --init` writes: a wrapper of a function, and a pytest test of the wrapper."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from draftproof.simulators.audit import load
-from draftproof.simulators.audit.spelling import roles_of
+from draftproof.simulators.audit.spelling import ROWS, TOKENS, natural, roles_of
 from draftproof.theory.errors import BadInput
 
 ARGUMENTS = {
@@ -30,7 +31,7 @@ WRAPPER = """\"\"\"{name} as `draftproof audit` calls it: one request, one draft
 
 def verify(target_probs, draft_probs, draft_tokens{rng}):
     # target_probs [gamma + 1, V], draft_probs [gamma, V], draft_tokens [gamma]; the rows are what tokens are
-    # drawn from, after temperature and filters. A batch has its own first dimension: row[None], result[0].
+    # drawn from, after temperature and filters.{batch}
     result = {function}(
 {arguments}
     )
@@ -54,16 +55,21 @@ def written(name: str) -> Iterator[str]:
     Raises BadInput if the function cannot be loaded, or a file exists.
     """
     place, _, function = name.rpartition(":")
-    roles = roles_of(load.load(name)) or [(each, each, False) for each in ("p", "q", "tokens")]
+    verify = load.load(name)
+    roles, layout = roles_of(verify) or [(each, each, False) for each in ("p", "q", "tokens")], ""
+    with suppress(BadInput):
+        layout = getattr(natural(verify), "layout", "single")
+    batch = layout in ("batch", "one")
     module = Path(place).stem if place.endswith(".py") else place
     rng = any(role == "rng" and not by_name for _, role, by_name in roles)
     text = WRAPPER.format(
         name=name,
+        batch=" [None] makes a batch of one." if batch else "" if layout else " For a batch: row[None].",
         imports=f"{'' if rng else 'import torch'}\nfrom {module} import {function.split('.')[0]}\n".lstrip(),
         rng=", rng" if rng else "",
         function=function,
         arguments="\n".join(
-            f"        {parameter}={ARGUMENTS[role]},"
+            f"        {parameter}={ARGUMENTS[role]}{'[None]' * (batch and role in (*ROWS, TOKENS))},"
             for parameter, role, by_name in roles
             if role != "rng" or not by_name
         ),
@@ -75,4 +81,5 @@ def written(name: str) -> Iterator[str]:
     for path, content in files.items():
         path.write_text(content)
         yield f"wrote {path}"
-    yield "edit audited.py where it says so, then: draftproof audit audited.py:verify"
+    first = "" if layout else "edit audited.py where it says so, then: "
+    yield f"{first}draftproof audit audited.py:verify"

@@ -6,9 +6,11 @@ So the same coins are tried in several processes, each with another key.
 
 import ast
 import os
+from contextlib import suppress
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.battery import battery
@@ -34,24 +36,13 @@ def depends(name: str, roles: str | None, style: str, seconds: float, progress: 
     """
     if not builds_sets(name):
         return False
-    before, found = os.environ.get("PYTHONHASHSEED"), set[str]()
-    try:
-        for key in KEYS:
-            os.environ["PYTHONHASHSEED"] = key
+    found = set[str]()
+    for key in KEYS:
+        with patch.dict(os.environ, PYTHONHASHSEED=key), suppress(BadInput):
             told = isolated(results, name, seconds, progress, name, roles, style, seconds)
-            if not isinstance(told, str):  # it hangs or dies, which the audit itself has to find
-                return False
-            found.add(told)
-            if len(found) > 1:
-                return True
-    except BadInput:
-        return False
-    finally:
-        if before is None:
-            del os.environ["PYTHONHASHSEED"]
-        else:
-            os.environ["PYTHONHASHSEED"] = before
-    return False
+            if isinstance(told, str):  # else it hangs or dies, which the audit itself has to find
+                found.add(told)
+    return len(found) > 1
 
 
 def builds_sets(name: str) -> bool:

@@ -12,10 +12,10 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.judge.report import Finding, Report
-from draftproof.simulators.audit.sandbox import Observer
+from draftproof.simulators.audit.sandbox import WAITS, Observer
 from draftproof.theory.errors import BadInput
 
-GRACE = 2.0  # seconds past the limit after which a call that cannot be interrupted is killed
+GRACE = 2.0  # seconds past the limit by the clock after which a call that cannot be interrupted is killed
 LOADING = 120.0  # seconds allowed for importing a target (at least `seconds`)
 
 Result = TypeVar("Result")
@@ -27,10 +27,11 @@ def isolated(
 ) -> Result | Report:
     """`audit(observer, *arguments)` run in a new process; `audit` is a function of a module.
 
-    A call of the target that takes more than `seconds` is interrupted; if it cannot be (in C code), the
-    process is killed. A process that dies is a finding about the target `name`, in a Report. Its standard
-    output is redirected to standard error. Raises `audit`'s BadInput, and BadInput if the target is not
-    imported in time. A KeyboardInterrupt kills the process and is raised again.
+    A call of the target that takes more than `seconds` of processor time, or WAITS times as long by the
+    clock, is interrupted; if it cannot be (in C code), the process is killed. A process that dies is a
+    finding about the target `name`, in a Report. Its standard output is redirected to standard error. Raises
+    `audit`'s BadInput, and BadInput if the target is not imported in time. A KeyboardInterrupt kills the
+    process and is raised again.
     """
     context = multiprocessing.get_context("spawn")
     since = context.RawValue("d", 0.0)
@@ -80,8 +81,9 @@ def _awaited(
         if loading and monotonic() - started > max(LOADING, seconds):
             raise BadInput(f"{name}: importing it took more than {max(LOADING, seconds):g} s")
         began = since.value  # read once: the other process changes it
-        if began and monotonic() - began > seconds + GRACE:
-            return ended("hangs", f"a call took more than {seconds:g} s and could not be interrupted{where}")
+        if began and monotonic() - began > WAITS * seconds + GRACE:
+            what = f"a call took more than {WAITS * seconds:g} s and could not be interrupted"
+            return ended("hangs", f"{what}{where}")
 
 
 def _exit_status(code: int | None) -> str:

@@ -1,6 +1,7 @@
 """Loads the target that a command line names."""
 
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from draftproof.simulators.audit.sandbox import Observer
 from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.audit.targets import Target
-from draftproof.simulators.load import load as named
+from draftproof.simulators.load import load as loaded
 from draftproof.simulators.load import source as source_of
 from draftproof.simulators.sources import Root
 from draftproof.theory.errors import BadInput
@@ -22,7 +23,7 @@ STYLES = {"verify": natural, "loop": Loop, "selection": Selection, "tree": Tree}
 
 
 def target(
-    name: str,
+    named: str | Callable[..., Any],
     path: Path | None = None,
     dtype: str | None = None,
     style: str = "verify",
@@ -30,10 +31,11 @@ def target(
     observer: Observer | None = None,
 ) -> Target:
     """The target of that name: an adapter, also by the name of its function, or the function that `load`
-    finds, of a style of STYLES; `roles` are those of its parameters, where their names do not say them. With
-    the style "exec" the name is the command of a program. A function is called a few times, after `observer`
-    was told that it is loaded.
+    finds, or that is given, of a style of STYLES; `roles` are those of its parameters, where their names do
+    not say them. With the style "exec" the name is the command of a program. A function is called a few
+    times, after `observer` was told that it is loaded.
     """
+    name = named if isinstance(named, str) else ""
     if style == "exec":
         return ForeignProgram(name, dtype=dtype)
     if name in ADAPTERS:
@@ -41,14 +43,15 @@ def target(
     known = None if roles or style != "verify" else taken(name)
     if known is not None:
         return adapted(*known, dtype)
-    found = load(name)
+    found = load(named) if isinstance(named, str) else named
     if style == "verify":
         if observer is not None:
             observer.loaded()
         made: Target = natural(found, name=name, dtype=dtype, given=roles, observer=observer)
     else:
         made = STYLES[style](found, name=name, dtype=dtype)
-    made.loaded = {"name": name, "dtype": dtype, "signature": roles}
+    if name:
+        made.loaded = {"name": name, "dtype": dtype, "signature": roles}
     return made
 
 
@@ -84,7 +87,7 @@ def load(name: str) -> Any:
     if ":" not in name:
         ways = "package.module:function, path/to/file.py:function, or one of"
         raise BadInput(f"{name[:80]}: not {ways} {', '.join(ADAPTERS)}")
-    found = named(name)
+    found = loaded(name)
     if not callable(found):
         raise BadInput(f"{name}: is not a function")
     return found

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import SHIFT, rounding_bound
 from draftproof.simulators.audit.sandbox import Sandbox
@@ -76,10 +75,8 @@ class Loop(Target):
         length = instance.draft.depth + rounds
 
         def run(source: Source) -> tuple[Prefix, None]:
-            sandbox.current.start(source)
-            real = source.rng if isinstance(source, Chance) and source.native else None
-            known = {"gamma": instance.draft.depth, "rng": real or Generator(source)}
-            more, named = [known[name] for name in self._extra], {name: known[name] for name in self._named}
+            known = {"gamma": instance.draft.depth, "rng": sandbox.start(source)}
+            more, named = self._beside(known)
             with answering(source, self.dtype):
                 prompt = torch.zeros(1, 1, dtype=torch.int64)
                 words = sandbox.call(
@@ -165,11 +162,8 @@ class Output(SimpleNamespace):
     """What a model returns: by attribute, by name, or by position without what is None."""
 
     def __getitem__(self, key: Any) -> Any:
-        return (
-            vars(self)[key]
-            if isinstance(key, str)
-            else [x for x in vars(self).values() if x is not None][key]
-        )
+        there = [x for x in vars(self).values() if x is not None]
+        return vars(self)[key] if isinstance(key, str) else there[key]
 
 
 class Cache:
@@ -201,9 +195,6 @@ class Cache:
 
     def __getitem__(self, layer: int) -> tuple[Any, Any]:
         return self.to_legacy_cache()[layer]
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        return iter(self.to_legacy_cache())
 
     def __len__(self) -> int:
         return len(self.to_legacy_cache())

@@ -22,11 +22,17 @@ def _integers(values: Any) -> list[int]:
     return [int(each) for each in found]
 
 
-def _count(value: Any) -> int:
+def _number(value: Any) -> int:
     found = value.item() if hasattr(value, "item") else value
     if isinstance(found, bool) or not isinstance(found, int | np.integer):
         raise ValueError("not a number of tokens")
     return int(found)
+
+
+def _kept(x: list[int], accepted: int, token: Any) -> list[int]:
+    if not 0 <= accepted <= len(x):
+        raise ValueError("not the number of accepted tokens")
+    return [*x[:accepted], _number(token)]
 
 
 def _tokens(result: Any, x: list[int]) -> list[int]:
@@ -47,18 +53,15 @@ def _padded(result: Any, x: list[int]) -> list[int]:
 
 def _tokens_and_count(result: Any, x: list[int]) -> list[int]:
     tokens, accepted = result
-    found, count = _integers(tokens), _count(accepted)
-    if len(found) not in (count + 1, len(x) + 1) or not 0 <= count <= len(x) or found[:count] != x[:count]:
+    found, count = _integers(tokens), _number(accepted)
+    if len(found) not in (count + 1, len(x) + 1) or found[:count] != x[:count]:
         raise ValueError("not the number of accepted tokens")
-    return found[: count + 1]
+    return _kept(x, count, found[count])
 
 
 def _count_and_token(result: Any, x: list[int]) -> list[int]:
     count, token = result
-    accepted = _count(count)
-    if not 0 <= accepted <= len(x):
-        raise ValueError("not the number of accepted tokens")
-    return [*x[:accepted], _count(token)]
+    return _kept(x, _number(count), token)
 
 
 def _token_and_count(result: Any, x: list[int]) -> list[int]:
@@ -70,7 +73,7 @@ def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
     found = _integers(accepted)
     if found != x[: len(found)]:
         raise ValueError("not the accepted tokens")
-    return [*found, _count(token)]
+    return _kept(x, len(found), token)
 
 
 def _mask_and_token(result: Any, x: list[int]) -> list[int]:
@@ -78,8 +81,7 @@ def _mask_and_token(result: Any, x: list[int]) -> list[int]:
     found = mask.tolist() if hasattr(mask, "tolist") else list(mask)
     if len(found) != len(x) or not all(isinstance(each, bool) for each in found):
         raise ValueError("not which tokens are accepted")
-    count = found.index(False) if False in found else len(found)
-    return [*x[:count], _count(token)]
+    return _kept(x, [*found, False].index(False), token)
 
 
 READINGS = (

@@ -14,16 +14,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from random import Random
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.replaced import Current, answered, swapped
+from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
 
-SECONDS = 10.0  # time limit of one call
+SECONDS = 10.0  # of processor time that one call may take
+WAITS = 6  # times as long by the clock: a call may sleep or block, and other processes may take the processor
 
 THREAD_STARTERS = [
     (place, name)
@@ -95,6 +98,11 @@ class Sandbox:
 
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)
+
+    def start(self, source: Source) -> Any:
+        """Begins a run, or goes on with it; returns the generator that the function gets."""
+        self.current.start(source)
+        return source.rng if isinstance(source, Chance) and source.native else Generator(source)
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Returns function(); raises Fault if it raises, exits, starts a thread or a process, or takes too
@@ -221,13 +229,16 @@ def _limited(seconds: float) -> Iterator[None]:
         yield
         return
 
-    what = f"a call took more than {seconds:g} s"
-    late = False
+    began, last, late = process_time(), monotonic() + WAITS * seconds, ""
 
     def stop(*_: Any) -> None:
         nonlocal late
-        late = True
-        raise _Refused("hangs", what)
+        if process_time() - began >= seconds:
+            late = f"a call took more than {seconds:g} s of processor time"
+        elif monotonic() >= last:
+            late = f"a call took more than {WAITS * seconds:g} s"
+        if late:
+            raise _Refused("hangs", late)
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # repeats, since the function may catch the exception
@@ -237,4 +248,4 @@ def _limited(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     if late:  # the exception was lost, for instance in a finaliser
-        raise _Refused("hangs", what)
+        raise _Refused("hangs", late)

@@ -6,6 +6,7 @@ requests emit is compared with the target's.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
@@ -13,7 +14,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
@@ -72,8 +72,6 @@ class Selection(Target):
         tensors: bool | None = None,
         slow: bool = False,
     ):
-        if not callable(select):
-            raise BadInput(f"{name or select!r} is not a function")
         self.select, self.slow = select, slow
         self._identify(select, name)
         self.tensors = "torch" in self.namespace if tensors is None else tensors
@@ -119,20 +117,14 @@ class Selection(Target):
         return arrays(p, q, drafts, self.dtype)
 
     def _call(
-        self,
-        sandbox: Sandbox,
-        source: Source,
-        prepared: Arrays,
-        batch: Batch,
-        together: tuple[Prefix, ...],
+        self, sandbox: Sandbox, source: Source, prepared: Arrays, batch: Batch, together: tuple[Prefix, ...]
     ) -> Decision:
-        sandbox.current.start(source)
         given: list[Any] = [array.copy() for array in prepared]
-        more = [batch.capacity, *(Generator(source) for _ in self._extra)]
-        named = {name: Generator(source) for name in self._named}
+        more, named = self._beside({"rng": sandbox.start(source)})
 
         def run(inputs: list[Any]) -> Decision:
-            return sandbox.call(lambda: self._decision(batch, together, self.select(*inputs, *more, **named)))
+            found = partial(self.select, *inputs, batch.capacity, *more, **named)
+            return sandbox.call(lambda: self._decision(batch, together, found()))
 
         if not self.tensors:
             return run(given)

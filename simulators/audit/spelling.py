@@ -7,6 +7,7 @@ tokens padded with -1, or the number of accepted tokens and the next one. `natur
 
 import inspect
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -17,7 +18,7 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.sources import Chance
 from draftproof.simulators.audit.readings import READINGS
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, sandboxed
-from draftproof.simulators.audit.targets import known_dtype, plainly, signature
+from draftproof.simulators.audit.targets import plainly, signature
 from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
@@ -102,28 +103,26 @@ def natural(
     verify = plainly(getattr(verify, "_torchdynamo_orig_callable", verify))  # torch.compile changes no law
     observer = observer or Observer()
     observer.progress(0, 1, "trial calls")
-    problem, fault, plain = "", None, None
+    plain, fault, problem, works = None, None, "", False
     roles = None if inspect.isclass(verify) else roles_of(_called(verify), given and given.split(","))
+    if given is not None and roles is None:
+        raise BadInput(f"--signature {given}: must name tokens and p or p_logits")
     if given is None:
         try:
             plain = Function(verify, name=name, dtype=dtype)
         except BadInput as error:
             problem = str(error)
         else:
-            usual = roles is None or [role for _, role, _ in roles][:3] == ["p", "q", "tokens"]
             works, fault = _tried(plain, seconds, observer)
-            if usual and (fault is None or (not works and fault.kind not in UNREAD)):
-                return plain
-            if usual:
-                roles = roles or _usual(plain)
-                made = _read(verify, roles, name, dtype, seconds, observer)
-                if made is not None or works:
-                    return made or plain
             problem = str(fault or "")
-    elif roles is None:
-        raise BadInput(f"--signature {given}: must name tokens and p or p_logits")
-    made = _read(verify, roles, name, dtype, seconds, observer) if roles is not None else None
-    if made is None and plain is not None and fault is not None and fault.kind not in NOT_CALLED:
+            if roles is None or [role for _, role, _ in roles][:3] == ["p", "q", "tokens"]:
+                if fault is None or (not works and fault.kind not in UNREAD):
+                    return plain
+                roles = roles or _usual(plain)
+            else:
+                works = False  # by chance: its parameters have another order
+    made = None if roles is None else _read(verify, roles, name, dtype, seconds, observer)
+    if made is None and plain is not None and (works or (fault and fault.kind not in NOT_CALLED)):
         return plain
     if made is None:
         raise BadInput(wrong_call(verify, name, problem))
@@ -167,7 +166,7 @@ def _read(
     if inspect.isclass(verify):
         return None
     flat = {"counts", "ends"} & {role for _, role, _ in roles}
-    space = getattr(inspect.unwrap(_called(verify)), "__globals__", {})
+    space = _globals(verify)
     takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
     kinds = (False,) if "torch" not in space else (False, True) if takes_rng else (True, False)
     for tensors, layout, read in product(kinds, ("flat",) if flat else LAYOUTS, READINGS):
@@ -229,77 +228,67 @@ class Spelled(Function):
         dtype: str | None = None,
     ):
         self.roles, self.layout, self.read, self.foreign = roles, layout, read, verify
-        space = getattr(inspect.unwrap(_called(verify)), "__globals__", {})
-        super().__init__(self._spelled, name=name or getattr(verify, "__name__", "function"), dtype=dtype)
-        self.origin, self.namespace = verify, space
-        self.tensors = tensors
-        self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
-        self.adapter = f"{'torch' if tensors else 'numpy'} function, {layout}"
-        self._extra, self._named = ["rng"], []
         self.logits = any(role == "p_logits" for _, role, _ in roles)
+        self.bonus = any(role == "bonus" for _, role, _ in roles)
+        name = name or getattr(verify, "__name__", "function")
+        super().__init__(self._spelled, name=name, dtype=dtype, tensors=tensors)
+        self.origin, self.namespace = verify, _globals(verify)
+        self.adapter += f", {layout}"
 
     def _spelled(self, p: Any, q: Any, x: Any, rng: Any) -> Any:
         arguments, named = self._arguments(p, q, x, rng)
         result = self.foreign(*arguments, **named)
         if self.layout != "single":
             result = _request(result, 0 if self.layout == "one" else _place(x))
-        found = self.read(result, [int(each) for each in x])
-        return _with_bonus(found, p[-1], rng, self.tensors) if self._bonus else found
-
-    def _generator(self) -> Any:
-        import torch
-
-        required = any(role == "rng" and not by_name for _, role, by_name in self.roles)
-        return torch.default_generator if required else None
-
-    @property
-    def _bonus(self) -> bool:
-        return any(role == "bonus" for _, role, _ in self.roles)
+        words = self.read(result, [int(each) for each in x])
+        if self.bonus and words[-1] >= p.shape[1]:
+            # The id V stands for a draw from the last row, which the engine makes elsewhere.
+            row = p[-1]
+            last = import_module("torch").multinomial(row, 1) if self.tensors else rng.choice(len(row), p=row)
+            return [*words[:-1], int(last)]
+        return words
 
     def _arguments(self, p: Any, q: Any, x: Any, rng: Any) -> tuple[list[Any], dict[str, Any]]:
-        depth, vocab = len(x), p.shape[1]
-        rows = p[:-1] if self._bonus else p
-        if self.tensors:
-            import torch
-
-            library: Any = torch
-            unit: Any = torch.eye(vocab, dtype=p.dtype)
-            number, joined = torch.tensor, torch.cat
-        else:
-            library = np
-            unit, number, joined = np.eye(vocab, dtype=p.dtype), np.array, np.concatenate
+        depth = len(x)
+        library: Any = import_module("torch") if self.tensors else np
+        if self.tensors:  # torch's own, unless it is asked for
+            asked = any(role == "rng" and not by_name for _, role, by_name in self.roles)
+            rng = library.default_generator if asked else None
+        unit = library.eye(p.shape[1], dtype=p.dtype)
         accepted = sum(map(int, x)) // 2 % (depth + 1)  # of the other request's tokens, all of them 0
         other = library.stack([unit[int(at == accepted < depth)] for at in range(depth + 1)])
         even = library.stack([(unit[0] + unit[1]) / 2] * depth)
 
         def laid(values: Any, others: Any) -> Any:
-            both = [others[: len(values)], values]
             if self.layout == "single":
                 return values
-            both = both if _place(x) else both[::-1]
+            both = [others[: len(values)], values][:: 1 if _place(x) else -1]
             if self.layout == "flat":
-                return joined(both)
+                return library.concatenate(both)
             return library.stack(both if self.layout == "batch" else [values])
 
-        ids = laid(x, 0 * x)
         count = 2 if self.layout in ("batch", "flat") else 1
-        silent = np.errstate(divide="ignore")
+        bonus = p.shape[1]
         known: dict[str, Any] = {
             "gamma": depth,
-            "rng": self._generator() if self.tensors else rng,
+            "rng": rng,
             "position": 0,
             "temperature": 1.0,
             "false": False,
             "counts": [depth] * count,
-            "ends": number([depth * (at + 1) for at in range(count)]),
-            "bonus": number([[vocab]] * count) if self.layout != "single" else vocab,
-            "tokens": ids,
+            "ends": library.asarray([depth * (at + 1) for at in range(count)]),
+            "bonus": bonus if self.layout == "single" else library.asarray([[bonus]] * count),
+            "tokens": laid(x, 0 * x),
         }
-        with silent:
-            for role, values in (("p", laid(rows, other)), ("q", laid(q, even))):
+        with np.errstate(divide="ignore"):
+            for role, values in (("p", laid(p[:-1] if self.bonus else p, other)), ("q", laid(q, even))):
                 known |= {role: values, f"{role}_logits": library.log(values)}
         positional = [known[role] for _, role, by_name in self.roles if not by_name]
         return positional, {name: known[role] for name, role, by_name in self.roles if by_name}
+
+
+def _globals(verify: Any) -> dict[str, Any]:
+    return getattr(inspect.unwrap(_called(verify)), "__globals__", {})
 
 
 def _place(x: Any) -> int:
@@ -313,15 +302,3 @@ def _request(result: Any, at: int) -> Any:
         return tuple(_request(each, at) for each in result)
     single = not hasattr(result, "__getitem__") or getattr(result, "ndim", 1) == 0
     return result if single else result[at]
-
-
-def _with_bonus(words: Any, row: Any, rng: Any, tensors: bool) -> list[Any]:
-    # An id V at the end stands for a draw from the last row, which the engine makes elsewhere.
-    words = [int(each) for each in words]
-    if words[-1] < len(row):
-        return words
-    if tensors:
-        import torch
-
-        return [*words[:-1], int(torch.multinomial(row, 1))]
-    return [*words[:-1], int(rng.choice(len(row), p=row))]

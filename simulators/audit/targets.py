@@ -67,12 +67,20 @@ class Target:
     style = "verify"  # what `dp.replay` takes it for
     loaded: dict[str, Any] | None = None  # the arguments of `load.target` that it was loaded with
     origin: Any = None  # the object that was audited
+    _extra: Sequence[str] = ()  # its parameters after those that each of its kind has: by position,
+    _named: Sequence[str] = ()  # and by name
 
     def _identify(self, foreign: Any, name: str, function: Any = None) -> None:
         # For an object, the globals are those of its method `function`.
+        if not callable(foreign):
+            raise BadInput(f"{name or foreign!r} is not a function")
         self.origin = foreign
         self.name = name or getattr(foreign, "__qualname__", type(foreign).__name__)
         self.namespace = getattr(inspect.unwrap(function or foreign), "__globals__", {})
+
+    def _beside(self, known: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        # Of the known arguments, those that its own parameters ask for: by position, by name.
+        return [known[name] for name in self._extra], {name: known[name] for name in self._named}
 
     def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
         """The instances of the audit, smallest first; BadInput if they are too large."""

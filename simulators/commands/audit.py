@@ -59,7 +59,7 @@ from draftproof.theory.targets import declared
 @click.option(
     "--processors", is_flag=True, help="Try rows of grammars, filters and penalties, and missing drafts."
 )
-@click.option("--seconds", type=click.FloatRange(0.1), default=SECONDS, help="Longest time of one call.")
+@click.option("--seconds", type=click.FloatRange(0.1), default=SECONDS, help="Processor time of a call.")
 @click.option(
     "--statistical", is_flag=True, help="Test random runs instead of enumerating, at any vocabulary."
 )

@@ -30,7 +30,7 @@ from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.own import named
 from draftproof.simulators.pool import cores, shared
-from draftproof.simulators.size import announcement, size
+from draftproof.simulators.size import announcement, size, watched
 from draftproof.simulators.verdict import Verdict
 from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
@@ -149,11 +149,12 @@ def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
     # Says how long the work on given instances takes. What is too large is left out, or refused if its
     # verifier was named.
     sizes, kept = [], []
-    with screen.progress() as bar:
+    with watched(partial(click.echo, err=True)) as doing, screen.progress() as bar:
         task = bar.add_task("estimating", total=sum(len(piece.verifiers) for piece in work))
         for piece in work:
             fit = []
             for verifier in piece.verifiers:
+                doing.append(f"{verifier.name} on {piece.family[0].name}")
                 try:
                     sizes += [size(each, verifier) for each in piece.family if isinstance(each, Instance)]
                     fit.append(verifier)

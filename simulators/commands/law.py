@@ -13,11 +13,10 @@ from draftproof.simulators.batches import BatchVerdict, batch_law, judge_any, ju
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.commands.check import batch_fields
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.own import named
-from draftproof.simulators.size import announcement, size
-from draftproof.simulators.verdict import Verdict, joint, judge
+from draftproof.simulators.size import announcement, size, watched
+from draftproof.simulators.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
@@ -25,6 +24,8 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
+
+WORDS = 10**6  # of a law that is listed
 
 
 @click.command()
@@ -53,8 +54,12 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
             )
     elif not force:
         must_apply(verifier, given)
-    if isinstance(given, Instance) and (line := announcement([size(given, verifier, iterations)])):
-        click.echo(line, err=True)
+    if isinstance(given, Instance):
+        with watched(partial(click.echo, err=True)) as doing:
+            doing.append(f"{verifier.name} on {given.name}")
+            line = announcement([size(given, verifier, iterations)])
+        if line:
+            click.echo(line, err=True)
     judge = partial(judge_any, verifier=verifier, iterations=iterations)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
@@ -106,8 +111,15 @@ def _judged(
         blocks = {} if verdict.invalid else batch_law(given, verifier)
         return verdict, {" | ".join(map(spelled, words)): mass for words, mass in blocks.items()}
     if iterations == 1:
-        verdict = judge(given, verifier, 1)
-        emitted = Law([]) if verdict.invalid else emission(given, verifier).law()
+        verdict, block = judged(given, verifier)
+        if verifier.carry is not None:
+            verdict = judge(given, verifier, 1)
+        if block is not None and block.words > WORDS:
+            raise BadInput(
+                f"{given.name}: what {verifier.name} emits has up to {block.words:,} words; at most "
+                f"{WORDS:,} are listed, and `draftproof check` judges it"
+            )
+        emitted = Law([]) if block is None else block.law()
     else:
         verdict, emitted = joint(given, verifier, iterations, progress)
     return verdict, {spelled(word): mass for word, mass in emitted.items()}

@@ -4,18 +4,18 @@ An extreme coin has probability 2^-24 or less, so it changes no law by more than
 reported as separate findings: a token of probability zero, an id outside the vocabulary, an error.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
 
 from draftproof.simulators.audit.battery import equal_rows
-from draftproof.simulators.audit.judge.report import Finding, named
+from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.randomness.sources import Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Run, Target, paths_text
 from draftproof.simulators.enumerate import drafts
-from draftproof.theory.draft import Draft
+from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix
 
@@ -30,9 +30,9 @@ EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
 
 
 def findings_at_edges(
-    target: Target, sandbox: Sandbox, chosen: Sequence[Instance], found: dict[str, Finding], padding: bool
+    target: Target, sandbox: Sandbox, chosen: Sequence[Instance], report: Report, padding: bool
 ) -> None:
-    """Adds the faults at the edges to `found`, on the smaller of the instances.
+    """Adds the faults at the edges to the report, on the smaller of the instances.
 
     A slow target is tried on two drafts: the first, and the first that has a token of probability zero
     under the target.
@@ -43,39 +43,56 @@ def findings_at_edges(
     tried = [(instance, program) for instance in small for program in target.calls(sandbox, instance)]
     if target.slow:
         tried = [tried[0], *[each for each in tried[1:] if _drafts_impossible(*each)][:1]]
-    for instance, program in tried:
-        _at_edges(target.slow, instance, program, found)
+    seen = set()
+    for n, (instance, program) in enumerate(tried):
+        sandbox.observer.progress(n, len(tried), f"coins at the edges, {named(instance)}")
+        kind = _kind(instance, program)
+        _at_edges(target.slow, instance, program, report, alone=kind not in seen)
+        seen.add(kind)
     if not isinstance(target, DraftVerifier):
         return
     for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
-        found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
+        report.note(fault.kind, f"{fault.what}; target rows of NaN")
     if padding:  # a drafted id of -1 means that nothing was drafted: it must not be emitted
         for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
-            found.setdefault("accepts padding", Finding("accepts padding", fault.what))
+            report.note("accepts padding", fault.what)
     if not target.slow:
-        _with_equal_rows(target, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, found)
+        _with_equal_rows(target, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, report)
 
 
 def _drafts_impossible(instance: Instance, program: Program) -> bool:
     return program.draft is not None and bool(_impossible(instance, program.draft.path[-1].prefix))
 
 
-def _at_edges(slow: bool, instance: Instance, program: Program, found: dict[str, Finding]) -> None:
-    # One coin, or all of them, are at an edge.
+def _kind(instance: Instance, program: Program) -> Hashable:
+    # What a single coin at an edge decides by: the zeros of the rows along the draft, and where p exceeds q.
+    if program.draft is None:
+        return id(instance)
+
+    def compared(node: Node) -> Hashable:
+        p, q = instance.target[node.prefix], node.proposal
+        return tuple((x > 0, y > 0, x > y, x < y) for x, y in zip(p, q or p, strict=True))
+
+    return program.drafted, *(compared(node) for path in program.draft.paths for node in path)
+
+
+def _at_edges(slow: bool, instance: Instance, program: Program, report: Report, alone: bool) -> None:
+    # All coins, and with `alone` each of them, are at an edge.
     probe = Fixed([0.5])
-    _fault(program.run, probe, None)
+    if alone:
+        _fault(program.run, probe, None)
     for coins, which in _patterns(probe.drawn):
         for last in (False,) if slow else (False, True):
             fault = _fault(program.run, Fixed(coins, last), instance)
             if fault is not None:
                 where = ", ".join(filter(None, (which, f"on {named(instance)}", program.drafted)))
-                finding = Finding(fault.kind, f"{fault.what}; {where}", True, CURES.get(fault.kind, ""))
-                found.setdefault(f"edge {fault.kind}", finding)
+                kind, cure = fault.kind, CURES.get(fault.kind, "")
+                report.note(kind, f"{fault.what}; {where}", f"edge {kind}", edge=True, cure=cure)
 
 
 def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
     # (coins with one of them, or all, at an edge; a description)
-    for edge in EDGES if coins else ():
+    for edge in EDGES:
         yield [edge], f"every coin {edge!r}"
         for at in range(min(coins, MOST)):
             for other in (0.0, 0.5):
@@ -83,7 +100,7 @@ def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
 
 
 def _with_equal_rows(
-    verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, found: dict[str, Finding]
+    verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, report: Report
 ) -> None:
     # Rows of p and q that differ only by rounding, and the largest coins. A ratio p/q just below 1 rejects
     # its type's largest coin, and then (p - q)+ may be zero everywhere. Rows given as probabilities are once
@@ -97,8 +114,8 @@ def _with_equal_rows(
                     if fault is not None:
                         where = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding, "
                         where += f"on {named(instance)}, drafted {paths_text(draft)}"
-                        finding = Finding(fault.kind, where, True, EQUAL_ROWS_CURE)
-                        found.setdefault(f"equal rows {fault.kind}", finding)
+                        kind, key = fault.kind, f"equal rows {fault.kind}"
+                        report.note(kind, where, key, edge=True, cure=EQUAL_ROWS_CURE)
                         return
 
 

@@ -243,12 +243,7 @@ def every_run(
     Every run with a fault, and of the others each or some, is made again with plain numbers as coins. Raises
     Opaque if the result is then another one: the coins were not followed.
     """
-
-    def run(oracle: Any) -> tuple[Every, Any]:
-        source = Every(oracle)
-        return source, run_or_fault(program.run, source)
-
-    for n, (mass, (source, result)) in enumerate(outcomes(run, program.weight)):
+    for n, (mass, (source, result)) in enumerate(followed(program)):
         if n >= RUNS or monotonic() > deadline:
             raise TooLarge(f"its coins have more than {n:,} outcomes")
         sandbox.runs += 1
@@ -259,6 +254,16 @@ def every_run(
         if often or source.state.seeds or (isinstance(result, Fault) and n < CHECKED):
             _must_recur(program, source, result, sandbox)
         yield mass, result
+
+
+def followed(program: Program) -> Iterator[tuple[fmpq, tuple[Every, Any]]]:
+    """(weight, (source, result or fault)) of every sequence of outcomes."""
+
+    def run(oracle: Any) -> tuple[Every, Any]:
+        source = Every(oracle)
+        return source, run_or_fault(program.run, source)
+
+    return outcomes(run, program.weight)
 
 
 def _must_recur(program: Program, source: Every, result: object, sandbox: Sandbox) -> None:

@@ -15,7 +15,7 @@ from draftproof.simulators.audit.judge.batches import BatchCase, batch_case
 from draftproof.simulators.audit.judge.edges import findings_at_edges
 from draftproof.simulators.audit.judge.exact import Aim, Judge, TooLarge, case, shrunk
 from draftproof.simulators.audit.judge.replay import wrong_run
-from draftproof.simulators.audit.judge.report import Finding, Report, named
+from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already, processed_battery
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
@@ -61,7 +61,8 @@ def examine(
     """The report on a verifier somebody else wrote (`Function` says how it is called). Raises BadInput.
 
     `vocab` and `depth` bound the instances, or `instances` lists them (batches for a `Selection`); `dtype` is
-    the arithmetic the function computes in; `seconds` limits one call. With several `iterations` the joint
+    the arithmetic the function computes in; `seconds` limits the processor
+    time of one call (`sandbox.WAITS` times as long by the clock). With several `iterations` the joint
     law of the first tokens is checked, including state that the target keeps between iterations. `padding`
     also tries drafts that end in -1; `processors` takes as instances rows changed by grammars, filters and
     penalties, and drafts with missing tokens (`processed_battery`); `edges` tries coins at the ends of
@@ -115,9 +116,9 @@ def examine(
                     if sandbox.current.constant and iterations == 1:
                         _seeded(target, sandbox, report, twice)
                     elif getattr(target, "stateful", False) and iterations == 1:
-                        _again(target, sandbox, report, twice)
+                        _wrong_in_two_calls(target, sandbox, report, twice[:FEW], "keeps state")
                     if edges and report.failing is None:
-                        findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
+                        findings_at_edges(target, sandbox, list(instances or ()), report, padding)
         except NotEnumerable as error:
             report.undecided = str(error)
             tested = target.whole or (verifier is not None and verifier.draw is None)
@@ -128,11 +129,12 @@ def examine(
                 with suppress(NotEnumerable):  # nor can it be tested
                     _test(target, sandbox, vocab, depth, runs, report)
         except Fault as fault:
-            report.found[fault.kind] = Finding(fault.kind, fault.what, fatal=fault.kind == "hangs")
+            report.found.pop(fault.kind, None)
+            report.note(fault.kind, fault.what, fatal=fault.kind == "hangs")
         if report.failing is not None:
-            _show_a_run(target, sandbox, report)
+            report.run, report.no_run = wrong_run(target, sandbox, report.failing)
         for kind, what in sandbox.remarks.items():
-            report.found.setdefault(kind, Finding(kind, what))
+            report.note(kind, what)
     report.tokens = report.tokens + iterations if target.whole and report.instances else 0
     report.adapter += ", coins by bisection" if sandbox.bisected else ""
     report.seconds = round(monotonic() - started, 3)
@@ -143,7 +145,9 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
     """The report of `examine`; raises AssertionError with what was found unless it is lossless.
 
     With `strict` findings at the edges fail too. Options are those of `examine`. A function that cannot be
-    enumerated fails, unless `statistical` is set and the test on samples passes.
+    enumerated fails, unless `statistical` is set and the test on samples passes. All calls are made in this
+    process, so a result that depends on the order of a set of texts passes: `draftproof audit` also tries
+    other keys of hashes (PYTHONHASHSEED), each in a process of its own.
 
     >>> def one_short(p, q, x, rng):
     ...     return [*x, rng.choice(len(p[0]), p=p[0])]
@@ -160,12 +164,7 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _enumerate(
-    judge: Judge,
-    sandbox: Sandbox,
-    chosen: Sequence[Any],
-    report: Report,
-    shrinks: bool,
-    aim: Aim | None,
+    judge: Judge, sandbox: Sandbox, chosen: Sequence[Any], report: Report, shrinks: bool, aim: Aim | None
 ) -> None:
     # Checks the instances, or batches, in turn until the target fails on one, which is shrunk. Drafts larger
     # than one that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
@@ -198,11 +197,9 @@ def _enumerate(
             )
         report.token, report.text = report.token.largest(now.token), report.text.largest(now.text)
         for kind, what in now.faults.items():
-            where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
-            report.found.setdefault(kind, Finding(kind, where))
+            report.note(kind, f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}")
         if isinstance(now, BatchCase) and now.reads:
-            kind = "reads a value that it decides about"
-            report.found.setdefault(kind, Finding(kind, f"{now.reads}, on {named(instance)}"))
+            report.note("reads a value that it decides about", f"{now.reads}, on {named(instance)}")
         if now.faults and not batch and isinstance(instance.draft, Missing):
             continue  # it does not take missing drafts, which is no law
         report.undecided = report.undecided or now.unknown
@@ -211,7 +208,7 @@ def _enumerate(
             report.failing = shrunk(judge, now, shrinks and not whole)
             if getattr(report.failing, "follows_proposal", False):
                 what = "q's, not p's: it keeps every draft, or target and draft are swapped"
-                report.found["has the proposal's law"] = Finding("has the proposal's law", what)
+                report.note("has the proposal's law", what)
             if aim is None:
                 return  # against another target all instances are measured
         report.seen.append(now)
@@ -221,50 +218,32 @@ def _enumerate(
         raise NotEnumerable(report.too_large)
 
 
-def _again(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance]) -> None:
-    # A class may keep state, so that its second call is judged too.
-    for instance in twice[:FEW]:
+def _wrong_in_two_calls(
+    target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance], kind: str, what: str = ""
+) -> bool:
+    # What a function keeps between calls can make its second call wrong.
+    for instance in twice:
         now = case(target, sandbox, instance, 2)
         if not now.met:
             report.failing = now
-            what = "the law over two calls is wrong, that of one call is not"
-            report.found["keeps state"] = Finding("keeps state", what)
-            return
+            report.note(kind, f"{what}the law over two calls is wrong, that of one call is not")
+            return True
+    return False
 
 
 def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance]) -> None:
     # One call was judged on average over the seeds; in two calls a constant seed gives the same coins twice.
-    constant = sandbox.current.constant
+    constant, kind = sandbox.current.constant, "seeds its own generator"
     what = f"the same seed in every call: {constant}"
-    if isinstance(target, DraftVerifier):
-        for instance in twice:
-            now = case(target, sandbox, instance, 2)
-            if not now.lossless:
-                report.failing = now
-                report.found["seeds its own generator"] = Finding(
-                    "seeds its own generator",
-                    f"{what}; the law over two calls is wrong, that of one call is not",
-                )
-                return
-        if isinstance(target, Function) and target.takes_position:
-            report.found["seeds its own generator"] = Finding("seeds its own generator", what)
-            return
+    if _wrong_in_two_calls(target, sandbox, report, twice, kind, f"{what}; "):
+        return
+    if isinstance(target, Function) and target.takes_position:
+        report.note(kind, what)
+        return
     raise NotEnumerable(
         f"it seeds its own generator with {what}; all its calls draw the same numbers, so it has no law; "
         "pass it an rng, or make the generator once"
     )
-
-
-def _show_a_run(target: Target, sandbox: Sandbox, report: Report) -> None:
-    assert report.failing is not None
-    try:
-        found = wrong_run(target, sandbox, report.failing)
-    except Fault as fault:  # it hangs
-        found = str(fault)
-    if isinstance(found, str):
-        report.no_run = found
-    else:
-        report.run = found
 
 
 def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> Aim | None:

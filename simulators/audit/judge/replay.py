@@ -12,7 +12,7 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.audit.judge.calls import called
-from draftproof.simulators.audit.judge.exact import Case, run_or_fault
+from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
 from draftproof.simulators.audit.randomness.bisection import Plain, law_by_boxes
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.sources import Every, Replay, Source
@@ -111,14 +111,15 @@ class _Seen:
         self.runs = sorted(self.runs, key=lambda run: -run[0])[:KEPT]
 
 
-def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> WrongRun | str:
-    """The run to show for a case that fails, or why there is none."""
+def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> tuple[WrongRun | None, str]:
+    """The run to show for a case that fails, or None and why there is none."""
     if case.wrong is None and case.fault_mass <= case.bound:
-        return "a budget is missed on average over all runs"
+        return None, "a budget is missed on average over all runs"
     try:
-        return _found(target, sandbox, case, monotonic() + SECONDS)
-    except NotEnumerable as error:
-        return str(error)
+        found = _found(target, sandbox, case, monotonic() + SECONDS)
+        return found, "" if found else "no point was found that leads to such a run"
+    except (NotEnumerable, Fault) as error:  # it hangs
+        return None, str(error)
 
 
 def replayed(
@@ -137,12 +138,12 @@ def replayed(
     raise BadInput(f"{instance.name or 'the instance'} never drafts {drafted!r}")
 
 
-def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> WrongRun | str:
+def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> WrongRun | None:
     seen: dict[tuple[str | None, Any], _Seen] = {}
     for program, drafted in _programs(target, sandbox, case.instance, case.rounds):
         for mass, result, answers in _runs(program, sandbox):
             if monotonic() > deadline:
-                return f"its runs take more than {SECONDS:.0f} s once more"
+                raise NotEnumerable(f"its runs take more than {SECONDS:.0f} s once more")
             fault = isinstance(result, Fault)
             if fault == (case.wrong is None):
                 key = drafted, str(result) if fault else result[0]
@@ -159,7 +160,7 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
                 return WrongRun(
                     verify, options, case.instance, drafted, coins, tuple(again[1]), emitted, mass, fault
                 )
-    return "no point was found that leads to such a run"
+    return None
 
 
 def _programs(
@@ -193,10 +194,6 @@ def _emitting(program: Program, batch: Batch, source: Source) -> tuple[Words, No
 
 def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Callable[[], Any]]]:
     # (probability, result or fault, what gives its coins and choices) of every run.
-    def run(oracle: Any) -> tuple[Every, Any]:
-        source = Every(oracle)
-        return source, run_or_fault(program.run, source)
-
     def answers(source: Every) -> tuple[Sequence[float], Sequence[int]] | None:
         again = source.replay(Random(0))
         return again and (again.coins[:-1], source.chosen)
@@ -217,7 +214,7 @@ def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Calla
         for mass, result, coins in law_by_boxes(plain, program.weight):
             yield mass, result, partial(drawn, coins, result)
     else:
-        for mass, (source, result) in outcomes(run, program.weight):
+        for mass, (source, result) in followed(program):
             yield mass, result, partial(answers, source)
 
 

@@ -112,7 +112,11 @@ class Report:
         """Adds the results of random runs, and their faults."""
         self.sampled = sampled
         for kind, what in sampled.faults.items():
-            self.found.setdefault(kind, Finding(kind, what))
+            self.note(kind, what)
+
+    def note(self, kind: str, where: str, key: str = "", **more: Any) -> None:
+        """Adds a finding, unless there is one of that kind, or of that `key`."""
+        self.found.setdefault(key or kind, Finding(kind, where, **more))
 
     def answer(self) -> dict[str, Any]:
         """The JSON document: exact numbers as strings, estimates from samples as numbers."""

@@ -59,21 +59,13 @@ class CoinState:
     def below(self, coin: int, cut: fmpq) -> bool:
         """Whether the coin lies below `cut`."""
         lo, hi = self.boxes[coin]
-        if cut <= lo or cut >= hi:
-            return cut >= hi
-        if coin in self.seeds:
+        if lo < cut < hi and coin in self.seeds:
             raise Opaque("an integer is turned into a plain number and then compared")
-        if self.off.get(coin):
+        if lo < cut < hi and self.off.get(coin):
             raise NotEnumerable("a coin with an epsilon is compared both with coins and with a number")
         if coin in self._chains or self._races(coin):
-            whole = self._probability(coin)
-            self.boxes[coin] = (lo, cut)
-            conditional = _settled(self._probability(coin) / whole)
-        else:
-            conditional = (cut - lo) / (hi - lo)
-        low = self._accept(conditional)
-        self.boxes[coin] = (lo, cut) if low else (cut, hi)
-        return low
+            return self._cut(self.boxes, coin, cut, lambda: self._probability(coin), _settled)
+        return self._cut(self.boxes, coin, cut, lambda: self.boxes[coin][1] - self.boxes[coin][0])
 
     def seed(self, coin: int, value: Callable[[float], int]) -> int:
         """A plain number for an integer made from a coin, as a seed needs it: any value will do. Every
@@ -95,15 +87,8 @@ class CoinState:
         """Whether the product of the coins lies below `cut`."""
         if cut <= ZERO or cut >= ONE:
             return cut >= ONE
-        chain, at = self._chain(coins), len(coins) - 1
-        lo, hi = chain.bounds[at]
-        if cut <= lo or cut >= hi:
-            return cut >= hi
-        whole = chain.volume(self.boxes)
-        chain.bounds[at] = (lo, cut)
-        low = self._accept(chain.volume(self.boxes) / whole)
-        chain.bounds[at] = (lo, cut) if low else (cut, hi)
-        return low
+        chain = self._chain(coins)
+        return self._cut(chain.bounds, len(coins) - 1, cut, lambda: chain.volume(self.boxes))
 
     def sum_below(self, factors: dict[int, fmpq], cut: fmpq) -> bool:
         """Whether the sum of multiples of coins (coin -> factor, not 0) lies below `cut`."""
@@ -114,15 +99,7 @@ class CoinState:
             raise NotEnumerable("a coin is in two different sums, or in a sum and a product")
         if any(self._chains.setdefault(coin, tied) is not tied or self._races(coin) for coin in coins):
             raise NotEnumerable("a coin is in two different sums, or both added and compared with another")
-        cut /= scale
-        lo, hi = tied.bound
-        if cut <= lo or cut >= hi:
-            return cut >= hi
-        whole = tied.volume(self.boxes)
-        tied.bound = (lo, cut)
-        low = self._accept(tied.volume(self.boxes) / whole)
-        tied.bound = (lo, cut) if low else (cut, hi)
-        return low
+        return self._cut(tied.bounds, 0, cut / scale, lambda: tied.volume(self.boxes))
 
     def slower(self, a: int, b: int, ratio: fmpq, mirrored: tuple[bool, bool]) -> bool:
         """Whether E_a >= ratio E_b, E = -log u (of a mirrored coin -log(1 - u)), a and b two coins."""
@@ -156,6 +133,24 @@ class CoinState:
             return False
         E = {coin: -log(1 - coins[coin] if mirror else coins[coin]) for coin, mirror in self._racers}
         return all(E[a] > float(ratio) * E[b] for a, b, ratio in self._ratios)
+
+    def _cut(
+        self,
+        bounds: list[Interval],
+        at: int,
+        cut: fmpq,
+        volume: Callable[[], fmpq],
+        settled: Callable[[fmpq], fmpq] = lambda probability: probability,
+    ) -> bool:
+        # Whether the number of which one of the bounds is known lies below `cut`, which narrows that bound.
+        lo, hi = bounds[at]
+        if cut <= lo or cut >= hi:
+            return cut >= hi
+        whole = volume()
+        bounds[at] = (lo, cut)
+        low = self._accept(settled(volume() / whole))
+        bounds[at] = (lo, cut) if low else (cut, hi)
+        return low
 
     def _accept(self, probability: fmpq) -> bool:
         self._count()
@@ -230,14 +225,14 @@ class _Sum:
     def __init__(self, coins: tuple[int, ...], factors: tuple[fmpq, ...]):
         self.coins, self.factors = coins, factors
         lowest = sum((min(c, ZERO) for c in factors), ZERO)
-        self.bound: Interval = (lowest, lowest + sum(map(abs, factors), ZERO))
+        self.bounds: list[Interval] = [(lowest, lowest + sum(map(abs, factors), ZERO))]
 
     def volume(self, boxes: list[Interval]) -> fmpq:
-        return weighted_sum(tuple(boxes[coin] for coin in self.coins), self.factors, self.bound)
+        return weighted_sum(tuple(boxes[coin] for coin in self.coins), self.factors, self.bounds[0])
 
     def allows(self, values: list[float]) -> bool:
         value = sum(float(c) * values[coin] for coin, c in zip(self.coins, self.factors, strict=True))
-        return float(self.bound[0]) < value < float(self.bound[1])
+        return float(self.bounds[0][0]) < value < float(self.bounds[0][1])
 
 
 def _settled(probability: fmpq) -> fmpq:

@@ -14,8 +14,36 @@ from draftproof.theory.numbers import ONE, ZERO
 MOST = 16  # coins in a sum
 
 
+class Combined(Coin):
+    """The operators that follow from a product with a number and a sum."""
+
+    __slots__ = ()
+
+    def __mul__(self, other: Any, /) -> Any:
+        raise NotImplementedError
+
+    def __add__(self, other: Any, /) -> Any:
+        raise NotImplementedError
+
+    @with_number
+    def __truediv__(self, c: Any) -> Any:
+        return self * (1 / c)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+
 @dataclass(slots=True, eq=False, repr=False)
-class Product(Coin):
+class Product(Combined):
     """scale * u_1 .. u_k of different coins; in logarithms, sign * (scale + sum log u)."""
 
     state: CoinState
@@ -53,10 +81,6 @@ class Product(Coin):
             raise NotEnumerable("a negative multiple of a product of coins")
         return Product(self.state, self.coins, self.scale * float(c), False) if c else 0.0
 
-    @with_number
-    def __truediv__(self, c: Any) -> Any:
-        return self * (1 / c)
-
     def __add__(self, other: Any) -> Any:
         c = number(other)
         if c is None:
@@ -64,14 +88,6 @@ class Product(Coin):
         if not self.logs:
             raise NotEnumerable("a sum of coins")
         return Product(self.state, self.coins, self.scale + self.sign * float(c), True, self.sign)
-
-    __rmul__, __radd__ = __mul__, __add__
-
-    def __neg__(self) -> "Product":
-        return self * -1
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
 
     def log(self) -> "Product":
         return Product(self.state, self.coins, float(np.log(self.scale)), True)
@@ -95,7 +111,7 @@ def product(lazy: Any, logs: bool) -> Product:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Sum(Coin):
+class Sum(Combined):
     """shift + the sum of factor * u over the coins u of `factors`; `total` makes one."""
 
     state: CoinState
@@ -129,26 +145,12 @@ class Sum(Coin):
             raise NotEnumerable(f"a sum of more than {MOST} coins")
         return Sum(self.state, both, self.shift + new.shift)
 
-    __radd__ = __add__
-
     @with_number
     def __mul__(self, c: Any) -> Any:
         if not c or c != c or abs(c) == np.inf:
             raise NotEnumerable(f"a sum of coins times {c}")
         factor = dyadic(c)
         return Sum(self.state, {coin: f * factor for coin, f in self.factors.items()}, self.shift * factor)
-
-    __rmul__ = __mul__
-
-    @with_number
-    def __truediv__(self, c: Any) -> Any:
-        return self * (1 / c)
-
-    def __neg__(self) -> "Sum":
-        return self * -1
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other

@@ -18,6 +18,7 @@ from draftproof.simulators.audit.randomness.generators import Generator, Random,
 from draftproof.simulators.audit.randomness.sources import Seeded, Source
 from draftproof.simulators.sources import INSTALLED
 
+_STATE = np.random.RandomState
 _SALT = random.Random(0)
 _URANDOM = os.urandom  # kept here, since it is replaced during an audit
 
@@ -119,8 +120,11 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
         return lambda *a, **k: getattr(kind(current.stream(stream)), name)(*a, **k)
 
-    def made(kind: type[Generator], name: str) -> Callable[..., Any]:
+    def made(kind: Any, name: str) -> Callable[..., Any]:
         return lambda seed=None: seed if isinstance(seed, Generator) else kind(current.seeded(name, seed))
+
+    def system(_: Any = None) -> Random:
+        return Random(current.stream("secrets"))
 
     def unseen(*a: Any, **k: Any) -> Any:
         if current.source is None or chance_of(current.source) is not None:
@@ -132,7 +136,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         (module, name, method(stream, stand_in, name))
         for module, kind, stand_in, stream in (
             (random, random.Random, Random, "random.seed"),
-            (np.random, np.random.RandomState, RandomState, "numpy.random.seed"),
+            (np.random, _STATE, RandomState, "numpy.random.seed"),
         )
         for name in dir(kind)
         if not name.startswith("_") and name not in kept and callable(getattr(kind, name))
@@ -142,28 +146,13 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         (secrets, "randbits", method("secrets", Random, "getrandbits")),
         (secrets, "token_bytes", method("secrets", Random, "randbytes")),
         (random, "seed", lambda a=None, version=2: current.seed("random.seed", a)),
-        (
-            random,
-            "Random",
-            _made(random.Random, Random, lambda x=None: Random(current.seeded("random.Random", x))),
-        ),
-        (
-            random,
-            "SystemRandom",
-            _made(random.SystemRandom, Random, lambda x=None: Random(current.stream("secrets"))),
-        ),
+        (random, "Random", _made(random.Random, Random, made(Random, "random.Random"))),
+        (random, "SystemRandom", _made(random.SystemRandom, Random, system)),
         *((place, name, unseen) for place, name in ((os, "urandom"), (random, "_urandom"))),
-        *(
-            (np.random, name, method("numpy.random.seed", RandomState, "random"))
-            for name in ("ranf", "sample")
-        ),
+        *((np.random, old, method("numpy.random.seed", RandomState, "random")) for old in ("ranf", "sample")),
         (np.random, "seed", lambda seed=None: current.seed("numpy.random.seed", seed)),
         (np.random, "default_rng", made(Generator, "default_rng")),
-        (
-            np.random,
-            "RandomState",
-            _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
-        ),
+        (np.random, "RandomState", _made(_STATE, RandomState, made(RandomState, "RandomState"))),
     ]
     clocks = (("time", 1e-6), ("perf_counter", 1e-6), ("time_ns", 1), ("perf_counter_ns", 1))
     changes += [(time, name, _shifted(getattr(time, name), unit, current)) for name, unit in clocks]

@@ -6,7 +6,7 @@ move elements are applied to the elements' indices.
 """
 
 from collections.abc import Callable
-from functools import partialmethod
+from functools import partial, partialmethod
 from math import ceil, floor
 from typing import Any
 
@@ -14,12 +14,38 @@ import numpy as np
 import torch
 
 from draftproof.simulators.audit.randomness.coin_state import Opaque
-from draftproof.simulators.audit.randomness.coins import Coin
+from draftproof.simulators.audit.randomness.coins import Coin, number
 from draftproof.simulators.audit.randomness.combined import softmax
 
 TopK, Sorted = torch.return_types.topk, torch.return_types.sort
 COARSE = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 """Coins drawn in these types are multiples of so much, which `torch.rand` gives."""
+
+
+NOBODY = -(2**40)
+"""The number in a tensor of indices that are not decided."""
+
+
+class Undecided(Coin):
+    """The index of the largest or smallest coin, decided when it is needed: engines draw a token for every
+    position and read one of them.
+    """
+
+    __slots__ = ("_decide", "_found")
+
+    def __init__(self, decide: Callable[[], Any]):
+        self._decide, self._found = decide, -1
+
+    def __int__(self) -> int:
+        if self._found < 0:
+            self._found = int(self._decide())
+        return self._found
+
+    def __mul__(self, other: Any) -> Any:
+        c = number(other)
+        return 0 if c == 0 else self if c == 1 else int(self) * other
+
+    __rmul__ = __mul__
 
 
 class CoinTensors:
@@ -55,10 +81,23 @@ class CoinTensors:
         dtype = like.dtype if isinstance(like, torch.Tensor) else torch.float32
         if not has_coins(values):
             return torch.from_numpy(values.astype(np.float64)).to(dtype)
-        kind = dtype if dtype.is_floating_point else torch.float32
-        handle = torch.full(values.shape, float("nan"), dtype=kind)
+        if any(isinstance(value, Undecided) for value in values.flat):
+            handle = torch.full(values.shape, NOBODY, dtype=torch.int64)
+        else:
+            kind = dtype if dtype.is_floating_point else torch.float32
+            handle = torch.full(values.shape, float("nan"), dtype=kind)
         self._held[id(handle)] = (handle, values)
         return handle
+
+    def decide(self, value: Any) -> None:
+        """Decides the indices in a tensor, or anywhere in a list or dict."""
+        if isinstance(value, tuple | list):
+            for each in value:
+                self.decide(each)
+        elif isinstance(value, torch.Tensor) and self.holds(value):
+            values = self.array(value)
+            if any(isinstance(each, Undecided) for each in values.flat):
+                self.assign(value, values.astype(np.int64))
 
     def assign(self, tensor: torch.Tensor, values: Any) -> torch.Tensor:
         """Stores the values in the tensor and returns it."""
@@ -95,23 +134,10 @@ def extreme(a: np.ndarray, b: np.ndarray, largest: bool) -> np.ndarray:
     return out
 
 
+_NUMPYS = """subtract:sub multiply:mul,rmul negative:neg power:pow add:radd divide:div,truediv,true_divide
+    less:lt less_equal:le greater:gt greater_equal:ge equal:eq not_equal:ne rdiv:rtruediv"""
 _ALIASES = {
-    "sub": "subtract",
-    "mul": "multiply",
-    "neg": "negative",
-    "pow": "power",
-    "radd": "add",
-    "div": "divide",
-    "truediv": "divide",
-    "true_divide": "divide",
-    "rmul": "multiply",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "eq": "equal",
-    "ne": "not_equal",
-    "rtruediv": "rdiv",
+    old: new for new, _, many in (x.partition(":") for x in _NUMPYS.split()) for old in many.split(",")
 }
 """torch's name -> numpy's, where they differ."""
 
@@ -150,6 +176,12 @@ _SHAPES_ONLY = _names(
 """Functions that depend on a tensor's shape and type, not on its numbers."""
 
 
+_NUMBERS = ("__float__", "__int__", "__index__", "__bool__", "__complex__")
+
+_UNDECIDED = _MOVES | _SHAPES_ONLY | _names("mul multiply rmul where masked_fill")
+"""Functions of indices that need not be decided for them."""
+
+
 class Functions:
     """torch functions on tensors of coins; `op_NAME(...)` is torch's NAME."""
 
@@ -160,7 +192,12 @@ class Functions:
 
     def __call__(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         """func(*args, **kwargs), where `name` is func's; NotEnumerable if coins cannot be followed."""
-        if func.__name__ in ("__float__", "__int__", "__index__", "__bool__", "__complex__"):
+        kept = name in _UNDECIDED and func.__name__ not in _NUMBERS
+        decided = args if not kept else args[1:] if name in _MOVES else ()
+        self.coins.decide([*decided, *kwargs.values()])
+        if not self.coins.holds([*args, *kwargs.values()]):
+            return func(*args, **kwargs)
+        if func.__name__ in _NUMBERS:
             item = self.op_item(args[0])
             return bool(item) if name == "bool" else int(item) if name == "int" else item.__float__()
         numpys = _ALIASES.get(name, name)
@@ -168,9 +205,12 @@ class Functions:
             decided = getattr(np, numpys)(*map(self.coins.array, args[:2]))
             return torch.from_numpy(np.array(decided, dtype=bool))
         if numpys in _ELEMENTWISE and not kwargs.get("rounding_mode"):
-            return self.coins.tensor(_ELEMENTWISE[numpys](*map(self.coins.array, args[:2])), args[0])
+            like = next(filter(self.coins.holds, args[:2]), args[0])
+            return self.coins.tensor(_ELEMENTWISE[numpys](*map(self.coins.array, args[:2])), like)
+        if func.__name__ in _CASTS:
+            return self._cast(args[0], func(*args, **kwargs))
         if name in _MOVES:
-            return self._reshaped(func, args, kwargs)
+            return self._moved(lambda x: func(x, *args[1:], **kwargs), args[0])
         if name in _SHAPES_ONLY:
             return func(*args, **kwargs)
         if name in ("data_ptr", "untyped_storage", "storage"):
@@ -180,35 +220,39 @@ class Functions:
             raise Opaque(f"torch.{name} of coins")
         return operation(*args, **kwargs)
 
-    def _reshaped(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        # The coins of func(*args, **kwargs), found by applying func to their indices.
+    def _moved(self, move: Callable[..., Any], *data: Any) -> Any:
+        # The coins and numbers of move(*data), found by applying it to their indices.
         pool: list[Any] = []
         like: list[torch.Tensor] = []
 
-        def indexed(value: Any, depth: int = 0) -> Any:
-            if isinstance(value, torch.Tensor) and (self.coins.holds(value) or depth):
-                start = len(pool)
-                pool.extend(self.coins.array(value).ravel().tolist())
-                like.append(value)
-                return torch.arange(start, len(pool)).reshape(value.shape)
-            if depth == 0 and isinstance(value, list | tuple) and self.coins.holds(value):
-                return type(value)(indexed(each, 1) for each in value)
-            return value
+        def indexed(value: Any) -> Any:
+            if isinstance(value, list | tuple):
+                return type(value)(map(indexed, value))
+            start, values = len(pool), self.coins.array(value)
+            pool.extend(values.ravel().tolist())
+            if not isinstance(value, torch.Tensor):
+                return start
+            like.append(value)
+            return torch.arange(start, len(pool), dtype=torch.float64).reshape(values.shape)
 
         def back(index: Any) -> Any:
             if isinstance(index, tuple | list):
                 return type(index)(map(back, index))
             values = np.empty(index.numel(), dtype=object)
-            values[:] = [pool[i] for i in index.ravel().tolist()]
-            return self.coins.tensor(values.reshape(tuple(index.shape)), like[0])
+            values[:] = [pool[int(i)] for i in index.ravel().tolist()]
+            of = next(filter(self.coins.holds, like), like[0] if like else None)
+            return self.coins.tensor(values.reshape(tuple(index.shape)), of)
 
-        if func.__name__ in _CASTS:
-            return self._cast(args[0], func(*args, **kwargs))
-        return back(func(indexed(args[0]), *args[1:], **kwargs))
+        return back(move(*map(indexed, data)))
 
     def _cast(self, x: Any, handle: torch.Tensor) -> torch.Tensor:
         # The coins in the type of the handle, which was converted like x.
-        values, dtype = self.coins.array(x), handle.dtype
+        dtype = handle.dtype
+        if dtype != x.dtype:
+            self.coins.decide(x)
+        if dtype == x.dtype or not self.coins.holds(x):
+            return self.coins.tensor(self.coins.array(x), handle)
+        values = self.coins.array(x)
         if dtype == torch.bool:
             return torch.ones(handle.shape, dtype=dtype)
         if not dtype.is_floating_point:
@@ -218,7 +262,16 @@ class Functions:
         return self.coins.tensor(values, handle)
 
     def op_argmax(self, x: Any, dim: Any = None, keepdim: bool = False, arg: Any = np.argmax) -> torch.Tensor:
-        return torch.from_numpy(np.array(arg(self.coins.array(x), axis=dim, keepdims=keepdim)))
+        values = self.coins.array(x)
+        rows = values.reshape(1, -1) if dim is None else np.moveaxis(values, dim, -1)
+        found = np.empty(rows.shape[:-1], dtype=object)
+        for at in np.ndindex(found.shape):
+            found[at] = Undecided(partial(arg, rows[at]))
+        if dim is None:
+            found = found.reshape([1] * values.ndim if keepdim else [])
+        elif keepdim:
+            found = np.expand_dims(found, dim)
+        return self.coins.tensor(found, torch.empty(0, dtype=torch.int64))
 
     op_argmin = partialmethod(op_argmax, arg=np.argmin)
 
@@ -305,22 +358,13 @@ class Functions:
         return self.op_where(mask, value, x)
 
     def op_scatter(self, x: Any, dim: int, index: Any, src: Any, **_: Any) -> Any:
-        values, new = self.coins.array(x), self.coins.array(src)
-        new = np.broadcast_to(new, index.shape) if not new.ndim else new
-        pool = [*values.ravel(), *new.ravel()]
-        moved = torch.arange(values.size, len(pool)).reshape(new.shape)
-        places = torch.arange(values.size).reshape(values.shape).scatter(dim, index, moved)
-        out = np.empty(places.numel(), dtype=object)
-        out[:] = [pool[i] for i in places.ravel().tolist()]
-        return self.coins.tensor(out.reshape(tuple(x.shape)), x)
+        return self._moved(lambda x, src: x.scatter(dim, index, src), x, src)
 
-    def op_pad(self, x: Any, pad: Any, mode: str = "constant", value: Any = 0.0) -> Any:
-        pool = [*self.coins.array(x).ravel(), 0.0 if value is None else value]
-        places = torch.arange(x.numel()).reshape(x.shape)
-        places = torch.nn.functional.pad(places.double(), pad, mode, -1.0 if mode == "constant" else None)
-        out = np.empty(places.numel(), dtype=object)
-        out[:] = [pool[int(i)] for i in places.ravel().tolist()]
-        return self.coins.tensor(out.reshape(tuple(places.shape)), x)
+    def op_pad(self, x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+        def padded(x: Any, value: Any) -> Any:
+            return torch.nn.functional.pad(x, pad, mode, value if mode == "constant" else None)
+
+        return self._moved(padded, x, 0.0 if value is None else value)
 
     def op_tensor(self, data: Any, dtype: Any = None, **_: Any) -> Any:
         values = data if isinstance(data, torch.Tensor) else np.array(data, dtype=object)
@@ -348,8 +392,9 @@ class Functions:
     op_clip = op_clamp_min = op_clamp
 
     def op_where(self, condition: Any, a: Any, b: Any) -> Any:
-        values = np.where(condition.numpy(), self.coins.array(a), self.coins.array(b))
-        return self.coins.tensor(values, a if self.coins.holds(a) else b)
+        if condition.dtype != torch.bool:  # the method of a tensor
+            condition, a = a, condition
+        return self._moved(lambda a, b: torch.where(condition, a, b), a, b)
 
     def op_searchsorted(self, edges: Any, values: Any, right: bool = False, **_: Any) -> torch.Tensor:
         # For coins the side does not matter: a coin equals an edge with probability zero.
@@ -385,14 +430,11 @@ class Functions:
         return torch.ones(x.shape, dtype=torch.bool)
 
     def op_setitem(self, x: Any, key: Any, value: Any) -> None:
-        values = self.coins.array(x).copy()
-        places = torch.arange(x.numel()).reshape(x.shape)[key]
-        new = self.coins.array(value)
-        while new.ndim > places.ndim and len(new) == 1:  # torch drops leading dimensions of 1
-            new = new[0]
-        new = np.broadcast_to(new, tuple(places.shape))
-        values.ravel()[places.numpy().ravel()] = new.ravel()
-        self.coins.assign(x, values)
+        def stored(x: Any, value: Any) -> Any:
+            x[key] = value
+            return x
+
+        self.coins.assign(x, self._moved(stored, x, value))
 
     def op_copy(self, x: Any, value: Any, non_blocking: bool = False) -> Any:
-        return self.coins.tensor(np.broadcast_to(self.coins.array(value), tuple(x.shape)).copy(), x)
+        return self._moved(lambda x, value: x.copy_(value), x, value)

@@ -15,13 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.combined import softmax
-from draftproof.simulators.audit.randomness.generators import (
-    BRANCHES,
-    FEW,
-    exponential,
-    wide_integer,
-    without_replacement,
-)
+from draftproof.simulators.audit.randomness.generators import Generator, exponential, without_replacement
 from draftproof.simulators.audit.randomness.lazy import Lazy
 from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
 from draftproof.simulators.audit.randomness.torch_functions import COARSE, CoinTensors, Functions, objects
@@ -59,6 +53,8 @@ class Answering(TorchFunctionMode):
             if inplace and args:
                 self.coins.forget(args[0])
             return func(*args, **kwargs)
+        if inplace:
+            self.coins.decide([*args, *kwargs.values()])
         with np.errstate(all="ignore"):
             result = self.functions(func, name, args, kwargs)
         return self.coins.assign(args[0], result) if inplace else result
@@ -143,16 +139,11 @@ class _Draws:
 
     def draw_randint(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         bounds = [int(x) for x in args if not isinstance(x, tuple | list | torch.Size)]
-        low, high = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
         shape = next((x for x in args if isinstance(x, tuple | list | torch.Size)), kwargs.get("size", ()))
-        source = self._stream(kwargs.get("generator"))
-        if high - low > BRANCHES:
-            values = np.empty(int(np.prod(shape)), dtype=object)
-            values[:] = [wide_integer(source, low, high - low) for _ in values]
-            return self.coins.tensor(values.reshape(tuple(shape)), torch.empty(0, dtype=torch.int64))
-        drawn = [low + source.choose([1.0] * (high - low)) for _ in range(int(np.prod(shape)))]
-        source.integers.update(drawn if high - low > FEW else ())
-        return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
+        drawn = Generator(self._stream(kwargs.get("generator"))).integers(*bounds, size=tuple(shape))
+        return self.coins.tensor(
+            drawn.view(np.ndarray), torch.empty(0, dtype=kwargs.get("dtype", torch.int64))
+        )
 
     def draw_gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         names = ("logits", "tau", "hard", "eps", "dim")
@@ -165,8 +156,7 @@ class _Draws:
         return torch.zeros_like(logits).scatter(dim, chosen, 1.0)
 
     def draw_randperm(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
-        source = self._stream(kwargs.get("generator"))
-        return torch.tensor(without_replacement(source, np.ones(args[0]), args[0]), dtype=torch.int64)
+        return torch.from_numpy(Generator(self._stream(kwargs.get("generator"))).permutation(args[0]))
 
     def _filled(self, tensor: torch.Tensor, generator: Any, one: Draw) -> torch.Tensor:
         return self.coins.assign(tensor, self._draws(tensor, generator, one))

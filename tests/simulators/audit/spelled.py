@@ -72,6 +72,27 @@ def batch(target_probs, draft_probs, draft_tokens):
     return torch.stack([padded(*each) for each in zip(target_probs, draft_probs, draft_tokens, strict=True)])
 
 
+def batch_that_draws_for_every_position(target_probs, draft_probs, draft_tokens):
+    """As vLLM V0 does: races for all positions of all requests at once, of which one in a request is used."""
+    size, gamma, vocab = draft_probs.shape
+    each = torch.arange(size)[:, None], torch.arange(gamma)[None], draft_tokens
+    ratio = (target_probs[:, :-1][each] * GENEROUS / draft_probs[each]).clamp(max=1)
+    kept = torch.rand(size, gamma) < ratio
+    rest = (target_probs[:, :-1] - draft_probs).clamp(min=0)
+    rest = torch.where(rest.sum(-1, keepdim=True) > 0, rest, target_probs[:, :-1]).reshape(-1, vocab)
+    drawn = rest.div_(torch.empty_like(rest).exponential_(1.0)).argmax(dim=1).reshape(size, gamma)
+    ends = (~kept).max(1).indices
+    ends[kept.all(1)] = gamma
+    places = torch.arange(gamma)
+    out = -torch.ones(size, gamma + 1, dtype=torch.int64)
+    out[:, :gamma] = torch.where(places < ends[:, None], draft_tokens, -1)
+    last = torch.multinomial(target_probs[:, -1], 1)[:, 0]
+    out[:, gamma] = torch.where(ends == gamma, last, -1)
+    after = places == ends[:, None]
+    out[:, :gamma].mul_(~after).add_(drawn.mul(after))
+    return out
+
+
 def batch_of_lists(draft_tokens, draft_probs, target_probs):
     given = zip(target_probs, draft_probs, draft_tokens, strict=True)
     return [whole(*each).tolist() for each in given]
@@ -168,6 +189,7 @@ AUDITED = (
     mixed,
     with_temperature,
     batch,
+    batch_that_draws_for_every_position,
     batch_of_lists,
     batch_of_counts,
     batch_of_one,

@@ -49,7 +49,10 @@ def test_a_good_one_comes_back_whole():
     assert report.lossless
     assert report.case.instance.vocab == 2
     assert calls[0] == (0, 0, "loading tests.simulators.audit.foreign:good")
-    assert [done for done, _, _ in calls[2:]] == list(range(report.instances))
+    instances, edges = calls[2 : 2 + report.instances], calls[2 + report.instances :]
+    assert [done for done, _, _ in instances] == list(range(report.instances))
+    assert [done for done, _, _ in edges] == list(range(len(edges)))
+    assert all(doing.startswith("coins at the edges, ") for _, _, doing in edges)
 
 
 def test_an_interrupt_that_the_target_raises_is_a_finding_and_no_traceback(capfd):
@@ -68,7 +71,8 @@ def test_an_interrupt_that_the_target_raises_is_a_finding_and_no_traceback(capfd
     ],
 )
 def test_what_cannot_be_imported_is_bad_input(tmp_path, monkeypatch, capfd, body, said):
-    monkeypatch.setattr(isolation, "LOADING", 5.0)
+    if "sleep" in body:
+        monkeypatch.setattr(isolation, "LOADING", 5.0)
     path = tmp_path / "mine.py"
     path.write_text(body, encoding="utf-8")
     target = f"{path}:verify"

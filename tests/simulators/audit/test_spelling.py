@@ -5,6 +5,7 @@ import pytest
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
+from draftproof.simulators.audit.glue import written
 from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.commands.audit import audit as command
 from draftproof.simulators.commands.entry import enter
@@ -34,7 +35,17 @@ def test_an_ordinary_spelling_is_audited(function):
     assert report.lossless, report
 
 
-@pytest.mark.parametrize("name", ["count_and_token", "batch", "flat", "from_logits", "batch_of_one"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "count_and_token",
+        "batch",
+        "batch_that_draws_for_every_position",
+        "flat",
+        "from_logits",
+        "batch_of_one",
+    ],
+)
 def test_a_fault_is_found_in_each_layout(name, monkeypatch):
     monkeypatch.setattr(spelled, "GENEROUS", 1.25)
     report = audit.examine(getattr(spelled, name), **SMALL)
@@ -88,5 +99,18 @@ def test_init_writes_a_wrapper_that_is_audited_and_a_test(tmp_path, monkeypatch,
     assert "assert_lossless(verify)" in (tmp_path / "test_audited.py").read_text()
     verify = load.load(f"{tmp_path / 'audited.py'}:verify")
     assert audit.examine(verify, **SMALL).lossless
+    assert "edit" not in capsys.readouterr().out
     assert enter(group, ["audit", "mine.py:step", "--init"]) == 2
     assert "exists" in capsys.readouterr().err
+
+
+def test_init_makes_a_batch_where_the_function_takes_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert len(list(written("tests.simulators.audit.spelled:batch_of_one"))) == 3
+    assert "candidate_logits=draft_probs.log()[None]," in (tmp_path / "audited.py").read_text()
+    verify = load.load(f"{tmp_path / 'audited.py'}:verify")
+    assert audit.examine(verify, **SMALL).lossless
+    for path in tmp_path.glob("*.py"):
+        path.unlink()
+    *_, last = written("tests.simulators.audit.spelled:configured")
+    assert last.startswith("edit audited.py")
