@@ -96,7 +96,7 @@ class Pooled:
         """(the row of the calls that start, the row of the bonus token): with these shares, p together."""
         if q is None or not starting + whole > 0:
             return p, p
-        bonus, first = shaped(starting + whole, whole, one(p), p, q)
+        bonus, first = shaped(whole / (starting + whole), p, q)
         return first, bonus
 
     def __eq__(self, other: object) -> bool:
