@@ -158,8 +158,12 @@ def against_pieces(
                 yield replace(piece, laws=(law,), own_bonus=own_bonus)
 
 
-def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
-    """The work on instances. A family reduced by symmetry is left out for verifiers that order tokens."""
+def pieces(
+    families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False, most: int | None = None
+) -> Iterator[Piece]:
+    """The work on instances. A family reduced by symmetry is left out for verifiers that order tokens, one of
+    more than `most` drafts for those that keep state, which are judged over two calls.
+    """
     for family in families:
         if not len(family):
             continue
@@ -167,7 +171,10 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
         fit = [each for each in verifiers if force or applies(each, first)]
         if getattr(family, "symmetric", False):
             fit = [each for each in fit if not each.ordered]
-        yield from _split(family, fit, first.draft.label, (first.draft.outcomes(first.vocab), first.vocab))
+        outcomes = first.draft.outcomes(first.vocab)
+        if most is not None and outcomes > most:
+            fit = [each for each in fit if each.carry is None]
+        yield from _split(family, fit, first.draft.label, (outcomes, first.vocab))
 
 
 def _split(

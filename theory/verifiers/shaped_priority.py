@@ -12,7 +12,7 @@ from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.leaf_shaping import Ways
 from draftproof.theory.priority import token_by_token
 from draftproof.theory.rows import Number, Row, one
-from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifier import Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import priority
 
 
@@ -35,7 +35,7 @@ def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
 VERIFIER = Verifier(
     "shaped-priority",
     "draftproof, docs/shaped-block.md",
-    (*CHAIN, "tree with replacement"),
+    ("tree with replacement",),
     lossless=True,
     verify=verify,
     carry=carry,

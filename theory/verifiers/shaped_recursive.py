@@ -9,7 +9,7 @@
 
 from draftproof.theory import leaf_shaping
 from draftproof.theory.leaf_shaping import RECURSIVE
-from draftproof.theory.verifier import CHAIN, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifier import TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import rrs, specinfer
 
 
@@ -27,7 +27,7 @@ def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
 VERIFIER = Verifier(
     "shaped-recursive",
     "draftproof, docs/shaped-block.md",
-    (*CHAIN, *TREES),
+    TREES,
     lossless=True,
     verify=verify,
     carry=carry,

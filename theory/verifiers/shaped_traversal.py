@@ -9,7 +9,7 @@
 
 from draftproof.theory import leaf_shaping
 from draftproof.theory.leaf_shaping import carry
-from draftproof.theory.verifier import CHAIN, TREES, Draft, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifier import TREES, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import traversal
 
 
@@ -24,7 +24,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 VERIFIER = Verifier(
     "shaped-traversal",
     "draftproof, docs/shaped-block.md",
-    (*CHAIN, *TREES),
+    TREES,
     lossless=True,
     verify=verify,
     carry=carry,
