@@ -31,8 +31,8 @@ GROUPS: Shape = ((((),), ()), ((),))
 """Two nodes whose draws have 6 and 3 outcomes at V = 3: too many for `layered` to plan together, so that
 one node takes its turn after the other."""
 
-TWICE = 60
-"""Most drafts of an instance on which a verifier that keeps state is judged, over two calls."""
+TWICE = 8_000
+"""Most pairs of drafts in a family of trees on which a verifier that keeps state is judged, over two calls."""
 
 SOURCE = Path(argparse.__file__)
 """A text that every Python installation has: a source file of the standard library."""
