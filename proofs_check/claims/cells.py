@@ -45,19 +45,35 @@ def _search(verifier: str, *schemes: Scheme, count: int) -> Callable[[], str]:
     return searched(holds, schemes, (2, 3), count)
 
 
+CHAINS, PAIRS = chains(2, 1, 2), [(2, WITH), (2, WITHOUT)]
+
 CLAIMS = (
     *(
         Claim(f"{rule}-by-cells", f"{name} is lossless.", source, scope, proof, seconds=seconds)
         for rule, name, source, seconds, (scope, cases) in BY_CELLS
         for proof in [Lossless(rule, *cases)]
     ),
-    Claim(
-        "shaped-block-lossless",
-        "Shaped block verification, with the row that it leaves behind, is lossless.",
-        "draftproof, docs/shaped-block.md",
-        "chains, (V, depth) = (2,1), (2,2)",
-        Lossless("shaped-block", *chains(2, 1, 2)),
-        seconds=25,
+    *(
+        Claim(
+            f"{rule}-lossless",
+            f"{words}, with the rows that it leaves behind, is lossless.",
+            "draftproof, docs/shaped-block.md",
+            scope,
+            Lossless(rule, *cases),
+            seconds=seconds,
+        )
+        for rule, words, scope, seconds, cases in (
+            ("shaped-block", "Shaped block verification", "chains, (V, depth) = (2,1), (2,2)", 25, CHAINS),
+            ("shaped-traversal", "Traversal shaped at every leaf", "pairs, V = 2", 5, PAIRS),
+            ("shaped-recursive", "Recursive rejection shaped at every leaf", "pairs, V = 2", 5, PAIRS),
+            (
+                "shaped-priority",
+                "The priority rule shaped at every leaf",
+                "i.i.d. pairs, V = 2",
+                5,
+                PAIRS[:1],
+            ),
+        )
     ),
     Claim(
         "typical-lossless",

@@ -32,7 +32,7 @@ GROUPS: Shape = ((((),), ()), ((),))
 one node takes its turn after the other."""
 
 TWICE = 8_000
-"""Most pairs of drafts in a family of trees on which a verifier that keeps state is judged, over two calls."""
+"""Most pairs of drafts in a family of trees on which verifiers that keep state are judged, over two calls."""
 
 SOURCE = Path(argparse.__file__)
 """A text that every Python installation has: a source file of the standard library."""
