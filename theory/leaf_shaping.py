@@ -10,7 +10,7 @@ from typing import TypeAlias
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.shape import Shape, leaf_depths
 from draftproof.theory.errors import BadInput
-from draftproof.theory.modified_target import Replaced
+from draftproof.theory.modified_target import Over, Replaced
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import (
     Number,
@@ -101,7 +101,7 @@ TRAVERSAL: Rule = partial(in_turn, lifted=True)
 RECURSIVE: Rule = partial(in_turn, lifted=False)
 
 
-class Shaped:
+class Shaped(Over):
     """The target for all that is no stop at a leaf of the block that starts at length `start`: after a word
     at which a leaf can be, the row is the later one of `shaped`. Layers stack as those of
     `draftproof.theory.modified_target.Modified` do.
@@ -119,19 +119,11 @@ class Shaped:
         replacement: bool = True,
         rule: Rule = TRAVERSAL,
     ):
-        self.target, self.proposal, self.start, self.shape = target, proposal, start, shape
-        self._kept, self._depths = partial(rule, replacement=replacement), leaf_depths(shape)
+        super().__init__(target, id(proposal), start, shape, replacement, rule)
+        self.proposal, self.start, self.shape = proposal, start, shape
+        self._ways, self._depths = partial(rule, replacement=replacement), leaf_depths(shape)
+        self.end = start + max(self._depths)  # the length of the text at the deepest leaves
         self._rows: dict[Prefix, tuple[Row, Row]] = {}
-        self._key = (target, id(proposal), start, shape, replacement, rule)
-
-    @property
-    def vocab(self) -> int:
-        return self.target.vocab
-
-    @property
-    def end(self) -> int:
-        """The length of the text at the deepest leaves."""
-        return self.start + max(self._depths)
 
     def __getitem__(self, prefix: Prefix) -> Row:
         if len(prefix) - self.start not in self._depths:
@@ -153,14 +145,8 @@ class Shaped:
         if at == len(word) or not shape:
             return a if at == len(word) and not shape else a * 0
         rows, x = (self[word[:at]], self.proposal[word[:at]]), word[at]
-        ways = self._kept(a, *rows, x, shape)
+        ways = self._ways(a, *rows, x, shape)
         return sum((mass * self._mass(rate, word, at + 1, child) for mass, rate, child in ways), a * 0)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Shaped) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
 
 
 def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node, rule: Rule = TRAVERSAL) -> Rows:

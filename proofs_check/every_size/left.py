@@ -3,7 +3,6 @@ target's mass through `here` to the proposal's, a rate a at which verification s
 that the mass R - a finds, which enters `here` by a residual.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
@@ -71,6 +70,3 @@ class Whole(Modified):
 
     def said(self, first: str, second: str | None) -> tuple[str, str]:
         return first, f"mass min({first} p(y), q(y)); {first} is the probability of its prefix"
-
-
-LeftBehind = Callable[[Any], Modified]
