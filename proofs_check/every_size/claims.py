@@ -94,23 +94,30 @@ class Claim:
     left: Modified | None = None
     later: "Later | None" = None
 
+    @property
+    def where(self) -> str:
+        """The place in words."""
+        return f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
+
     def __str__(self) -> str:
-        place = f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
         rate, row = self.rate or 1, self.row or "the target's row"
         if self.left and self.rate:
             stops, _ = self.left.said(self.rate, self.over)
-            return f"{place}: stops with probability {stops}; with what enters by a residual, follows {row}"
-        return f"{place}: stops with probability {rate}, then follows {row}"
+            return (
+                f"{self.where}: stops with probability {stops}; with what enters by a residual, follows {row}"
+            )
+        return f"{self.where}: stops with probability {rate}, then follows {row}"
 
     def kept(self) -> str:
         """What the claim says of a drafted token, in words."""
-        place = f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
-        if self.left and self.rate:
-            return f"{place}: y is kept with {self.left.said(self.rate, self.over)[1]}"
-        if self.rate is None:
-            return f"{place}: y is kept with mass min(p(y), q(y)) once its prefix is kept"
         a = self.rate
-        return f"{place}: y is kept with mass min({a} p(y), q(y)); {a} is the probability of its prefix"
+        if a is None:
+            mass = "mass min(p(y), q(y)) once its prefix is kept"
+        elif self.left:
+            mass = self.left.said(a, self.over)[1]
+        else:
+            mass = f"mass min({a} p(y), q(y)); {a} is the probability of its prefix"
+        return f"{self.where}: y is kept with {mass}"
 
     def options(self) -> list[tuple[str | None, str | None, str | None]]:
         """(row, rate, over) that can be tried, the likeliest first."""

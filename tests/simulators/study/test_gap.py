@@ -30,9 +30,6 @@ def test_the_toy():
         "greedy-block",
         "hsd-naive",
         "shaped-block",
-        "shaped-priority",
-        "shaped-recursive",
-        "shaped-traversal",
     }
     assert {name for name, note in notes.items() if note == ABOVE} == {
         "hsd-released",
