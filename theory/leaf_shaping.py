@@ -121,7 +121,7 @@ class Shaped(Over):
     ):
         super().__init__(target, id(proposal), start, shape, replacement, rule)
         self.proposal, self.start, self.shape = proposal, start, shape
-        self._ways, self._depths = partial(rule, replacement=replacement), leaf_depths(shape)
+        self._rule, self._replacement, self._depths = rule, replacement, leaf_depths(shape)
         self.end = start + max(self._depths)  # the length of the text at the deepest leaves
         self._rows: dict[Prefix, tuple[Row, Row]] = {}
 
@@ -144,8 +144,8 @@ class Shaped(Over):
         # With which a leaf at the word is drafted and kept, below a node entered at rate a.
         if at == len(word) or not shape:
             return a if at == len(word) and not shape else a * 0
-        rows, x = (self[word[:at]], self.proposal[word[:at]]), word[at]
-        ways = self._ways(a, *rows, x, shape)
+        p, q, x = self[word[:at]], self.proposal[word[:at]], word[at]
+        ways = self._rule(a, p, q, x, shape, self._replacement)
         return sum((mass * self._mass(rate, word, at + 1, child) for mass, rate, child in ways), a * 0)
 
 

@@ -231,12 +231,13 @@ class Claim:
     def rates(self, run: Run, env: Env) -> tuple[Any, Any]:
         """The ratio R, and the rate, which is the ratio too unless a target is left behind."""
         if self.rate is None:
-            return (run.space.number(1),) * 2
+            return run.space.number(1), run.space.number(1)
         value, over = self.named(env)
         return (value, value) if self.left is None else self.left.rates(run, value, over)
 
     def named(self, env: Env) -> tuple[Any, Any]:
         """The numbers that `rate` and `over` name, themselves, of which bounds are known."""
+        assert self.rate is not None
         return _item(self.rate, env[self.rate]), self.over and _item(self.over, env[self.over])
 
     def row_in(self, run: Run, env: Env) -> Row:

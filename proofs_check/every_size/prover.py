@@ -349,8 +349,8 @@ class Proof:
 
         def program(oracle: Any) -> Symbol:
             run = Run(space, oracle, scenario, self.mode, self.hypotheses)
-            want = self.hypotheses.wanted(run, claim)
             try:
+                want = self.hypotheses.wanted(run, claim)
                 return self.hypotheses.begin(run, claim) - want
             except Vacuous:
                 return space.number(0)

@@ -222,6 +222,7 @@ HOSTILE = {
     ),
     "a wrong share of whole drafts": (shaped_block, ("shaped(k, target", "shaped(k * k, target")),
     "the share of the last token alone": (shaped_block, ("k = k * share", "k = share")),
+    "a share of p in place of q": (shaped_block, ("share(q[x], w[-1] * p[x])", "share(p[x], w[-1] * p[x])")),
     "shaped by p in place of q": (shaped_block, ("leaf.proposal)", "target[leaf.prefix])")),
     "shaped after a whole draft only": (shaped_block, ("    carry=carry,\n", "")),
     "shaped after a rejection only": (
