@@ -3,6 +3,8 @@
     python -m benchmarks.long_run --calls 60 --prompts 200
     python -m benchmarks.long_run --kind pair --calls 24 --prompts 96
     python -m benchmarks.long_run --pooled --calls 60 --prompts 240
+    python -m benchmarks.long_run --leaf "last row" --calls 60 --prompts 240 --kind characters
+    python -m benchmarks.long_run --trees 20
     python -m benchmarks.long_run --search
 
 Random independent rows (V = 10, the same after every prefix; p and q Dirichlet with concentration 1, q partly
@@ -14,8 +16,11 @@ Intervals are 95 %, clustered by prompt or pair. With --kind pair: the pair of m
 temperature 1, both verifiers from the same prompts; a call's tokens are their mean given draft and state, and
 there is no control variate. With --pooled: pooled block verification (`benchmarks/pooled.py`) beside
 block verification on the same texts of the target, from how often a call starts at each text; no call is
-drawn. With --search: small rational rows on which shaped-block is
-below block.
+drawn. With --leaf: shaped block verification that reads another row at the leaf than the proposal's: the last
+drafted row, or the target's row there, squared. With --trees: rules shaped at every leaf beside the rules
+themselves, on the toy and on so many random pairs of rows with V = 2, the same after every prefix; gains are
+estimates over the most probable states. With --search: small rational rows on which shaped-block is below
+block.
 """
 
 import argparse
@@ -32,13 +37,16 @@ from flint import fmpq
 
 from benchmarks.pooled import Pooled
 from draftproof.simulators.calls import Calls
+from draftproof.simulators.instances.randoms import Dirichlet, Randoms
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.instance import Instance
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.leaf_shaping import extended
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 
+TOY = ["1/3", "2/3"], ["2/3", "1/3"]
 DEPTHS, DRAFTS, FIRST = (1, 2, 4, 8), 4, 4  # calls before FIRST are not counted
 VERIFIERS = "block", "shaped-block"
 
@@ -67,8 +75,20 @@ class Random:
         return bool(self.rng.random() < probability)
 
 
+class Guessed:
+    """The proposal's rows, but at the texts of one length another one, which needs no further drafting."""
+
+    def __init__(self, p: Any, q: Any, end: int, leaf: str):
+        self.p, self.q, self.end, self.leaf = p, q, end, leaf
+
+    def __getitem__(self, prefix: Prefix) -> np.ndarray:
+        if len(prefix) != self.end or self.leaf == "q":
+            return self.q[prefix]
+        return self.q[prefix[:-1]] if self.leaf == "last row" else self.p[prefix] ** 2
+
+
 def decoded(
-    p: Model, q: Model, depth: int, name: str, prompt: Prefix, calls: int, seed: int
+    p: Model, q: Model, depth: int, name: str, prompt: Prefix, calls: int, seed: int, leaf: str
 ) -> tuple[float, float]:
     """From one prompt: the tokens that a call emits, mean over calls, and the mean of `ease` over the text's
     contexts, which in the long run is the same for both verifiers.
@@ -79,11 +99,12 @@ def decoded(
         if call >= FIRST:
             counted += np.mean([kept(oracle, target, q, depth, text) for _ in range(DRAFTS)])
         draft = chain.draw(oracle, q, text)
+        proposal = Guessed(p, q, len(text) + depth, leaf)
         if verifier.reads_leaves:
-            extended(draft, q)
+            extended(draft, proposal)
         stop, row = verifier.verify(oracle, draft, target)
         if verifier.carry:
-            target = verifier.carry(target, q, draft, stop)
+            target = verifier.carry(target, proposal, draft, stop)
         text = (*stop.prefix, oracle.choose(row))
     at = range(len(prompt), len(text))
     return 1 + counted / calls, float(np.mean([ease(p, q, depth, text[max(i - p.order, 0) : i]) for i in at]))
@@ -266,14 +287,14 @@ def cases(kind: str, prompts: int) -> Iterator[tuple[Model, Model, Prefix]]:
         yield p, q, tuple(tokens[at - long : at])
 
 
-def compared(kind: str, depth: int, prompts: int, calls: int) -> list[Any]:
+def compared(kind: str, depth: int, prompts: int, calls: int, leaf: str = "q") -> list[Any]:
     """One row of the table: the two means, and the gain with its interval."""
     values = (  # [prompts, verifiers, 2]
         with_models(depth, prompts, calls)
         if kind == "pair"
         else np.array(
             [
-                [decoded(p, q, depth, name, prompt, calls, seed) for name in VERIFIERS]
+                [decoded(p, q, depth, name, prompt, calls, seed, leaf) for name in VERIFIERS]
                 for seed, (p, q, prompt) in enumerate(cases(kind, prompts))
             ]
         )
@@ -287,6 +308,36 @@ def compared(kind: str, depth: int, prompts: int, calls: int) -> list[Any]:
     gain, half = shaped / block - 1, 1.96 * off.std(ddof=1) / np.sqrt(len(off))
     percent = [round(100 * (gain + sign * half), 2) for sign in (-1, 1)]
     return [kind, depth, round(block, 3), round(shaped, 3), round(100 * gain, 2), percent]
+
+
+SHAPES = "[[],[]]", "[[[]],[[]]]", "[[[]],[]]", "[[],[[]]]"
+
+
+def on_trees(shape: str, replacement: bool, count: int) -> Iterator[list[Any]]:
+    """Rows (shape, draws, rule, its tokens a call on the toy, when shaped, and over random rows the mean gain
+    in %, its interval, how often it is behind).
+    """
+    draft = Tree(json.loads(shape), replacement)
+    given = Randoms(Chain(1), 2, count, law=Dirichlet())
+    pairs = [TOY, *((each.target[()], each.proposal[()]) for each in given)]
+    rules = {"traversal": "traversal", "specinfer" if replacement else "rrs": "recursive"}
+    for plain, name in (rules | ({"priority": "priority"} if replacement else {})).items():
+        rates = np.array(
+            [
+                [
+                    Calls(context_free(p, q, draft).floats(), named(rule)).long_run(150).value
+                    for rule in (plain, f"shaped-{name}")
+                ]
+                for p, q in pairs
+            ]
+        )
+        gains = 100 * (rates[1:, 1] / rates[1:, 0] - 1)
+        half = 1.96 * gains.std(ddof=1) / np.sqrt(count)
+        yield [
+            *(shape, "i.i.d." if replacement else "without replacement", name, *rates[0].round(4)),
+            *(round(gains.mean(), 2), [round(gains.mean() + each, 2) for each in (-half, half)]),
+            int((gains < -1e-6).sum()),
+        ]
 
 
 def search() -> list[dict[str, Any]]:
@@ -318,6 +369,8 @@ def main() -> None:
         "--kind", choices=["independent rows", "characters", "words", "pair"], action="append"
     )
     parser.add_argument("--depth", type=int, action="append")
+    parser.add_argument("--leaf", choices=["q", "last row", "sharper"], default="q")
+    parser.add_argument("--trees", type=int, metavar="COUNT")
     parser.add_argument("--search", action="store_true")
     parser.add_argument("--pooled", action="store_true")
     given = parser.parse_args()
@@ -325,9 +378,15 @@ def main() -> None:
         for each in search():
             print(json.dumps(each))
         return
+    if given.trees:
+        for shape, replacement in product(SHAPES, (True, False)):
+            for row in on_trees(shape, replacement, given.trees):
+                print(json.dumps(row), flush=True)
+        return
     for kind in given.kind or ("independent rows", "characters", "words"):
         for depth in given.depth or DEPTHS:
-            row = (by_text if given.pooled else compared)(kind, depth, given.prompts, given.calls)
+            sizes = given.prompts, given.calls
+            row = by_text(kind, depth, *sizes) if given.pooled else compared(kind, depth, *sizes, given.leaf)
             print(json.dumps(row), flush=True)
 
 

@@ -13,7 +13,7 @@ target's rows is not, since a row is made up for by other calls' rows.
 from dataclasses import dataclass
 
 from draftproof.theory.leaf_shaping import row_of, shaped
-from draftproof.theory.modified_target import Replaced
+from draftproof.theory.modified_target import Over, Replaced
 from draftproof.theory.rows import Number, Prefix, Row, one, share
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Stop, Verifier
@@ -36,22 +36,16 @@ class Text:
     calls: tuple[tuple[Number, Number, Number], ...] = ()
 
 
-class Pooled:
+class Pooled(Over):
     """The target for a call that starts at length `root`, where decoding began at length `start` and every
     draft has gamma tokens. Only the row at the root differs from the target's.
     """
 
-    __slots__ = ("_key", "_texts", "gamma", "proposal", "root", "start", "target")
-
     def __init__(self, target: Rows, proposal: Rows, start: int, gamma: int, root: int | None = None):
-        self.target, self.proposal, self.start, self.gamma = target, proposal, start, gamma
         self.root = start if root is None else root
+        super().__init__(target, id(proposal), start, gamma, self.root)
+        self.proposal, self.start, self.gamma = proposal, start, gamma
         self._texts: dict[Prefix, Text] = {}
-        self._key = (target, id(proposal), start, gamma, self.root)
-
-    @property
-    def vocab(self) -> int:
-        return self.target.vocab
 
     def starting(self, root: int) -> "Pooled":
         """The target for a call that starts at another length."""
@@ -90,14 +84,8 @@ class Pooled:
         """(the row of the calls that start, the row of the bonus token): with these shares, p together."""
         if q is None or not starting + whole > 0:
             return p, p
-        bonus, first = shaped(starting + whole, whole, one(p), p, q)
+        bonus, first = shaped(whole / (starting + whole), p, q)
         return first, bonus
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pooled) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

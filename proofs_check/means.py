@@ -12,7 +12,6 @@ from draftproof.proofs_check.cells.domain import Domain, draw, rational_points
 from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
 from draftproof.simulators.enumerate import Invalid, emission
-from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
@@ -38,15 +37,6 @@ def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
     def mean(domain: Domain, oracle: Oracle) -> Symbol:
         node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
         return domain.number(len(node.prefix))
-
-    return mean
-
-
-def closed_form(name: str, scheme: Scheme) -> Mean:
-    """The mean number of accepted tokens by the verifier's closed form in `theory/closed_forms`."""
-
-    def mean(domain: Domain, oracle: Oracle) -> Symbol:
-        return domain.number(1) * expected_accepted(Instance(domain.target, domain.proposal, scheme), name)
 
     return mean
 

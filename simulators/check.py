@@ -18,7 +18,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.selection.view import Rule
 from draftproof.theory.targets.declared import Declared
-from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifier import CHAIN, Verifier
 
 Family = Sequence[Instance]
 
@@ -157,8 +157,13 @@ def against_pieces(
                 yield replace(piece, laws=(law,), own_bonus=own_bonus)
 
 
-def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
-    """The work on instances. A family reduced by symmetry is left out for verifiers that order tokens."""
+def pieces(
+    families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False, most: int | None = None
+) -> Iterator[Piece]:
+    """The work on instances. A family reduced by symmetry is left out for verifiers that order tokens. Those
+    that keep state are judged over two calls: families of trees with more than `most` pairs of drafts are
+    left out for them.
+    """
     for family in families:
         if not len(family):
             continue
@@ -166,7 +171,10 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
         fit = [each for each in verifiers if force or applies(each, first)]
         if getattr(family, "symmetric", False):
             fit = [each for each in fit if not each.ordered]
-        yield from _split(family, fit, first.draft.label, (first.draft.outcomes(first.vocab), first.vocab))
+        outcomes = first.draft.outcomes(first.vocab)
+        if most is not None and first.draft.label not in CHAIN and len(family) * outcomes**2 > most:
+            fit = [each for each in fit if each.carry is None]
+        yield from _split(family, fit, first.draft.label, (outcomes, first.vocab))
 
 
 def _split(

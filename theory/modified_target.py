@@ -1,27 +1,42 @@
 """Targets with other rows than a model has: those that a stopped block leaves behind, and single rows."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.rows import Number, Prefix, Row, excess, normalise, one, scale
 from draftproof.theory.table import Rows
 
 
-class Replaced:
-    """The target with other rows after some prefixes."""
+class Over:
+    """A target made of another one: equal to one that is made of the same."""
 
-    def __init__(self, target: Rows, rows: Mapping[Prefix, Row]):
-        self.target, self.rows = target, rows
+    def __init__(self, target: Rows, *key: Any):
+        self.target, self.key = target, (target, *key)
 
     @property
     def vocab(self) -> int:
         return self.target.vocab
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Replaced(Over):
+    """The target with other rows after some prefixes."""
+
+    def __init__(self, target: Rows, rows: Mapping[Prefix, Row]):
+        super().__init__(target, id(rows))
+        self.rows = rows
+
     def __getitem__(self, prefix: Prefix) -> Row:
         return self.rows[prefix] if prefix in self.rows else self.target[prefix]
 
 
-class Modified:
+class Modified(Over):
     """The target for the tokens that a stopped block still owes (sun2025block, Appendix).
 
     At a context z, from the block's start at length `start` up to length `end`, the row is
@@ -30,16 +45,10 @@ class Modified:
     itself be modified, and its rows, as modified, make up P.
     """
 
-    __slots__ = ("_key", "_rows", "end", "proposal", "start", "target")
-
     def __init__(self, target: Rows, proposal: Rows, start: int, end: int):
-        self.target, self.proposal, self.start, self.end = target, proposal, start, end
+        super().__init__(target, id(proposal), start, end)
+        self.proposal, self.start, self.end = proposal, start, end
         self._rows: dict[Prefix, Row] = {}
-        self._key = (target, id(proposal), start, end)
-
-    @property
-    def vocab(self) -> int:
-        return self.target.vocab
 
     def __getitem__(self, prefix: Prefix) -> Row:
         if not self.start < len(prefix) < self.end:
@@ -56,12 +65,6 @@ class Modified:
             P = P * self.target[prefix[:i]][prefix[i]]
             Q = Q * self.proposal[prefix[:i]][prefix[i]]
         return P, Q
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Modified) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
 
 
 def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:

@@ -20,22 +20,23 @@ Sizes = tuple[str, list[Case]]  # some sizes in words, and as cases
 PAIRS: list[Case] = [(2, WITHOUT), (2, WITH)]
 TWO: Sizes = "V = 2: pairs with and without replacement", PAIRS
 ONE: Sizes = "V = 2: a chain of 1, pairs with and without replacement", [*chains(2, 1), *PAIRS]
-DEEPER: Sizes = "V = 2: chains of 1 and 2, pairs with and without replacement", [*chains(2, 1, 2), *PAIRS]
+SHORT: Sizes = "chains, (V, depth) = (2,1), (2,2)", chains(2, 1, 2)
+IID: Sizes = "V = 2: a pair with replacement", PAIRS[1:]
 CHAINS: Sizes = "chains, (V, depth) = (2,1), (3,1), (2,2)", [*chains(2, 1, 2), (3, Chain(1))]
-SMALL: Sizes = f"{CHAINS[0]}; pairs at V = 2, 3", [*CHAINS[1], *PAIRS, (3, WITHOUT), (3, WITH)]
 GREEDY: Sizes = "n = 2 at V = 2 and 3", [(2, Greedy(PAIR)), (3, Greedy(PAIR))]
 
+SHAPED = "draftproof, docs/shaped-block.md"
 BY_CELLS: tuple[tuple[str, str, str, float, Sizes], ...] = (
-    ("naive-tree", "NaiveTree", "thomas2026delayed, NaiveTree", 5, SMALL),
-    ("nss", "Naive speculative sampling", "miao2024specinfer, naive sampling", 2, SMALL),
-    ("one-hot", "The one-hot rule", "li2024eagle2, evaluate_posterior", 2, SMALL),
     ("sampling-match", "Sampling-match", "kwon2023vllm, drafts without probabilities", 2, CHAINS),
     ("hu-greedy", "The greedy draft's rule", "hu2025towards, greedy draft", 4, GREEDY),
     ("optimal-transport", "Optimal transport with a max flow's plan", "sun2023spectr, Section 3", 2, ONE),
     ("khisti", "Selection with a max flow's weights", "khisti2025multidraft, Theorem 1", 2, TWO),
-    ("lifted", "The lift of optimal transport", "our derivation; docs/layered.md", 20, DEEPER),
+    ("shaped-block", "Shaped block verification", SHAPED, 25, SHORT),
+    ("shaped-traversal", "Traversal shaped at every leaf", SHAPED, 5, TWO),
+    ("shaped-recursive", "Recursive rejection shaped at every leaf", SHAPED, 3, TWO),
+    ("shaped-priority", "The priority rule shaped at every leaf", SHAPED, 3, IID),
 )
-"""(verifier, what it is, source, seconds, sizes) of proofs that an induction proof exists for too."""
+"""(verifier, what it is, source, seconds, sizes)."""
 
 
 def _search(verifier: str, *schemes: Scheme, count: int) -> Callable[[], str]:
@@ -50,14 +51,6 @@ CLAIMS = (
         Claim(f"{rule}-by-cells", f"{name} is lossless.", source, scope, proof, seconds=seconds)
         for rule, name, source, seconds, (scope, cases) in BY_CELLS
         for proof in [Lossless(rule, *cases)]
-    ),
-    Claim(
-        "shaped-block-lossless",
-        "Shaped block verification, with the row that it leaves behind, is lossless.",
-        "draftproof, docs/shaped-block.md",
-        "chains, (V, depth) = (2,1), (2,2)",
-        Lossless("shaped-block", *chains(2, 1, 2)),
-        seconds=25,
     ),
     Claim(
         "typical-lossless",

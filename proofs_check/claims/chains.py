@@ -1,39 +1,18 @@
 """Verifiers of one path: block verification (sun2025block) and HSD (zhou2026hsd)."""
 
-from functools import partial
-from itertools import product
-from math import prod
-from typing import Any
-
 from flint import fmpq
 
-from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.claims.checks import Lossless, Related, Together, chains, means, refuted_on
+from draftproof.proofs_check.claims.checks import Lossless, chains, refuted_on
 from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim
-from draftproof.proofs_check.means import closed_form, mean_on
+from draftproof.proofs_check.means import mean_on
 from draftproof.simulators.enumerate import iteration
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import Instance, context_free
-from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix, minimum
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 
-SMALL = chains(2, 1, 2)
 TWO = "a chain of 2, V = 2"
-
-
-def full_information(domain: Domain, oracle: Oracle) -> Any:
-    """sum over words of min(p(word), q(word)): the full-information optimum."""
-
-    def mass(rows: Table, word: Prefix) -> Symbol:
-        return prod((rows[word[:i]][x] for i, x in enumerate(word)), start=domain.number(1))
-
-    words = [word for n in range(domain.depth) for word in product(range(domain.vocab), repeat=n + 1)]
-    minima = (minimum(mass(domain.target, word), mass(domain.proposal, word)) for word in words)
-    return sum(minima, domain.number(0))
 
 
 def _toy() -> str:
@@ -72,18 +51,6 @@ CLAIMS = (
         "sun2025block, Section 2 (motivating example)",
         "that instance",
         _toy,
-    ),
-    Claim(
-        "chain-means-by-cells",
-        "The closed forms of E[tau] of token, block and greedy block verification, by sign cells too.",
-        "leviathan2023fast; sun2025block",
-        "V = 2, depth 1 and 2",
-        Together(
-            Related("equal", means("token"), partial(closed_form, "token"), *SMALL),
-            Related("equal", means("block"), partial(closed_form, "block"), *SMALL),
-            Related("equal", means("greedy-block"), lambda _: full_information, *SMALL),
-        ),
-        seconds=7,
     ),
     Claim(
         "hsd-naive-no-resampling",

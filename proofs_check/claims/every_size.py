@@ -223,6 +223,14 @@ CLAIMS = (
         4,
     ),
     proved(
+        "shaped-block-every-size",
+        ("shaped-block",),
+        "Shaped block verification is lossless with the row that it leaves behind.",
+        "draftproof, docs/shaped-block.md",
+        "every chain",
+        40,
+    ),
+    proved(
         "hsd-naive-lossless",
         ("hsd-naive",),
         "Naive HSD, with all positions after a stop drawn from the hierarchy, is lossless.",
@@ -272,6 +280,13 @@ CLAIMS = (
         PREFIX,
         "On a chain Traversal Verification keeps l tokens with block verification's w_l.",
         "weng2025traversal, Theorem 3.4, Lemma B.1 and Lemma B.2",
+    ),
+    kept(
+        "shaped-block-keeps-w",
+        ("shaped-block", "block"),
+        PREFIX,
+        "A call of shaped block verification keeps what block verification does.",
+        "draftproof, docs/shaped-block.md",
     ),
     *argued(),
 )

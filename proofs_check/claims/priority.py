@@ -3,7 +3,6 @@
 from draftproof.proofs_check.claims.checks import (
     PAIR,
     WITH,
-    Lossless,
     Related,
     Together,
     chains,
@@ -16,7 +15,6 @@ from draftproof.proofs_check.claims.single_step import CASES, Formula, flow, row
 from draftproof.proofs_check.means import mean_on
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
@@ -72,30 +70,6 @@ def later_child() -> Instance:
 
 
 CLAIMS = (
-    Claim(
-        "priority-lossless",
-        "The priority rule is lossless.",
-        SOURCE,
-        "V = 2: a chain of 2, two and three i.i.d. siblings; V = 3: two i.i.d. siblings, two strata",
-        Lossless("priority", *chains(2, 2), (2, WITH), (2, TRIPLE), (3, WITH), (3, STRATA)),
-        seconds=100,
-    ),
-    Claim(
-        "lifted-priority-lossless",
-        "The lift of the priority rule is lossless.",
-        SOURCE,
-        "V = 2: a chain of 2, two children of which the first has a child, of i.i.d. siblings and of strata",
-        Lossless("lifted-priority", *chains(2, 2), (2, Tree(UNEVEN, True)), (2, Stratified(UNEVEN))),
-        seconds=22,
-    ),
-    Claim(
-        "lifted-stages-lossless",
-        "The priority rule stage by stage, lifted, is lossless.",
-        SOURCE,
-        "V = 2: three children, of which the first, a stage of its own, has a child",
-        Lossless("lifted-stages", (2, Stages((((),), (), ())))),
-        seconds=22,
-    ),
     Claim(
         "priority-token",
         "On chains the priority rule accepts what token verification does.",

@@ -7,12 +7,12 @@ there:
     verification stops at or below `here` with probability a; then the next token is y with probability
     r(y), and the target's law follows.
 
-A verifier that leaves a modified target behind has a ratio R instead, P / Q of two variables, and p is the
+A verifier that leaves another target behind has a ratio R too, both of two variables (`left`), and p is the
 target's row:
 
-    it stops at or below `here` with probability min(1, R); by this and by the (R - 1)+ that enters `here` by
-    a residual and goes on with the modified target, the next token is y with mass R p(y), and the target's
-    law follows.
+    it stops at or below `here` with probability a; by this and by the R - a that enters `here` by a residual
+    and goes on with the target left behind, the next token is y with mass R p(y), and the target's law
+    follows.
 
 A claim is proved by running the code once from its place, with every variable that the loop changes
 unknown, and taking the claims for granted at the places where the run arrives next: with one child less,
@@ -28,6 +28,7 @@ from typing import Any
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.expressions import Env
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed
+from draftproof.proofs_check.every_size.left import Modified
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT
 from draftproof.proofs_check.every_size.values import (
@@ -78,7 +79,7 @@ class Claim:
 
     `env` holds the variables as they were when the place was first reached, `facts` what is known of those
     that change; `row` names the variable of r, None for the target's row; `rate` that of a, None for 1.
-    Of a verifier that leaves a `modified` target behind, `rate` names P, and `over` Q, None for 1. `later` is
+    Of a verifier that leaves a target behind, `left` says what `rate` and `over` are, None for 1. `later` is
     where a run goes on that did not stop.
     """
 
@@ -90,27 +91,33 @@ class Claim:
     row: str | None = None
     rate: str | None = None
     over: str | None = None
-    modified: bool = False
+    left: Modified | None = None
     later: "Later | None" = None
 
+    @property
+    def where(self) -> str:
+        """The place in words."""
+        return f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
+
     def __str__(self) -> str:
-        place = f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
         rate, row = self.rate or 1, self.row or "the target's row"
-        if self.modified:
-            ratio = f"min(1, {rate} / {self.over})" if self.over else f"min(1, {rate})"
-            return f"{place}: stops with probability {ratio}; with what enters by a residual, follows {row}"
-        return f"{place}: stops with probability {rate}, then follows {row}"
+        if self.left and self.rate:
+            stops, _ = self.left.said(self.rate, self.over)
+            return (
+                f"{self.where}: stops with probability {stops}; with what enters by a residual, follows {row}"
+            )
+        return f"{self.where}: stops with probability {rate}, then follows {row}"
 
     def kept(self) -> str:
         """What the claim says of a drafted token, in words."""
-        place = f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
-        if self.modified:
-            rate = f"{self.rate} / {self.over}" if self.over else f"{self.rate}"
-            return f"{place}: y is kept with mass min({rate} p(y), q(y)); {rate} grows by p / q"
-        if self.rate is None:
-            return f"{place}: y is kept with mass min(p(y), q(y)) once its prefix is kept"
         a = self.rate
-        return f"{place}: y is kept with mass min({a} p(y), q(y)); {a} is the probability of its prefix"
+        if a is None:
+            mass = "mass min(p(y), q(y)) once its prefix is kept"
+        elif self.left:
+            mass = self.left.said(a, self.over)[1]
+        else:
+            mass = f"mass min({a} p(y), q(y)); {a} is the probability of its prefix"
+        return f"{self.where}: y is kept with {mass}"
 
     def options(self) -> list[tuple[str | None, str | None, str | None]]:
         """(row, rate, over) that can be tried, the likeliest first."""
@@ -120,7 +127,7 @@ class Claim:
                 numbers.append(name)
             if isinstance(value, Row | TargetRow) and name != NEXT_CHILD:
                 rows_.append(name)
-        if self.modified:
+        if self.left:
             return [(None, P, Q) for P in numbers for Q in (*numbers, None) if P != Q]
         return [(row, rate, None) for row in (*rows_, None) for rate in (*numbers, None)]
 
@@ -146,14 +153,11 @@ class Claim:
 
     def mass(self, run: Run, env: Env) -> Symbol:
         """What y gets of what enters `here` by the draft."""
-        rate, row = self.rate_in(run, env), self.row_in(run, env)
-        if not self.modified:
+        (ratio, rate), row = self.rates(run, env), self.row_in(run, env)
+        if not self.left:
             return rate * row[0]
-        entered = run.operation(rows.positive, [rate - 1])
-        if not run.inner:  # nothing below is modified
-            return rate * row[0] - entered * row[0]
-        want = run.operation(rows.excess, [run.operation(rows.scale, [rate, row]), run.proposal_row])
-        return rate * row[0] - entered * run.operation(rows.normalise, [want])[0] * run.modified
+        found = self.left.row(run, *self.named(env))[0]  # below the draft nothing is modified
+        return ratio * row[0] - (ratio - rate) * found * (run.modified if run.inner else 1)
 
     def start(self, run: Run, name: str) -> Any:
         """What a variable holds where a run starts at the place: an unknown of which the facts are known."""
@@ -199,7 +203,7 @@ class Claim:
         # empty rows after what it does not draw.
         if self.rate is None:
             return False
-        if not self.modified and (self.row is None or self.fact(self.row) != "law, or nothing at rate 0"):
+        if not self.left and (self.row is None or self.fact(self.row) != "law, or nothing at rate 0"):
             return False
         return run.decide("nothing left", (False, True))
 
@@ -224,14 +228,17 @@ class Claim:
             raise NotFollowed(f"{name} is known as a product")
         return _item(name, self.start(run, name))
 
-    def rate_in(self, run: Run, env: Env) -> Any:
-        """The claim's rate, or the ratio R."""
+    def rates(self, run: Run, env: Env) -> tuple[Any, Any]:
+        """The ratio R, and the rate, which is the ratio too unless a target is left behind."""
         if self.rate is None:
-            return run.space.number(1)
-        value = _item(self.rate, env[self.rate])
-        if self.over is None:
-            return value  # itself, of which bounds are known
-        return run.space.number(1) * value / _item(self.over, env[self.over])
+            return run.space.number(1), run.space.number(1)
+        value, over = self.named(env)
+        return (value, value) if self.left is None else self.left.rates(run, value, over)
+
+    def named(self, env: Env) -> tuple[Any, Any]:
+        """The numbers that `rate` and `over` name, themselves, of which bounds are known."""
+        assert self.rate is not None
+        return _item(self.rate, env[self.rate]), self.over and _item(self.over, env[self.over])
 
     def row_in(self, run: Run, env: Env) -> Row:
         """The claim's row."""
@@ -304,7 +311,7 @@ class Claim:
         mass = rows.total(value)
         if mass == 1:
             return True
-        return fact != "law" and mass == 0 and self.rate is not None and self.rate_in(run, env) == 0
+        return fact != "law" and mass == 0 and self.rate is not None and self.rates(run, env)[1] == 0
 
 
 @dataclass(frozen=True, eq=False)

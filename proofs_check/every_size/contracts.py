@@ -14,9 +14,10 @@ from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
+from draftproof.proofs_check.every_size.left import Modified, Whole
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row, Stage, Stages
-from draftproof.theory import batch, draft, modified_target, priority, rows, strata
+from draftproof.theory import batch, draft, leaf_shaping, modified_target, priority, rows, strata
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 
@@ -61,7 +62,7 @@ def priority_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
     stage = node if isinstance(node, Stage) else None
     drafts = {"chain", "stages"} if stage else {"chain", "tree with replacement", "stratified"}
     _require((stage or node is run.here) and isinstance(row, Row), "planned")
-    _require(drafts.issuperset(run.hypotheses.drafts), "planned")
+    _require(drafts.issuperset(run.hypotheses.verifier.drafts), "planned")
     return _plan(run, row, stage)
 
 
@@ -93,7 +94,8 @@ def stages(run: Any, node: Any) -> Stages:
     """The children of a node in groups, each child in one; given the groups before it and all that is below
     them, a group is drawn as siblings are, from rows that depend on the tokens of those groups only.
     """
-    _require(node is run.here and {"chain", "stages"}.issuperset(run.hypotheses.drafts), "Draft.stages")
+    made = {"chain", "stages"}.issuperset(run.hypotheses.verifier.drafts)
+    _require(node is run.here and made, "Draft.stages")
     return Stages()
 
 
@@ -115,11 +117,21 @@ def shared(run: Any, node: Any, given: Any) -> Masses:
     return Masses(given.plan, "pairs")
 
 
-def left_behind(run: Any) -> None:
+def left_behind(run: Any) -> Modified:
     """After a stop, the next target has after a prefix z of drafted tokens, longer than the block's start and
     shorter than its end, the row norm((P p - Q q)+), P and Q the probabilities of those tokens of z under the
     target and the drafter; elsewhere the target's own.
     """
+    return Modified()
+
+
+def left_after_whole_drafts(run: Any) -> Whole:
+    """After a stop before the leaf, the next target has after a word z of the block's length the later row of
+    shaped(k, p, q), q the drafter's row there and k = Q w / P: Q w is the probability that z is drafted and,
+    with w' = min(1, w p / q) token by token, kept. Elsewhere, and after a stop at the leaf, the row is the
+    target's own.
+    """
+    return Whole()
 
 
 def refilled(run: Any, *arguments: Any) -> None:
@@ -148,7 +160,8 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
     priority.planned: ((priority, draft), "b278a4bf26bb7454", priority_plan),
     draft.Draft.stages: ((draft, strata), "7181f53d4b385545", stages),
-    modified_target.carry: ((modified_target,), "862500afa3294be6", left_behind),
+    modified_target.carry: ((modified_target,), "593f0a06d7cf4c0d", left_behind),
+    leaf_shaping.carry: ((leaf_shaping,), "051aeff79dba8c4a", left_after_whole_drafts),
     batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
     layered.shared: ((layered, level), "57ee0329f6911ca0", shared),
 }

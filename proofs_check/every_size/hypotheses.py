@@ -3,7 +3,6 @@ arrives at.
 """
 
 import ast
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -12,6 +11,7 @@ from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, 
 from draftproof.proofs_check.every_size.contracts import contract_of
 from draftproof.proofs_check.every_size.expressions import Env, iterator
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step
+from draftproof.proofs_check.every_size.left import Modified
 from draftproof.proofs_check.every_size.passes import AGAIN, PASS, Finished, alike, exclusive
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.state import Refuted
@@ -35,25 +35,24 @@ from draftproof.proofs_check.every_size.values import (
     Zipped,
 )
 from draftproof.theory import rows
+from draftproof.theory.verifier import Verifier
 
 
 class Hypotheses:
     """All claims of one proof, as a run sees them that starts at the claim `current`.
 
-    `carry` makes the target that the verifier leaves behind, None if that is the old one; `drafts` are the
-    kinds of draft that it is made for. With `accepted` the
-    claims are about tokens that are kept: y, drafted below `here`, with mass min(a p(y), q(y)), or
-    min(R p(y), q(y)).
+    Of the `verifier`, `carry` makes the target that it leaves behind, None if that is the old one. With
+    `accepted` the claims are about tokens that are kept: y, drafted below `here`, with mass
+    min(a p(y), q(y)), or min(R p(y), q(y)).
     """
 
     def __init__(
         self,
         chosen: dict[Any, int],
         facts: dict[Any, dict[str, int]],
-        carry: Callable | None = None,
-        drafts: tuple[str, ...] = (),
+        verifier: Verifier,
     ) -> None:
-        self.carry, self.drafts, self.accepted = carry, drafts, False
+        self.verifier, self.carry, self.accepted = verifier, verifier.carry, False
         self.claims: dict[Loop | Function, Claim] = {}
         self.chosen, self.facts = chosen, facts
         self.asked_draft = False
@@ -75,8 +74,7 @@ class Hypotheses:
 
     def begin(self, run: Run, claim: Claim) -> Symbol:
         """One run from the claim's place."""
-        if self.carry is not None and contract_of(run, self.carry) is None:
-            raise NotFollowed("the target that the verifier leaves behind is not known")
+        self.left_behind(run)
         run.function, run.start = claim.function, claim.place
         env = {name: claim.start(run, name) for name in claim.env}
         step = claim.place.first if isinstance(claim.place, Function) else run.enter(claim.place, env)
@@ -86,6 +84,14 @@ class Hypotheses:
             return run.gained
         return run.gained + run.reach * last
 
+    def left_behind(self, run: Run) -> Modified | None:
+        """What is left behind, by the contract of the function that makes it."""
+        if self.carry is None:
+            return None
+        if (contract := contract_of(run, self.carry)) is None:
+            raise NotFollowed("the target that the verifier leaves behind is not known")
+        return contract(run)
+
     def wanted(self, run: Run, claim: Claim) -> Symbol:
         """The mass that the claim says y gets."""
         env = {name: claim.start(run, name) for name in claim.env}
@@ -93,7 +99,9 @@ class Hypotheses:
             return claim.mass(run, env)
         if not run.inner:
             return run.space.number(0)
-        kept = run.operation(rows.scale, [claim.rate_in(run, env), claim.row_in(run, env)])
+        ratio, rate = claim.rates(run, env)
+        rate = claim.left.keeps(ratio, rate) if claim.left else rate
+        kept = run.operation(rows.scale, [rate, claim.row_in(run, env)])
         return run.operation(rows.meet, [kept, run.proposal_row])[0]
 
     # Arriving at places.
@@ -162,12 +170,18 @@ class Hypotheses:
                 run.use(node)
         else:
             raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
-        claim = self.assume(loop, run.function, env, loop.assigned, node)
+        claim = self.assume(loop, run.function, env, loop.assigned, node, self.left_behind(run))
         env, own = self._split(run, claim, env, node)
         return self._apply(run, claim, env, node, own, loop)
 
     def assume(
-        self, place: Loop | Function, function: Any, env: Env, changing: frozenset[str], node: Any = None
+        self,
+        place: Loop | Function,
+        function: Any,
+        env: Env,
+        changing: frozenset[str],
+        node: Any = None,
+        left: Modified | None = None,
     ) -> Claim:
         if place not in self.claims:
             extra = {name for name in env if name.startswith("for ")}
@@ -177,7 +191,7 @@ class Hypotheses:
             claim = Claim(place, function, known, changing | extra)
             self.order.append(place)
             self.claims[place] = claim
-            claim.modified = self.carry is not None and len(self.order) > 1
+            claim.left = left
             options = claim.options()
             if not options:
                 raise NotFollowed(f"{place}: no rate that a claim could be about")
@@ -205,9 +219,8 @@ class Hypotheses:
 
     def _apply(self, run: Run, claim: Claim, env: Env, node: Any, own: Env, loop: Loop) -> Symbol | Step:
         claim.check(run, env, node)
-        rate = claim.rate_in(run, env)
-        if not claim.modified:
-            run.require_unit(rate, "a rate")
+        ratio, rate = claim.rates(run, env)
+        run.require_unit(rate, "a rate")
         if node is run.here:
             if self.accepted and not self.at_root:
                 raise NotFollowed("a claim about the same node")
@@ -217,26 +230,25 @@ class Hypotheses:
             raise NotFollowed(f"{claim.row} at a child is not the target's row there")
         if claim.rate is None:
             return run.arrived(node)
-        if run.accept(run.operation(rows.minimum, [rate, run.space.number(1)]) if claim.modified else rate):
-            return self._followed(run, claim, node, rate)
+        if run.accept(rate):
+            return self._followed(run, claim, node, (ratio, rate))
         if claim.later is None:
             raise NotFollowed("where a run goes on that did not stop is not known")
         return self._go_on(run, claim, own, claim.later)
 
-    def _followed(self, run: Run, claim: Claim, node: Any, rate: Symbol) -> Symbol:
-        # Mass of y once the run has stopped at or below the child, which it does with min(1, R).
+    def _followed(self, run: Run, claim: Claim, node: Any, rates: tuple[Symbol, Symbol]) -> Symbol:
+        # Mass of y once the run has stopped at or below the child, which it does with the rate.
         token = run.arrived(node)
-        if not claim.modified:
+        if not claim.left:
             return token
-        if self.accepted:
-            if claim is not self.current:
-                raise NotFollowed("what is kept at another place than the claim's")
-            before = claim.rate_in(run, {name: claim.start(run, name) for name in claim.env})
-            p, q = (run.item(row, node.token) for row in (run.target_row, run.proposal_row))
-            if rate * q != before * p:
-                raise Refuted("the ratio does not grow by p / q")
-            return token
-        return token * (rate - (rate - 1) * run.modified) if rate > 1 else token
+        if claim is not self.current:
+            raise NotFollowed("a child of another place than the claim's")
+        before = claim.rates(run, {name: claim.start(run, name) for name in claim.env})
+        p, q = (run.item(row, node.token) for row in (run.target_row, run.proposal_row))
+        if not claim.left.grows(run, before, rates, p, q):
+            raise Refuted("the ratio does not grow by p / q, or the rate is not the one of the contract")
+        ratio, rate = rates
+        return token if self.accepted else token * (ratio - (ratio - rate) * run.modified) / rate
 
     # Loops that go back along the chain.
 
@@ -299,7 +311,7 @@ class Hypotheses:
         )
         claim = self.assume(function, function, generic, changing, run.here)
         claim.check(run, env, node)
-        rate = claim.rate_in(run, env)
+        _, rate = claim.rates(run, env)
         if claim.row is not None:
             raise NotFollowed("a function that is given its row")
         return Below(node) if run.accept(rate) else None

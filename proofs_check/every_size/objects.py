@@ -99,6 +99,8 @@ class Objects(Operations):
                 return Prefix(value)
             case Node(), "proposal" if value is self.here:
                 return self.proposal_row if self.inner else None
+            case LeafOf(), "proposal" if self.resolved(value) is self.here:
+                return self.leaf_row
             case Node(), "children" if value is self.here:
                 return Children()
             case Stage(), "children":

@@ -166,11 +166,11 @@ class Proof:
     def __init__(self, verifier: Verifier, mode: str, deadline: float):
         if verifier.carry is not None and mode != "chain":
             raise NotFollowed("a target that is left behind is known on chains only")
-        self.carry, self.drafts = verifier.carry, verifier.drafts
+        self.verifier = verifier
         self.root = flow_of(verifier.verify)
         self.mode, self.deadline = mode, deadline
         self.unknowns: dict[str, str] = {}
-        self.hypotheses = Hypotheses({}, {})
+        self.hypotheses = Hypotheses({}, {}, verifier)
         self.classes = 2
         self.cells = 0
         self.holding = 0
@@ -205,7 +205,7 @@ class Proof:
         """
         facts: dict[Any, dict[str, int]] = {}
         while True:
-            self.hypotheses = hypotheses = Hypotheses(chosen, facts, self.carry, self.drafts)
+            self.hypotheses = hypotheses = Hypotheses(chosen, facts, self.verifier)
             self.unknowns = {}
             names = [Named(name) for name in ("oracle", "draft", "target")]
             if len(self.root.parameters) != len(names):
@@ -349,8 +349,8 @@ class Proof:
 
         def program(oracle: Any) -> Symbol:
             run = Run(space, oracle, scenario, self.mode, self.hypotheses)
-            want = self.hypotheses.wanted(run, claim)
             try:
+                want = self.hypotheses.wanted(run, claim)
                 return self.hypotheses.begin(run, claim) - want
             except Vacuous:
                 return space.number(0)

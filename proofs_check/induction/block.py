@@ -7,8 +7,6 @@ from draftproof.proofs_check.induction.terms import ONE, least, p, reals
 
 P, B = sympy.symbols("P B", nonnegative=True)
 _Q, _b, _f, _g, _p, _q, _r, _t, _w, _rho = reals("Q kept f g p q rho t w rho")
-K, R, D, later = sympy.symbols("K R D later", nonnegative=True)  # of a drafted word; D = sum min(q, cap)
-_P, _R, _D, _cap, _share = reals("P R D cap share")
 VALID = "every chain, every valid verifier"
 TAIL = "E[tau] = sum over l of Pr(tau >= l), a sum over the words x^l"
 
@@ -120,43 +118,6 @@ THEOREMS = (
                 least(_Q * _q, _b * _p) <= least(_t * _p, _Q * _q),
                 [_b <= least(_t, _Q), _p >= 0, _q >= 0],
             ),
-        ),
-    ),
-    # A word z of the draft's length with masses P and Q and weight w is drafted and accepted whole with
-    # K = Q w. Block verification is lossless, so the text comes by z with P in all, with R = P - K in a later
-    # call or at its start. There the call reads `later` in place of p, here the bonus is drawn.
-    Theorem(
-        key="shaped-block-every-size",
-        statement="Shaped block verification is lossless over any number of calls.",
-        source="draftproof, docs/shaped-block.md",
-        keeps=("block",),
-        verifiers=("shaped-block",),
-        assumed=(
-            "'block-lossless', for any rows of the target, those that earlier calls left behind too",
-            "a later call is lossless for the rows that it is given (induction on calls from the last one)",
-            "shaped-block's stop is block verification's; its P, Q, w are those of the drafted word",
-            "cap = P p / R, later = min(q, cap) + share (cap - min(q, cap)), "
-            "share = min(1, (1 - D) / (P / R - D)), D = sum min(q, cap), bonus = (P p - R later) / K",
-        ),
-        steps=(
-            always(
-                "K is within P one token further: Q q min(1, w p / q) <= P p",
-                _Q * _q * least(ONE, _w * _p / _q) <= _P * _p,
-                [_Q * _w <= _P, _Q >= 0, _q > 0, _p >= 0, _P >= 0, _w >= 0],
-            ),
-            always(
-                "the share needs no cap: 1 - D <= P / R - D",
-                1 - _D <= _P / _R - _D,
-                [_R > 0, _P >= _R],
-            ),
-            algebra("later has mass 1", D + (1 - D) / (P / R - D) * (P / R - D), 1),
-            always(
-                "later is within cap, so the bonus is not negative",
-                least(_q, _cap) + _share * (_cap - least(_q, _cap)) <= _cap,
-                [_share >= 0, _share <= 1, _q >= 0, _cap >= 0],
-            ),
-            algebra("the bonus has mass 1, as R = P - K", (P - (P - K)) / K, 1),
-            algebra("both together are P p", K * ((P * p - R * later) / K) + R * later, P * p),
         ),
     ),
 )

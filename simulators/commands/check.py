@@ -27,7 +27,7 @@ from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
-from draftproof.simulators.instances.suite import from_text, measured, standard
+from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
 from draftproof.simulators.own import named
 from draftproof.simulators.pool import cores, shared
 from draftproof.simulators.size import announcement, size, watched
@@ -119,7 +119,7 @@ def check(
     if pairs:
         work = list(against_pieces(measured() if whole else families, pairs, force, own_bonus))
     else:
-        work = list(pieces(standard() if whole else families, verifiers, force))
+        work = list(pieces(standard() if whole else families, verifiers, force, TWICE if whole else None))
         beside = verifiers if names or not whole else [named("token")]
         work += batch_pieces(standard_batches() if whole else batches, beside)
     if instances:

@@ -59,7 +59,7 @@ def test_tokens_a_call_on_the_toy():
 
 def only_own(self, starting, whole, p, q):
     """A call that starts takes what its own draft left, as if no other call came here."""
-    bonus, first = shaped(whole + whole + starting, whole, whole * 0 + 1, p, q)
+    bonus, first = shaped(whole / (whole + whole + starting), p, q)
     return first, bonus
 
 

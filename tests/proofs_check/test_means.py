@@ -3,9 +3,10 @@
 from itertools import product
 from math import prod
 
-from draftproof.proofs_check.claims.chains import full_information
-from draftproof.proofs_check.means import accepted, closed_form, compare, mean_on
+from draftproof.proofs_check.means import accepted, compare, mean_on
+from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
 from draftproof.theory.rows import minimum
 from draftproof.theory.verifiers import named
 
@@ -37,6 +38,22 @@ def block_mean(domain, oracle):
             carried = minimum(carried * p, Q)
         out = out + carried
     return out
+
+
+def full_information(domain, oracle):
+    """sum over words of min(p(word), q(word)), what greedy block verification accepts (sun2025block)."""
+    one = domain.number(1)
+    return sum(
+        (minimum(*(prod(row, start=one) for row in zip(*word, strict=True))) for word in words(domain)),
+        0 * one,
+    )
+
+
+def closed_form(name, scheme):
+    """E[tau] by the verifier's closed form in `theory/closed_forms`."""
+    return lambda domain, oracle: (
+        domain.number(1) * expected_accepted(Instance(domain.target, domain.proposal, scheme), name)
+    )
 
 
 def test_closed_forms_of_the_papers():

@@ -9,8 +9,8 @@
 
 from itertools import pairwise
 
-from draftproof.theory.rows import excess, normalise, one, scale, share, total
-from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
+from draftproof.theory.rows import Number, excess, normalise, one, scale, share, total
+from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -27,6 +27,11 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
     if oracle.accept(w.pop()):
         return leaf, target[leaf.prefix]
+    return rejected(oracle, inner, w, target)
+
+
+def rejected(oracle: Oracle, inner: list[Node], w: list[Number], target: Rows) -> Stop:
+    """The stop once the whole path was rejected: tau and the row of Y, from the last inner node up."""
     for node, w_i in zip(reversed(inner), reversed(w), strict=True):
         residual = excess(scale(w_i, target[node.prefix]), node.proposal)
         A = total(residual)

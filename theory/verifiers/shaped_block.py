@@ -13,35 +13,29 @@ what that leaves. Reads the proposal's row at the leaf; without it the verifier 
 
 from itertools import pairwise
 
-from draftproof.theory.leaf_shaping import Shaped, shaped
+from draftproof.theory.leaf_shaping import carry, shaped
 from draftproof.theory.rows import one, share
-from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.block import verify as block_verification
+from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.block import rejected
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """tau as in block verification; after the whole draft Y ~ the bonus row of `shaped`."""
-    stop, row = block_verification(oracle, draft, target)
-    *_, leaf = draft.path
-    if stop is not leaf or leaf.proposal is None:
-        return stop, row
-    P = Q = w = one(row)
+    """tau as in block verification; after the whole draft Y ~ the bonus row of `shaped`.
+
+    Lossless only together with `carry`: after a rejection the row at the draft's end is shaped too.
+    """
+    *inner, leaf = draft.path
+    k = one(target[leaf.prefix])
+    w = [k]
     for node, child in pairwise(draft.path):
-        p, q = target[node.prefix][child.token], node.proposal[child.token]
-        P, Q, w = P * p, Q * q, share(w * p, q)
-    bonus, _ = shaped(P, Q, w, row, leaf.proposal)
-    return leaf, bonus
+        p, q, x = target[node.prefix], node.proposal, child.token
+        k = k * share(q[x], w[-1] * p[x])
+        w.append(share(w[-1] * p[x], q[x]))
 
-
-def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
-    """After a rejection the target's row at the draft's end is shaped; a whole accepted draft ends all that
-    earlier calls left behind."""
-    root, *_, leaf = draft.path
-    if stop is leaf:
-        while isinstance(target, Shaped):
-            target = target.target
-        return target
-    return Shaped(target, proposal, len(root.prefix), len(leaf.prefix))
+    if oracle.accept(w.pop()):
+        bonus, _ = shaped(k, target[leaf.prefix], leaf.proposal)
+        return leaf, bonus
+    return rejected(oracle, inner, w, target)
 
 
 VERIFIER = Verifier(

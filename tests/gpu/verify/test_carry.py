@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts, carry
 from draftproof.theory import leaf_shaping, modified_target
+from draftproof.theory.drafts.shape import chain
 
 V, GAMMA = 3, 4
 
@@ -35,7 +36,11 @@ def as_tensor(rows, text, drafted, count):
     return torch.tensor([[rows[(*text, *drafted[:i])] for i in range(count)]], dtype=torch.double)
 
 
-KINDS = {carry.Modified: modified_target.Modified, carry.Shaped: leaf_shaping.Shaped}
+def shaped(target, proposal, start, end):
+    return leaf_shaping.Shaped(target, proposal, start, chain(end - start))
+
+
+KINDS = {carry.Modified: modified_target.Modified, carry.Shaped: shaped}
 
 
 def followed(seed, kept, leave, steps=5):
@@ -90,7 +95,7 @@ class Alone(carry.Shaped):
 
 @pytest.mark.parametrize("broken", [Early, Alone])
 def test_a_layer_at_the_wrong_place_or_forgotten_is_noticed(broken):
-    assert max(followed(seed, broken(), leaf_shaping.Shaped)[0] for seed in range(8)) > 1e-3
+    assert max(followed(seed, broken(), shaped)[0] for seed in range(8)) > 1e-3
 
 
 @pytest.mark.parametrize("leaf", [None, 0.0, torch.nan, -1.0])

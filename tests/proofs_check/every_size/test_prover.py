@@ -27,6 +27,7 @@ from draftproof.theory.verifiers import (
     nss,
     one_hot,
     rrs,
+    shaped_block,
     specinfer,
     token,
     traversal,
@@ -36,6 +37,7 @@ from tests.mutants.edits import edited
 FROM_CODE = (
     *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "block", "traversal", "lifted"),
     *("k-seq", "priority", "lifted-priority", "lifted-stages", "hsd", "hsd-naive", "greedy-block"),
+    "shaped-block",
 )
 
 
@@ -61,6 +63,10 @@ def test_the_induction_hypotheses_are_found_in_the_code():
     ]
     assert prove_every_size(greedy_block.VERIFIER).claims == [
         "verify, the loop of line 10: stops with probability min(1, P / Q); with what enters by a residual, "
+        "follows the target's row"
+    ]
+    assert prove_every_size(shaped_block.VERIFIER).claims == [
+        "verify, the loop of line 9: stops with probability w; with what enters by a residual, "
         "follows the target's row"
     ]
 
@@ -214,6 +220,28 @@ HOSTILE = {
             "from draftproof.theory.modified_target import carry\nfrom draftproof.theory.rows import",
         ),
     ),
+    "a wrong share of whole drafts": (shaped_block, ("shaped(k, target", "shaped(k * k, target")),
+    "the share of the last token alone": (shaped_block, ("k = k * share", "k = share")),
+    "a share of p in place of q": (shaped_block, ("share(q[x], w[-1] * p[x])", "share(p[x], w[-1] * p[x])")),
+    "shaped by p in place of q": (shaped_block, ("leaf.proposal)", "target[leaf.prefix])")),
+    "shaped after a whole draft only": (shaped_block, ("    carry=carry,\n", "")),
+    "shaped after a rejection only": (
+        shaped_block,
+        ("return leaf, bonus", "return leaf, target[leaf.prefix]"),
+    ),
+    "a bonus row with negative entries": (
+        shaped_block,
+        (
+            "return leaf, bonus",
+            "return leaf, bonus if leaf.proposal is None else cut(k, bonus, leaf.proposal)",
+        ),
+        ("VERIFIER =", "def cut(k, p, q):\n    return add(scale(1 + k, p), scale(-k, q))\n\n\nVERIFIER ="),
+        ("import one,", "import add, one, scale,"),
+    ),
+    "weights of another draft": (
+        shaped_block,
+        ("w.append(share(w[-1] * p[x], q[x]))", "w.append(share(p[x], q[x]))"),
+    ),
     "K-SEQ with another sum": (k_seq, ("geometric(total(kept), k)", "geometric(total(kept), k) - 1")),
 }
 
@@ -238,6 +266,7 @@ CHAIN_RULES = {
     "traversal": "min(a p(y), q(y)); a is the probability of its prefix",
     "greedy-block": "min(P / Q p(y), q(y)); P / Q grows by p / q",
     "hsd-naive": "min(R p(y), q(y)); R grows by p / q",
+    "shaped-block": "min(w p(y), q(y)); w is the probability of its prefix",
 }
 
 

@@ -149,3 +149,21 @@ def test_nodes_may_take_turns(draft, monkeypatch):
     for seed in range(12):
         inst = sparse(seed, draft, 2 if draft.depth > 2 else 3)
         assert emission(inst, named("layered")).wrong_prefix() is None
+
+
+def test_which_accepts_more_depends_on_rows_that_not_every_draft_shows():
+    """Traversal or layered-leaves: both instances have the same rows at the root, and of all others a draft
+    with replacement may show none twice.
+    """
+    p, q, half, more = ["1/30", "29/30"], ["19/20", "1/20"], ["1/2", "1/2"], ["2/3", "1/3"]
+    draft = Tree((((LEAF,), LEAF), (LEAF,)), replacement=True)
+    gains = []
+    for target, proposal in (
+        ({(): p}, {(): q, (0,): half}),
+        ({(): p, (0,): half, (1,): half}, {(): q, (0,): more, (1,): more}),
+    ):
+        instance = Instance(Table.exact(2, target), Table.exact(2, proposal), draft)
+        found = [emission(instance, named(name)) for name in ("layered-leaves", "traversal")]
+        assert all(each.wrong_prefix() is None for each in found)
+        gains.append(found[0].expected_accepted - found[1].expected_accepted)
+    assert gains == [exact("-18667/2880000"), exact("49/5400")]

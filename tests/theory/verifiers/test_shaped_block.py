@@ -13,6 +13,7 @@ from draftproof.simulators.strategies import instances
 from draftproof.simulators.verdict import judge
 from draftproof.theory import leaf_shaping
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import add, scale
@@ -44,10 +45,10 @@ def test_scenarios_and_random_rows_over_several_calls(depth, vocab, calls):
 @given(instances(Chain(2)))
 def test_both_rows_after_a_word_give_back_the_targets(instance):
     p, q = instance.target[(0, 0)], instance.proposal[(0, 0)]
-    P, Q, w = exact("1/2"), exact("1/3"), exact("3/4")
-    bonus, later = leaf_shaping.shaped(P, Q, w, p, q)
-    assert sum(bonus) == sum(later) == ONE
-    assert add(scale(Q * w, bonus), scale(P - Q * w, later)) == scale(P, p)
+    for k in map(exact, ("0", "1/7", "1/2", "1")):
+        bonus, later = leaf_shaping.shaped(k, p, q)
+        assert sum(bonus) == sum(later) == ONE
+        assert add(scale(k, bonus), scale(1 - k, later)) == p
 
 
 def test_tokens_of_each_call_on_the_toy():
@@ -81,15 +82,15 @@ def test_without_a_row_at_the_leaf_it_is_block_verification():
 @given(instances(Chain(2)))
 def test_any_row_at_the_leaf_is_lossless_and_one_without_mass_is_block_verification(instance):
     p, q = instance.target[(0, 0)], instance.proposal[(0, 0)]
-    P, Q, w = exact("1/2"), exact("1/3"), exact("3/4")
-    assert leaf_shaping.shaped(P, Q, w, p, scale(exact("7/3"), q)) == leaf_shaping.shaped(P, Q, w, p, q)
-    assert leaf_shaping.shaped(P, Q, w, p, scale(exact(0), q)) == (p, p)
+    k = exact("1/2")
+    assert leaf_shaping.shaped(k, p, scale(exact("7/3"), q)) == leaf_shaping.shaped(k, p, q)
+    assert leaf_shaping.shaped(k, p, scale(exact(0), q)) == (p, p) == leaf_shaping.shaped(k, p, None)
 
 
 def too_early(target, proposal, draft, stop):
     """`carry` with the row shaped before the last drafted token."""
     end = len(draft.path[-2].prefix)
-    return leaf_shaping.Shaped(target, proposal, 0, end) if len(stop.prefix) < end else target
+    return leaf_shaping.Shaped(target, proposal, 0, chain(end)) if len(stop.prefix) < end else target
 
 
 BROKEN = {
