@@ -24,13 +24,14 @@ import numpy as np
 import torch
 from scipy.stats import t as student
 
+from draftproof.gpu.ddtree import likeliest_prefixes
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.engine.output import Step, texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.prompts import prompts
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import likeliest_prefixes, structure
+from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.verify import named
 
@@ -227,10 +228,12 @@ def tree(repeats: int) -> list[list[Any]]:
             taken = []
             for _ in range(repeats):
                 began = time.thread_time()
-                draft = likeliest_prefixes(logits[None], budget)
+                _, parents = likeliest_prefixes(logits, budget)
                 taken.append(1e3 * (time.thread_time() - began))
-            depth = int(draft.tree.levels.max())
-            rows.append([name, budget, depth, round(min(taken), 2), round(float(np.median(taken)), 2)])
+            depth = [0]
+            for parent in parents:
+                depth.append(depth[parent] + 1)
+            rows.append([name, budget, max(depth), round(min(taken), 2), round(float(np.median(taken)), 2)])
             print(*rows[-1], flush=True)
     return rows
 

@@ -1,13 +1,14 @@
 """Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
 
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from draftproof.gpu import kernels, spelling
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.graphs import Recorder
 from draftproof.gpu.history import History, along
@@ -280,67 +281,6 @@ class TopK(Structure):
                 logits = history.processed(sampling, logits, words)
         held = [extended[:, :0], *held]
         return _likeliest(self.size, self.depth, *(torch.cat(each, 1) for each in (scores, ids, above, held)))
-
-
-class DDTree(Structure):
-    """The `most` likeliest prefixes of at most `depth` tokens (ringel2026ddtree), for drafters whose rows
-    depend on the depth alone, at temperature 1. The tree is a function of the context, so only rules for
-    deterministic drafts (one-hot, nss) are lossless. `claims_rows` makes a faulty draft, which says that its
-    tokens were drawn from the rows.
-    """
-
-    def __init__(self, name: str, most: int, depth: int, claims_rows: bool = False) -> None:
-        self.name, self.size, self.depth, self.claims_rows = name, 1 + most, depth, claims_rows
-        self.kind = WITHOUT if claims_rows else DETERMINISTIC
-
-    def grow(
-        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
-    ) -> Draft:
-        """One tree for each text; uniforms and history are not read."""
-        logits = session.by_depth()[:, : self.depth]
-        draft = likeliest_prefixes(logits, self.size - 1)
-        if not self.claims_rows:
-            return draft
-        levels = draft.tree.levels.clamp(max=self.depth - 1)
-        tree = Tree(draft.tree.parents, depth=self.depth, rows=levels)
-        return replace(draft, tree=tree, logits=sampling.filtered(logits), heat=sampling.heat)
-
-
-def likeliest_prefixes(logits: Tensor, count: int) -> Draft:
-    """The tree of the `count` likeliest prefixes under the product of the rows that logits [B, depth, V]
-    give. Of equally likely prefixes the shorter goes first. Prefixes of probability 0 have the token -1.
-
-    >>> logits = torch.tensor([[[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]]).log()
-    >>> draft = likeliest_prefixes(logits, 4)
-    >>> draft.tokens.tolist(), draft.tree.parents.tolist()
-    ([[0, 1, 0, 0]], [[0, 0, 0, 1, 2]])
-    """
-    logits = logits if logits.dtype == torch.float64 else logits.float()
-    best, tokens = logits.topk(min(count, logits.shape[2]))
-    own = (best - logits.logsumexp(-1, keepdim=True)).double().clamp(max=0) - STEP
-    pairs, level = _pairs(count, best.shape[2]), own.new_zeros(len(own), 1)
-    place = torch.full((1,), -1, device=logits.device)  # of each prefix of the level among all; the root's
-    scores, ids, above = [], [], []
-    for row, words in zip(own.unbind(1), tokens.unbind(1), strict=True):
-        parent, rank = pairs[:, pairs[0] < len(place)].to(logits.device)
-        level, chosen = (level[:, parent] + row[:, rank]).topk(min(count, len(parent)))
-        scores.append(level)
-        ids.append(words.gather(1, rank[chosen]))
-        above.append(place[parent[chosen]])
-        place = place[-1] + 1 + torch.arange(level.shape[1], device=logits.device)
-    held = [ids[0][:, :0]]
-    every = (torch.cat(each, 1) for each in (scores, ids, above, held))
-    return _likeliest(1 + count, logits.shape[1], *every)
-
-
-@cache
-def _pairs(count: int, most: int) -> Tensor:
-    """[2, n]: all (i, r) from 0 with (i + 1)(r + 1) <= count and r < most, by i. A prefix that ends with the
-    r-th likeliest child of the i-th likeliest prefix of its length - 1 is less likely than (i + 1)(r + 1) - 1
-    others.
-    """
-    number = torch.arange(1, count + 1)
-    return (number[:, None] * number[:most] <= count).nonzero().T
 
 
 def _likeliest(size: int, depth: int, scores: Tensor, ids: Tensor, above: Tensor, held: Tensor) -> Draft:

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.session import Structure
-from draftproof.gpu.structures import DDTree, structure
+from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
 from draftproof.gpu.verify.carry import Along, Shaped
 from draftproof.gpu.verify.residual import drafted, draw

@@ -10,8 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu import structures
-from draftproof.gpu.structures import likeliest_prefixes
+from draftproof.gpu import ddtree
+from draftproof.gpu.ddtree import likeliest_prefixes
 
 
 def instances(count, seed=0):
@@ -27,12 +27,12 @@ def instances(count, seed=0):
 def tree_of(rows, count):
     """The prefixes of the tree; each is below one of the others or the root."""
     logits = torch.tensor(rows, dtype=torch.float64).log()
-    draft = likeliest_prefixes(logits.expand(2, -1, -1), count)
-    assert torch.equal(draft.tokens[0], draft.tokens[1])
+    tokens, parents = likeliest_prefixes(logits, count)
     words = [()]
-    for token, parent in zip(draft.tokens[0].tolist(), draft.tree.parents[0, 1:].tolist(), strict=True):
-        words.append((*words[parent], token))
-    return [word for word in words[1:] if word[-1] >= 0]
+    for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True):
+        if token >= 0:
+            words.append((*words[parent], token))
+    return words[1:]
 
 
 def masses(rows, words):
@@ -57,21 +57,24 @@ def wrong(count):
     return found
 
 
-def test_the_tree_is_that_of_brute_force():
-    assert wrong(1000) == 0
+@pytest.mark.parametrize("first", [64, 1])
+def test_the_tree_is_that_of_brute_force(first, monkeypatch):
+    monkeypatch.setattr(ddtree, "FIRST", first)
+    assert wrong(1000 if first == 64 else 200) == 0
 
 
-@pytest.mark.parametrize("fewer", [lambda i, r: i == 0, lambda i, r: r < 2], ids=["prefixes", "tokens"])
-def test_trees_of_too_few_candidates_are_found_out(monkeypatch, fewer):
-    pairs = structures._pairs
+def test_broken_trees_are_found_out(monkeypatch):
+    pairs = ddtree._pairs
+    with monkeypatch.context() as patch:  # only the likeliest prefix of a level is extended
+        patch.setattr(
+            ddtree, "_pairs", lambda *given: (*pairs(*given)[:2], np.minimum(pairs(*given)[2], given[1]))
+        )
+        assert wrong(100)
+    few = ddtree._likeliest
 
-    def few(count, most):
-        found = pairs(count, most)
-        return found[:, fewer(*found)]
+    def two(row, most):  # tokens that were not looked at count as impossible
+        own, ids = few(row, most)
+        return np.where(np.arange(most) < 2, own, -np.inf), ids
 
-    monkeypatch.setattr(structures, "_pairs", few)
+    monkeypatch.setattr(ddtree, "_likeliest", two)
     assert wrong(100)
-
-
-def test_a_prefix_goes_before_its_certain_continuation():
-    assert tree_of([[1, 1], [1, 0]], 2) == [(0,), (1,)]
