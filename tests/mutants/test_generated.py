@@ -120,9 +120,10 @@ ROW = "return node, tuple([1000 * a - 999 * b for a, b in zip(p, q, strict=True)
 
 
 def test_the_edited_source_is_found():
-    verifier = edited(block, ("A + (1 - w_i)", "A + 1"))
-    assert "A + 1)" in inspect.getsource(verifier.verify)
-    assert text(verifier) == inspect.getsource(block).replace("A + (1 - w_i)", "A + 1")
+    edit = "w[-1] * p[x]", "p[x]"
+    verifier = edited(block, edit)
+    assert "share(p[x], q[x])" in inspect.getsource(verifier.verify)
+    assert text(verifier) == inspect.getsource(block).replace(*edit)
 
 
 def test_a_guarded_original_runs_alike():
