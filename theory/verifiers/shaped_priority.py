@@ -3,8 +3,8 @@
 >>> from draftproof.simulators.decode import decode
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
->>> decode(scenario("toy", Tree(((), ()), True), 3), VERIFIER, 2).accepted
-()
+>>> decode(scenario("toy", Tree(((), ()), True)), VERIFIER, 2).accepted
+(8/9, 73/81)
 """
 
 from draftproof.theory import leaf_shaping
