@@ -168,7 +168,7 @@ class Server:
         try:
             listed = self.client.send("/models").get("data")
         except Unanswered as fault:
-            raise BadInput(f"{fault}: give --model") from None
+            raise BadInput(f"{fault}; if the server has no such list, give --model") from None
         try:
             return str(listed[0]["id"])  # type: ignore[index]
         except (KeyError, TypeError, IndexError):
