@@ -119,7 +119,8 @@ def check(
     if pairs:
         work = list(against_pieces(measured() if whole else families, pairs, force, own_bonus))
     else:
-        work = list(pieces(standard() if whole else families, verifiers, force, TWICE if whole else None))
+        most = TWICE if whole or not (instances or names) else None
+        work = list(pieces(standard() if whole else families, verifiers, force, most))
         beside = verifiers if names or not whole else [named("token")]
         work += batch_pieces(standard_batches() if whole else batches, beside)
     if instances:
