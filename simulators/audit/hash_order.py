@@ -78,9 +78,9 @@ def results(observer: Observer, name: str, roles: str | None, style: str, second
     """A digest of the function's results on small instances, with a few plain coins."""
     target = load.target(name, None, None, style, roles, observer)
     observer.loaded()
-    found = sha256()
+    found, instances = sha256(), list(battery(3, 1, 2 if target.whole else 1))  # made outside the sandbox
     with sandboxed(seconds, target.namespace, observer, target.name) as sandbox:
-        for instance in battery(3, 1, 2 if target.whole else 1):
+        for instance in instances:
             for program in target.programs(sandbox, instance, 1):
                 for coin in COINS:
                     try:
