@@ -57,7 +57,7 @@ def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: in
 
 
 def last_stop(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> Stop:
-    """Where verification stops in the last of some iterations, as the oracle decides, and Y's row there."""
+    """Runs some iterations, with the oracle's choices; returns the stop of the last one and the row of Y."""
     proposal, word = instance.proposal, Prefix()
     target: Rows = instance.target
     for left in reversed(range(iterations)):

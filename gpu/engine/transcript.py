@@ -1,4 +1,4 @@
-"""What is kept of a run: tokens, texts and, if they are asked for, log-probabilities."""
+"""The record of a run: tokens, texts and, if asked for, log-probabilities."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias

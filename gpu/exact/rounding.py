@@ -100,7 +100,7 @@ def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: 
 
 
 def _distance(found: Emission, verifier: Verifier, instance: Instance) -> fmpq:
-    # To the target, or to the exact verifier if the verifier modifies the next iterations' target.
+    # The distance from the target's law; from the exact verifier's, if it modifies the target of later calls.
     if not verifier.modifies_target:
         return found.total_variation
     got, want = found.law(), emission(instance, named(verifier.name)).law()

@@ -23,7 +23,7 @@ RULES: dict[str, Rule] = _found()
 
 
 def named(name: object) -> Rule:
-    """The rule of that name; BadInput with the names that there are if there is none.
+    """The rule of that name. Raises BadInput, which lists similar names or all of them, if there is none.
 
     >>> named("tetris").predictable
     False

@@ -26,7 +26,8 @@ ITSELF = Declared("target", "the target's own law")
 
 
 def declared(spelling: str) -> Declared:
-    """The declared target of that name, a parameter after a colon, or `target`; BadInput with all names.
+    """The declared target of that name, a parameter after a colon, or `target`. Raises
+    BadInput, which lists similar names or all of them, if there is none.
 
     >>> str(declared("cactus")), str(declared("cactus:1/5")), declared("target").row
     ('cactus:1/20', 'cactus:1/5', None)

@@ -23,7 +23,7 @@ VERIFIERS: dict[str, Verifier] = _found()
 
 
 def named(name: str) -> Verifier:
-    """The verifier of that name; BadInput with the names that there are if there is none.
+    """The verifier of that name. Raises BadInput, which lists similar names or all of them, if there is none.
 
     >>> named("block").source
     'sun2025block, Algorithm 2'

@@ -65,7 +65,8 @@ def _drafts_impossible(instance: Instance, program: Program) -> bool:
 
 
 def _kind(instance: Instance, program: Program) -> Hashable:
-    # What a single coin at an edge decides by: the zeros of the rows along the draft, and where p exceeds q.
+    # What the effect of a single coin at an edge depends on: the zeros of the rows along the draft, and where
+    # p exceeds q.
     if program.draft is None:
         return id(instance)
 

@@ -22,8 +22,8 @@ COARSE = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 """Coins drawn in these types are multiples of so much, which `torch.rand` gives."""
 
 
-NOBODY = -(2**40)
-"""The number in a tensor of indices that are not decided."""
+PENDING = -(2**40)
+"""Stands in a tensor for an index that is not decided yet."""
 
 
 class Undecided(Coin):
@@ -82,7 +82,7 @@ class CoinTensors:
         if not has_coins(values):
             return torch.from_numpy(values.astype(np.float64)).to(dtype)
         if any(isinstance(value, Undecided) for value in values.flat):
-            handle = torch.full(values.shape, NOBODY, dtype=torch.int64)
+            handle = torch.full(values.shape, PENDING, dtype=torch.int64)
         else:
             kind = dtype if dtype.is_floating_point else torch.float32
             handle = torch.full(values.shape, float("nan"), dtype=kind)
@@ -134,10 +134,10 @@ def extreme(a: np.ndarray, b: np.ndarray, largest: bool) -> np.ndarray:
     return out
 
 
-_NUMPYS = """subtract:sub multiply:mul,rmul negative:neg power:pow add:radd divide:div,truediv,true_divide
+_OF_NUMPY = """subtract:sub multiply:mul,rmul negative:neg power:pow add:radd divide:div,truediv,true_divide
     less:lt less_equal:le greater:gt greater_equal:ge equal:eq not_equal:ne rdiv:rtruediv"""
 _ALIASES = {
-    old: new for new, _, many in (x.partition(":") for x in _NUMPYS.split()) for old in many.split(",")
+    old: new for new, _, many in (x.partition(":") for x in _OF_NUMPY.split()) for old in many.split(",")
 }
 """torch's name -> numpy's, where they differ."""
 

@@ -65,7 +65,7 @@ READ_ONE = {
     "method": lambda found, at: found.where(at == PLACES, torch.tensor(0)).sum().item(),
     "stacked": lambda found, at: torch.stack([found, found]).view(-1, 3)[0].clone()[at].item(),
 }
-"""Ways to read one of three drawn tokens."""
+"""Expressions that read one of three drawn tokens."""
 
 
 @pytest.mark.parametrize("read", READ_ONE)
