@@ -22,6 +22,7 @@ from draftproof.theory.rows import (
     normalise,
     one,
     otherwise,
+    positive,
     possible,
     scale,
     share,
@@ -136,7 +137,8 @@ class Shaped(Over):
             P = one(self.target[prefix])
             for i in range(self.start, len(prefix)):
                 P = P * self.target[prefix[:i]][prefix[i]]
-            k = share(self._mass(P * 0 + 1, prefix, self.start, self.shape), P)
+            kept = self._mass(P * 0 + 1, prefix, self.start, self.shape)
+            k = share(positive(kept), P)  # floats can be below 0 by rounding
             self._rows[prefix] = shaped(k, self.target[prefix], row_of(self.proposal, prefix))
         return self._rows[prefix]
 

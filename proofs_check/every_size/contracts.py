@@ -161,7 +161,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     priority.planned: ((priority, draft), "b278a4bf26bb7454", priority_plan),
     draft.Draft.stages: ((draft, strata), "7181f53d4b385545", stages),
     modified_target.carry: ((modified_target,), "593f0a06d7cf4c0d", left_behind),
-    leaf_shaping.carry: ((leaf_shaping,), "051aeff79dba8c4a", left_after_whole_drafts),
+    leaf_shaping.carry: ((leaf_shaping,), "81cc0c6ad1624cf3", left_after_whole_drafts),
     batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
     layered.shared: ((layered, level), "57ee0329f6911ca0", shared),
 }
