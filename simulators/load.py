@@ -4,7 +4,9 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,25 +61,48 @@ _beside: list[str] = []
 def _from_file(path: Path) -> Any:
     if not path.is_file():
         raise BadInput(f"{path}: no such file")
+    for name in _beside:  # of a target loaded before, perhaps of the same names
+        sys.modules.pop(name, None)
+    folder = path.parent.resolve()
+    try:
+        return _loaded(folder, partial(_alone, path))
+    except ImportError as error:
+        if "no known parent package" not in str(error):
+            raise
+    parts = [path.stem]
+    while len(parts) == 1 or (folder / "__init__.py").is_file():  # it is a module of a package
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return _loaded(folder, partial(importlib.import_module, ".".join(parts)))
+
+
+def _alone(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    folder = path.parent.resolve()
-    for name in _beside:  # of a target loaded before, perhaps of the same names
-        sys.modules.pop(name, None)
-    before, writes = {*sys.modules}, sys.dont_write_bytecode
     sys.modules.setdefault(path.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if sys.modules.get(path.stem) is module:
+            del sys.modules[path.stem]
+        raise
+    return module
+
+
+def _loaded(folder: Path, imported: Callable[[], Any]) -> Any:
+    # The module, imported while `folder` is searched first.
+    before, writes = {*sys.modules}, sys.dont_write_bytecode
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True  # Python would take a file edited within the same second for the old one
     importlib.invalidate_caches()
     try:
-        spec.loader.exec_module(module)
+        return imported()
     finally:
-        sys.path.pop(0)
+        sys.path.remove(str(folder))
         sys.dont_write_bytecode = writes
         _beside[:] = [name for name in {*sys.modules} - before if _is_beside(name, folder)]
-    return module
 
 
 def _is_beside(name: str, folder: Path) -> bool:

@@ -44,6 +44,7 @@ class ForeignProgram(Function):
     def __init__(self, command: str, *, dtype: str | None = None):
         self._program = _Program(command)
         super().__init__(self._ask, name=command, dtype=dtype, tensors=False)
+        self.draws_in_torch = False
         self.adapter, self.style = "foreign program", "exec"
         self.loaded = {"name": command, "dtype": dtype}
         self.namespace = {}  # the audited code is not in this module

@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ class Function(DraftVerifier):
             takes_rng = "rng" in (*self._extra, *self._named)
             tensors = "torch" in self.namespace and not self.coins and not takes_rng
         self.tensors = tensors
+        self.typed = dtype is not None
         self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
         self.draw = self._draw if hasattr(verify, "draft") else None
         self.adapter = "torch function" if tensors else "numpy function"
@@ -133,7 +135,11 @@ class Function(DraftVerifier):
             vocab, most = prepared[0].shape[1], len(prepared[2]) + 1
             return sandbox.call(lambda: emitted(called(*arguments, *more, **named), vocab, most))
 
-        word = self._on_tensors(run, source, given, extra) if self.tensors else run(given)
+        word = (
+            self._on_tensors(run, source, given, extra)
+            if self.tensors
+            else self.followed(partial(run, given), source)
+        )
         for name, before, after in zip(INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
@@ -181,7 +187,7 @@ class Tree(DraftVerifier):
     'first'
     """
 
-    adapter, style, dtype = "tree function", "tree", "float64"
+    adapter, style = "tree function", "tree"
 
     drafts: Sequence[Scheme] = ()
 
@@ -194,8 +200,9 @@ class Tree(DraftVerifier):
         drafts: Sequence[Scheme] = (),
     ):
         self.drafts = drafts
-        if dtype not in (None, self.dtype):
-            raise BadInput(f"a {self.adapter} computes in {self.dtype}")
+        if dtype not in (None, "float64", "float32"):
+            raise BadInput(f"a {self.adapter} computes in float64, or in float32 where it draws from torch")
+        self.typed, self.dtype = dtype is not None, dtype or "float64"
         self.verify = plainly(verify)
         self._identify(verify, name)
 
@@ -246,7 +253,9 @@ class Tree(DraftVerifier):
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
         rng = sandbox.start(source)
-        return sandbox.call(lambda: emitted(self.verify(rows, draft, rng), vocab, most))
+        return self.followed(
+            lambda: sandbox.call(lambda: emitted(self.verify(rows, draft, rng), vocab, most)), source
+        )
 
 
 class _FloatRows(dict[Prefix, tuple[float, ...]]):

@@ -60,7 +60,7 @@ def written(name: str) -> Iterator[str]:
     with suppress(BadInput):
         layout = getattr(natural(verify), "layout", "single")
     batch = layout in ("batch", "one")
-    module = Path(place).stem if place.endswith(".py") else place
+    module = getattr(verify, "__module__", Path(place).stem) if place.endswith(".py") else place
     rng = any(role == "rng" and not by_name for _, role, by_name in roles)
     text = WRAPPER.format(
         name=name,

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import SHIFT, rounding_bound
-from draftproof.simulators.audit.sandbox import Sandbox
+from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import (
     LONGEST,
     Program,
@@ -33,6 +33,11 @@ FIRST = ("target", "draft", "prompt", "length")
 """The parameters that a generation loop must have."""
 
 RUNS = 20_000  # largest number of runs of a loop
+
+PROMPT_GIVEN = (
+    "no row was asked for after the prompt: model.row(tokens) takes the new tokens, without the prompt;"
+    " model(ids) takes a tensor of ids, the prompt among them"
+)
 
 
 class Loop(Target):
@@ -79,11 +84,16 @@ class Loop(Target):
             more, named = self._beside(known)
             with answering(source, self.dtype):
                 prompt = torch.zeros(1, 1, dtype=torch.int64)
+                for model in models:
+                    model.asked.clear()
                 words = sandbox.call(
                     lambda: emitted(
                         self.generate(*models, prompt, length, *more, **named), instance.vocab, LONGEST
                     )
                 )
+            asked = [context for model in models for context in model.asked]
+            if asked and () not in asked:
+                raise Fault("raises", PROMPT_GIVEN)
             return words[:length], None
 
         yield Program(ONE, run, None, self.limit or RUNS)
@@ -109,6 +119,7 @@ class Model:
         self.rows, self.dtype, self.device = rows, dtype, torch.device("cpu")
         self.config = SimpleNamespace(vocab_size=rows.vocab, max_position_embeddings=10**6)
         self._known: dict[Prefix, torch.Tensor] = {}
+        self.asked: set[Prefix] = set()  # contexts of this run, without the prompt
 
     def __call__(
         self,
@@ -152,6 +163,7 @@ class Model:
         import torch
 
         prefix = tuple(map(int, tokens))
+        self.asked.add(prefix)
         if prefix not in self._known:
             row = torch.tensor([float(x) for x in self.rows[prefix]], dtype=torch.float64)
             self._known[prefix] = (row.log() + SHIFT).to(self.dtype)

@@ -135,13 +135,18 @@ def wrong_call(verify: Any, name: str, problem: str) -> str:
         found = str(inspect.signature(_called(verify)))
     except (TypeError, ValueError):
         found = "unknown"
-    return (
-        f"{name or getattr(verify, '__name__', verify)}: not audited: {problem or 'it cannot be called'}; "
+    head = f"{name or getattr(verify, '__name__', verify)}: not audited: {problem or 'it cannot be called'}; "
+    if "model" in found:
+        return head + (
+            f"its signature is {found[:200]}; if it takes models it is a generation loop: write a wrapper, "
+            "def generate(target, draft, prompt, length, gamma): return [...]  # --loop (docs/audit.md)"
+        )
+    return head + (
         f"its signature is {found[:200]}; it must take target_probs [gamma + 1, V], draft_probs [gamma, V], "
         "draft_tokens [gamma] and perhaps rng, or such names as target_logits, draft_token_ids, "
         "cu_num_draft_tokens (docs/audit.md); --signature names them, or write a wrapper: def "
-        "verify(target_probs, draft_probs, draft_tokens, rng): return [...]  # `draftproof audit --init` "
-    ).strip()
+        "verify(target_probs, draft_probs, draft_tokens, rng): return [...]  # `draftproof audit --init`"
+    )
 
 
 def _called(verify: Any) -> Any:
@@ -208,6 +213,7 @@ def _tried(target: Function, seconds: float, observer: Observer) -> tuple[bool, 
                     works += 1
                     pairs += len(word) == 2
                     other |= word[0] != draft.path[1].token
+    target.draws_in_torch = bool(target.draws_in_torch)
     if pairs == works and other and not every and unread is None:
         unread = Fault("returns garbage", "two numbers that are not tokens")
     return works > 0, unread if works else raised

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -110,6 +111,8 @@ class DraftVerifier(Target):
     arrays = False  # `prepare` returns Arrays, which the audit can then corrupt
     logits = False  # it gets logarithms of rows
     draw: Callable[..., int] | None = None  # (sandbox, source, row, position) -> a token, if it drafts itself
+    draws_in_torch: bool | None = None  # None: not known before a call
+    typed = False  # its arithmetic was named
 
     def reset(self) -> None: ...
 
@@ -118,6 +121,21 @@ class DraftVerifier(Target):
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         raise NotImplementedError
+
+    def followed(self, run: Callable[[], Any], source: Source) -> Any:
+        """The result of a run on arrays, which may hand them on to code that draws from torch: then torch is
+        followed, and float32 is its usual arithmetic.
+        """
+        if self.draws_in_torch is False or "torch" not in sys.modules:
+            return run()
+        from draftproof.simulators.audit.randomness.torch_mode import answering
+
+        with answering(source, self.dtype) as mode:
+            result = run()
+        if mode is not None and mode.draws.used:
+            self.draws_in_torch = True
+            self.dtype = self.dtype if self.typed else "float32"
+        return result
 
     def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
         self.reset()

@@ -89,6 +89,7 @@ class _Draws:
     """`draw_NAME(func, args, kwargs)` answers torch's NAME."""
 
     exact: frozenset[torch.dtype] = frozenset()  # types whose rounding the bound of the audit includes
+    used = False  # whether something was drawn
 
     def __init__(self, source: Source, coins: CoinTensors):
         self.source, self.coins = source, coins
@@ -171,6 +172,7 @@ class _Draws:
 
     def _stream(self, generator: Any) -> Source:
         # The real generator's state identifies the stream and is advanced, so that the same seed repeats it.
+        self.used = True
         generator = torch.default_generator if generator is None else generator
         state, source = state_of(generator), self.source
         torch.rand(1, generator=generator)

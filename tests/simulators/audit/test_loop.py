@@ -127,6 +127,20 @@ def test_a_loop_whose_every_call_raises_is_not_audited():
         audit.examine(audit.Loop(loop), **SMALL)
 
 
+def test_a_prompt_among_the_tokens_of_a_row_is_refused():
+    def loop(target, draft, prompt, length):
+        text = [] if right else prompt[0].tolist()
+        for _ in range(length):
+            text.append(int(torch.multinomial(target.row(text).softmax(-1), 1)))
+        return text[-length:]
+
+    right = True
+    assert audit.examine(audit.Loop(loop), **SMALL).lossless
+    right = False
+    with pytest.raises(BadInput, match=r"model.row\(tokens\) takes the new tokens, without the prompt"):
+        audit.examine(audit.Loop(loop), **SMALL)
+
+
 def test_a_coroutine_is_a_loop():
     async def alone(target, draft, prompt, length):
         return torch.multinomial(target.row([]).softmax(-1), 1)

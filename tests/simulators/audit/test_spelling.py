@@ -11,9 +11,12 @@ from draftproof.simulators.commands.audit import audit as command
 from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree as Siblings
 from draftproof.theory.errors import BadInput
 
 pytest.importorskip("torch")
+import torch
+
 from tests.simulators.audit import spelled
 
 ROWS = [scenario(name, Chain(depth), 2) for name, depth in (("toy", 1), ("reversed", 2))]
@@ -114,3 +117,73 @@ def test_init_makes_a_batch_where_the_function_takes_one(tmp_path, monkeypatch):
         path.unlink()
     *_, last = written("tests.simulators.audit.spelled:configured")
     assert last.startswith("edit audited.py")
+
+
+def test_arrays_that_are_handed_on_to_torch_are_followed_there():
+    def verify(target_probs, draft_probs, draft_tokens, rng):
+        return spelled.whole(*map(torch.as_tensor, (target_probs, draft_probs, draft_tokens)))
+
+    def from_the_target(target_probs, draft_probs, draft_tokens, rng):
+        p, q, x = map(torch.as_tensor, (target_probs, draft_probs, draft_tokens))
+        return spelled.core(p, q, x, draw=lambda _: int(torch.multinomial(p[0], 1)))
+
+    def seeded(target_probs, draft_probs, draft_tokens, rng):
+        torch.manual_seed(0)
+        return verify(target_probs, draft_probs, draft_tokens, rng)
+
+    report = audit.examine(verify, **SMALL)
+    assert report.lossless, report
+    assert natural(verify).dtype == "float32"  # the type of torch's draws
+    assert natural(verify, dtype="float64").dtype == "float64"
+    assert not natural(lambda p, q, x, rng: [0]).draws_in_torch
+    assert audit.examine(from_the_target, **SMALL).wrong is not None
+    report = audit.examine(seeded, **SMALL)
+    assert "seeds its own generator" in [finding.kind for finding in report.findings]
+
+
+@pytest.mark.parametrize("residual", [True, False])
+def test_a_tree_function_that_draws_from_torch_is_followed(residual):
+    def verify(target, draft, rng):
+        node, emitted = draft.root, []
+        while True:
+            p = torch.tensor(target[node.prefix])
+            for child in node.children:
+                q = torch.tensor(node.proposal)
+                if torch.rand(1) < p[child.token] / q[child.token]:
+                    break
+                p = torch.clamp(p - q, min=0) if residual else p
+                p = p / p.sum()
+            else:
+                return [*emitted, int(torch.multinomial(p, 1))]
+            emitted.append(child.token)
+            node = child
+
+    tree = audit.Tree(verify, drafts=[Siblings(((), ()), replacement=True)])
+    report = audit.examine(tree, vocab=2, edges=False)
+    assert report.lossless is residual, report
+    assert tree.dtype == "float32"
+
+
+def test_a_function_of_models_is_told_of_loops():
+    def generate(target_model, draft_model, input_ids, max_new_tokens):
+        return []
+
+    with pytest.raises(BadInput, match=r"def generate\(target, draft, prompt, length, gamma\).*--loop"):
+        audit.examine(generate, **SMALL)
+
+
+@pytest.mark.parametrize("package", [True, False])
+def test_a_file_of_a_package_is_loaded_as_its_module(tmp_path, monkeypatch, package):
+    rules = tmp_path / "outer" / "rules"
+    rules.mkdir(parents=True)
+    for folder in (rules.parent, rules):
+        if package:
+            (folder / "__init__.py").write_text("")
+    for value in (1, 2):
+        (rules / "one.py").write_text(f"value = {value}\n")
+        (rules / "two.py").write_text("from .one import value\ndef verify(p, q, x, rng): return [value]\n")
+        assert load.load(f"{rules / 'two.py'}:verify")(0, 0, 0, 0) == [value]
+    monkeypatch.chdir(rules)
+    (rules / "three.py").write_text("from .four import value\n")
+    with pytest.raises(BadInput, match=r"three.py: cannot be imported: ModuleNotFoundError: .*four"):
+        load.load("three.py:verify")
