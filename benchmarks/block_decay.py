@@ -1,7 +1,7 @@
 """What the weights exp(-(k - 1) / g) do to a block drafter: sum min(p, q) by token of the block.
 
     python -m benchmarks.block_decay train OUT --decay 4 --steps 900
-    python -m benchmarks.block_decay measure OUT OTHER
+    python -m benchmarks.block_decay measure OUT/block OTHER/block
 
 `train` gives the shipped target a block drafter as `gpu train` does, in any number of steps. `measure`: all
 held-out text in windows of 256 tokens, with the same anchors for all folders; beside each mean its ratio to
