@@ -1,6 +1,8 @@
 """Published drafters give the reference implementations' own logits, and decode losslessly."""
 # ruff: noqa: E402
 
+from copy import deepcopy
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -8,7 +10,10 @@ pytest.importorskip("transformers")
 
 
 from draftproof.gpu.drafters import choose
+from draftproof.gpu.drafters.block_diffusion import new_block
+from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
+from draftproof.gpu.drafters.features import load_head, new_head
 from draftproof.gpu.drafters.mtp import QWEN, SPECULATORS, MtpHead
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -119,6 +124,23 @@ def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
         choose.kind({"speculators_model_type": "medusa"})
     with pytest.raises(BadInput, match=r"the checkpoint has no MTP layer$"):
         choose.loaded(tmp_path, "mtp", ref.target(), "mtp")
+
+
+def turns(network):
+    """Types and values of the frequencies by which a network's positions turn."""
+    found = [each for name, each in network.named_buffers() if name.endswith("inv_freq")]
+    return [(each.dtype, each.tolist()) for each in found]
+
+
+@pytest.mark.parametrize(("new", "load"), [(new_head, load_head), (new_block, load_block)])
+def test_rotary_frequencies_of_a_loaded_drafter_stay_in_float32(tmp_path, new, load):
+    target = deepcopy(ref.target().network).bfloat16()
+    made = new(target, *((4, 1) if new is new_block else ()))
+    made.save(tmp_path)
+    loaded = load(tmp_path, target)
+    assert {each.dtype for each in loaded.parameters()} == {torch.bfloat16}
+    assert turns(loaded) == turns(made) != []
+    assert turns(loaded.bfloat16()) != turns(made) != turns(loaded.float())
 
 
 def of_eagle(tmp_path):
