@@ -31,7 +31,7 @@ def farthest(models, texts):
 
     def work(i, rows):
         design.draw(rows, (), NODES, np.random.default_rng(i))
-        alone = Nodes(*models, TEXTS[i], sampling)
+        alone = Nodes(models[0], models[1], TEXTS[i], sampling)
         for prefix, row in rows.items():
             off[i] = max(
                 off[i], abs(alone[prefix] - row).max(), abs(alone.seen[prefix][0] - rows.target[prefix]).max()
