@@ -136,7 +136,7 @@ def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
 
 
 def _doubt(q: np.ndarray) -> float:
-    return min(1.0, 20 * (1 - float(q.max())))
+    return min(1.0, 0.5 + 10 * (1 - float(q.max())))
 
 
 def ddtree(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:

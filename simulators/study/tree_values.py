@@ -133,6 +133,8 @@ def iid_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[
 
 def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
     """The priority rule in classes, sibling j drawn from stratum j."""
+    if len(tokens) == 1:  # one sibling's classes are judged alike
+        return single(t, q, tokens)
     return _priority(t, designs.strata_rows(q, len(tokens)), tokens)
 
 

@@ -89,8 +89,8 @@ def worthwhile(q: Row, reach: Number, value: Number, most: int) -> int:
 
 
 def doubt(q: Row) -> Number:
-    """1, and less where one token has more than 19/20 of q."""
-    return minimum(one(q), 20 * (1 - q[likeliest(q, 1)[0]]))
+    """1, and down to 1/2 where one token has more than 19/20 of q."""
+    return minimum(one(q), one(q) / 2 + 10 * (1 - q[likeliest(q, 1)[0]]))
 
 
 def _steps(count: int) -> int:
