@@ -184,7 +184,7 @@ def filtered(sampling: Sampling, logits: Tensor) -> Tensor:
     B, n, V = logits.shape
     logits = logits if logits.stride(-1) == 1 else logits.contiguous()
     out = logits.new_empty(B, n, V)
-    maxima = logits.new_empty(B, n, triton.cdiv(V, BLOCK), BLOCK // SPAN)
+    maxima = logits.new_empty(B, n, -(-V // BLOCK), BLOCK // SPAN)
     run(filter_rows, B * n)(
         logits, out, maxima, logits.stride(0), logits.stride(1), n, V, sampling.heat, sampling.top_k,
         sampling.top_p, sampling.min_p, TOP_K=0 < sampling.top_k < V, TOP_P=sampling.top_p < 1,
