@@ -110,13 +110,14 @@ def compile_only() -> None:
 
 
 def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str, int, Any]]:
-    """(name, programs, compiled kernel) of each launch that draws the children of a tree's root and then
-    verifies the tree, from tensors without memory.
+    """(name, programs, compiled kernel) of each launch that filters a tree's rows, draws the children of its
+    root and then verifies it, from tensors without memory.
     """
     import torch
     from triton.runtime.jit import JITFunction
 
-    from draftproof.gpu.kernels import drafting, launch
+    from draftproof.gpu.kernels import drafting, filtering, launch
+    from draftproof.gpu.rows import Sampling
     from draftproof.gpu.verify import Batch
 
     made: list[tuple[str, int, Any]] = []
@@ -133,6 +134,7 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
         children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
     on_h200 = mock.patch.object(launch, "processors", return_value=PROCESSORS)
     with on_h200, mock.patch.object(JITFunction, "run", keep):
+        filtering.filtered(Sampling(top_k=20, top_p=0.9), target)
         given = target[:, :1], 1.0, coins.double(), own, children, tokens, proposal, own
         drafting.draw_level(*given, replacement=tree.replacement)
         launch.launch(name, Batch(tree, target, proposal, tokens, coins, extra), temperature)

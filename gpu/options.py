@@ -9,6 +9,7 @@ from click import Choice, Context, FloatRange, IntRange, Parameter, option
 from click import Path as PathType
 
 from draftproof.gpu import spelling
+from draftproof.theory.errors import BadInput
 
 Names = TypeVar("Names", str, tuple[str, ...])
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -26,6 +27,12 @@ def _without_graphs(context: Context, _: Parameter, given: bool) -> None:
         from draftproof.gpu.graphs import GRAPHS
 
         context.call_on_close(partial(GRAPHS.reset, GRAPHS.set(False)))
+
+
+def _not_empty(_: Context, parameter: Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    if "" in given:
+        raise BadInput(f"{parameter.opts[0]} is empty")
+    return given
 
 
 def _untested(context: Context, _: Parameter, given: bool) -> None:
@@ -56,6 +63,7 @@ def model(command: Command) -> Command:
 
 
 FILE = PathType(path_type=Path, dir_okay=False)
+stop = option("--stop", multiple=True, callback=_not_empty, help="End a text where this string appears.")
 chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
 
 SIDES = "both", "target", "proposal"

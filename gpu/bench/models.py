@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from math import isfinite, nan
 from statistics import fmean
@@ -10,11 +11,12 @@ from time import perf_counter
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from draftproof.gpu.device import wait
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import cannot_select, fitting, generate
-from draftproof.gpu.engine.output import Step
+from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.graphs import recording
 from draftproof.gpu.models import Model, quiet
@@ -36,7 +38,7 @@ VERSUS = (("block", "token"), ("shaped-block", "block"), ("traversal", "rrs"), (
 @dataclass(frozen=True)
 class Plan:
     """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own, as many at
-    once as each of the `batches` says.
+    once as each of the `batches` says. A text ends early where a string of `stop` appears.
     """
 
     tokens: int = 64
@@ -44,6 +46,7 @@ class Plan:
     repeats: int = 3
     seed: int = 0
     temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,8 @@ class Bench:
         if cell.method in (TRANSFORMERS, ASSISTED):
             gamma = cell.structure.depth if cell.structure else None
             sampling = replace(self.sampling, temperature=cell.temperature)
-            peer = transformers(self.target, self.drafter, gamma, given, tokens, sampling, seed)
+            stop = self.plan.stop
+            peer = transformers(self.target, self.drafter, gamma, given, tokens, sampling, seed, stop)
             cell.repeats.append(Repeat(*peer))
             return
         runs = [
@@ -268,6 +272,7 @@ class Bench:
             draft_sampling=replace(self.draft_sampling, temperature=heat if own is None else own),
             selection=cell.selection,
             max_new_tokens=tokens,
+            stop=self.plan.stop,
             ignore_end=True,
             seed=seeds,
             timed=True,
@@ -283,10 +288,12 @@ def transformers(
     tokens: int,
     sampling: Sampling,
     seed: int,
+    stop: Sequence[str] = (),
 ) -> tuple[int, float]:
     """Generates the same texts by transformers alone, prompt by prompt; returns total tokens and seconds.
 
     With a `gamma` this is assisted generation that always drafts `gamma` tokens; else plain generation.
+    Tokens after a string of `stop` do not count.
     """
     options: dict[str, Any] = {"do_sample": sampling.temperature > 0}
     if sampling.temperature > 0:
@@ -305,11 +312,20 @@ def transformers(
         length = min(tokens, target.context - len(prompt))
         options |= {"max_new_tokens": length, "min_new_tokens": length, "pad_token_id": 0}
         options |= for_transformers(sampling.processors, len(prompt))
+        texts = Texts([length], frozenset(), stop, target.tokenizer.decode)
+        options["stopping_criteria"] = [partial(_stopped, target, len(prompt), stop)] if stop else []
         with quiet():
             wait(target.device)
             started = perf_counter()
             text = target.network.generate(ids, attention_mask=torch.ones_like(ids), **options)
             wait(target.device)
         seconds += perf_counter() - started
-        made += text.shape[1] - ids.shape[1]
+        (counted,), _, _ = texts.take([text[0, len(prompt) :].tolist()])
+        made += len(counted)
     return made, seconds
+
+
+def _stopped(target: Model, start: int, stop: Sequence[str], ids: Tensor, _: Any, **__: Any) -> Tensor:
+    """Whether each text has a string of `stop` from place `start` on."""
+    texts = (target.tokenizer.decode(row[start:].tolist()) for row in ids)
+    return torch.tensor([any(each in text for each in stop) for text in texts], device=ids.device)

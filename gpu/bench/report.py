@@ -43,6 +43,7 @@ def _row(cell: Cell, cells: Sequence[Cell], prompts: Sequence[Prompt]) -> dict[s
         "temperature": cell.temperature,
         "batch": cell.batch,
         "repeats": len(cell.repeats),
+        "tokens": sum(each.tokens for each in cell.repeats),
         "tokens_per_second": fmean(cell.speeds),
         "tokens_per_second_by_repeat": cell.speeds,
         "over_plain": _over(cells, cell, PLAIN, ""),

@@ -23,6 +23,7 @@ from draftproof.gpu.options import (
     no_row_test,
     rule,
     sampling,
+    stop,
 )
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
@@ -83,6 +84,7 @@ FOR_BOTH = ("model", "device", "draft", "batch", "figure", "as_json")
 @option("--count", type=IntRange(1), help="With --model: largest number of questions [default: 4].")
 @option("--repeats", type=IntRange(1), help="With --model: repeats of each cell [default: 3].")
 @option("--max-new-tokens", type=IntRange(1), help="With --model: length of each text [default: 64].")
+@stop
 @option("--seed", type=IntRange(0), help="With --model: seed of the first repeat [default: 0].")
 @option("--dtype", type=DTYPE, help="With --model.")
 @option("--plot", "figure", type=FILE, metavar="FILE", help="Also write a figure to this file.")
@@ -242,6 +244,7 @@ def _bench(options: dict[str, Any]) -> Any:
         "repeats": options["repeats"],
         "seed": options["seed"],
         "temperatures": options["temperature"] or ((1.0,) if options["random"] else ()),
+        "stop": options["stop"],
     }
     plan = Plan(**{key: value for key, value in asked.items() if value not in (None, ())})
     both = samplings({**options, "temperature": None}, target)

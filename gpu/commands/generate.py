@@ -20,6 +20,7 @@ from draftproof.gpu.options import (
     no_graphs,
     rule,
     sampling,
+    stop,
 )
 from draftproof.theory.errors import BadInput
 
@@ -56,7 +57,7 @@ DRAFT = (
 @option("--selection", callback=rule, help="The rule that selects which drafted tokens are verified.")
 @budget
 @option("--batch", type=IntRange(1), help="Texts of a batch, which share a budget [default: all].")
-@option("--stop", multiple=True, help="End a text where this string appears.")
+@stop
 @option("--ignore-end", is_flag=True, help="Continue after end-of-text tokens.")
 @option(
     "--seed",
@@ -83,8 +84,6 @@ def COMMAND(**options: Any) -> int:
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
     if "" in prompts:
         raise BadInput("--prompt is empty")
-    if "" in options["stop"]:
-        raise BadInput("--stop is empty")
     if options["logprobs"] is not None and not options["as_json"]:
         raise BadInput("--logprobs is for runs with --json")
     if options["file"] and options["prompts"]:

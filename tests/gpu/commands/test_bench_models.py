@@ -249,6 +249,8 @@ def test_processors_in_every_method(command):
     [
         (["--selection", "all"], "--selection is for runs with --model"),
         (["--top-p", "0.9"], "--top-p is for runs with --model"),
+        (["--stop", "end"], "--stop is for runs with --model"),
+        (["--model", "shipped", "--stop", ""], "--stop is empty"),
         (["--model", "shipped", "--batch", "9", "--count", "8"], "there are only 8 prompts"),
         (["--model", "shipped", "--selection", "nix"], "no selection rule is named 'nix'"),
         (["--model", "shipped", "--budget", "-2"], "--budget"),
@@ -287,3 +289,21 @@ def test_a_tokenizer_that_differs_is_bad_input(command, tmp_path):
     status, out, err = command(*FEW, "--drafter", other)
     assert (status, out) == (2, "")
     assert "share the target's tokenizer" in err
+
+
+@pytest.mark.slow
+def test_texts_end_at_a_stop_string_in_every_method(command):
+    """The end of each line stops it; at temperature 0 all methods make the same texts."""
+    few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 1, "--count", 3, "--json")
+    made = []
+    for stop in ((), ("--stop", "\n")):
+        greedy = (*SHIPPED, "--temperature", 0, "--max-new-tokens", 24, *few, *stop)
+        status, out, err = command(*greedy)
+        answer = json.loads(out)
+        assert (status, err) == (0, "")
+        assert answer["plan"]["stop"] == [*stop[1:]]
+        made.append({cell["method"]: cell["tokens"] for cell in answer["cells"]})
+    whole, stopped = made
+    assert {*whole.values()} == {3 * 24}
+    assert len({*stopped.values()}) == 1
+    assert 0 < stopped["plain"] < whole["plain"]

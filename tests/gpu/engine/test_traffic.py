@@ -56,6 +56,15 @@ def test_a_step_moves_few_rows(way, monkeypatch):
     assert moved(*way)[0] > MOST[way]
 
 
+@pytest.fixture
+def by_kernels(monkeypatch):
+    pytest.importorskip("triton", reason="the kernels need Triton")
+    from draftproof.gpu.kernels import launch
+
+    monkeypatch.setattr(kernels, "compiled_for", lambda device: True)
+    monkeypatch.setattr(launch, "processors", lambda device: 132)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 @pytest.mark.parametrize(
@@ -63,19 +72,29 @@ def test_a_step_moves_few_rows(way, monkeypatch):
     [("token", "chain:4", 1.0), ("block", "chain:4", 1.0), ("traversal", "tree:2x2", 0.7),
      ("traversal", "paths:3x2", 1.0)],
 )  # fmt: skip
-def test_with_kernels_a_step_moves_at_most_half_more_than_it_must(verifier, spelling, heat, monkeypatch):
+def test_with_kernels_a_step_moves_at_most_half_more_than_it_must(
+    verifier, spelling, heat, by_kernels, monkeypatch
+):
     """It must read each drafted row once to draw from it, and each row of both models once to verify."""
-    pytest.importorskip("triton", reason="the kernels need Triton")
-    from draftproof.gpu.kernels import launch
-
-    monkeypatch.setattr(kernels, "compiled_for", lambda device: True)
-    monkeypatch.setattr(launch, "processors", lambda device: 132)
     tree = structure(spelling).tree
     floor = 2 * len(tree.inner) + tree.size
     way = verifier, spelling, Sampling(temperature=heat), 4 * V, 12
     assert floor <= moved(*way)[0] <= 1.5 * floor
     monkeypatch.setattr(Sampled, "_draw_by_kernel", in_plain_torch)
     assert moved(*way)[0] > 1.5 * floor
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+@pytest.mark.parametrize("settings", [{"top_k": 20}, {"top_k": 50, "top_p": 0.9}, {"min_p": 0.05}], ids=str)
+def test_with_filters_too_it_moves_few_times_what_it_must(settings, by_kernels, monkeypatch):
+    """The filters read each row once and write it once, and verification reads what they wrote."""
+    from draftproof.gpu.kernels import filtering
+
+    way, floor = ("block", "chain:4", Sampling(**settings), 4 * V, 8), 13
+    assert floor <= moved(*way)[0] <= 3.3 * floor
+    monkeypatch.setattr(filtering, "SPAN", filtering.BLOCK)
+    assert moved(*way)[0] > 3.3 * floor
 
 
 def in_plain_torch(self, stage, sampling, logits, tokens, uniforms, rows):

@@ -1,4 +1,7 @@
-"""Top-k, top-p and min-p by a kernel: the tokens that plain torch keeps."""
+"""Top-k, top-p and min-p by a kernel: the tokens that plain torch keeps, and how often a logit is moved."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +9,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu.rows import Sampling  # noqa: E402
+from tests.gpu.traffic import Traffic, counting_kernels  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 V = 300
@@ -31,6 +35,7 @@ def blocks(monkeypatch):
     from draftproof.gpu.kernels import filtering
 
     monkeypatch.setattr(filtering, "BLOCK", 128)  # three of them
+    monkeypatch.setattr(filtering, "SPAN", 8)
 
 
 def rows(*sizes):
@@ -77,3 +82,96 @@ def test_a_view_of_other_rows_is_left_alone(blocks, device):
     before, part = logits.clone(), logits[:, 1:, : V - 1]
     assert torch.equal(by_kernel(Sampling(top_k=5), part), Sampling(top_k=5).filtered(part))
     assert torch.equal(logits, before)
+
+
+def peaked(V):
+    """Thirty tokens above a bulk of others, as in rows of language models."""
+    draw = torch.Generator().manual_seed(0)
+    logits = 2.5 * torch.randn(1, 1, V, generator=draw)
+    logits[..., torch.randperm(V, generator=draw)[:30]] += torch.linspace(22, 10, 30)
+    return logits
+
+
+def masked(V):
+    """A grammar leaves one token of ten."""
+    logits = torch.full((1, 1, V), -torch.inf)
+    logits[..., 3::10] = peaked(V)[..., 3::10]
+    return logits
+
+
+def broad(V):
+    return torch.randn(1, 1, V, generator=torch.Generator().manual_seed(0))
+
+
+def flat(V):
+    return torch.zeros(1, 1, V)
+
+
+def differ(row, samplings, device):
+    """The settings, and types of logits, with which the kernel keeps other tokens than plain torch."""
+    cases = [(each, dtype) for each in samplings for dtype in (torch.float32, torch.bfloat16)]
+    made = [(each, row(V).to(device, dtype)) for each, dtype in cases]
+    return [each for each, logits in made if not torch.equal(by_kernel(each, logits), each.filtered(logits))]
+
+
+WIDE = (*(Sampling(top_k=k) for k in (20, 35, 150)), *(Sampling(top_p=p) for p in (0.3, 0.8, 0.99)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [peaked, masked, broad, flat])
+def test_rows_with_few_likely_tokens_and_rows_with_many(row, blocks, device):
+    assert not differ(row, (*SETTINGS, *WIDE), device)
+
+
+FLAWS = {
+    "a higher bound": ("bound = last_kept(", "bound = 1 + last_kept("),
+    "a higher mass": ("(1 - top_p) * whole / V", "(1 - top_p) * whole"),
+    "the mass over another maximum": ("whole * masses(shift, base, scale)", "whole"),
+    "no span that only reaches the last logit kept": (
+        "ordered(largest, LOW) >= last",
+        "ordered(largest, LOW) > last",
+    ),
+    "gathered over others": ("count += tl.sum(taken", "count = tl.sum(taken"),
+    "the last quarter is never taken": (" + (third >= need).to(tl.int64)", ""),
+    "min-p drops spans it should not": (
+        "scale) >= min_p)\n        seen",
+        "scale) > 2 * min_p)\n        seen",
+    ),
+    "low logits are taken for -inf": ("tl.float32), LOW) + 1", "tl.float32), LOW) + 2**30"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("right", "wrong"), FLAWS.values(), ids=FLAWS)
+def test_a_flaw_is_noticed(right, wrong, blocks, device, monkeypatch, tmp_path):
+    from draftproof.gpu.kernels import filtering
+
+    source = Path(filtering.__file__).read_text(encoding="utf-8")
+    assert source.count(right) == 1
+    path = tmp_path / "flawed.py"  # the interpreter reads a function's source from its file
+    path.write_text(source.replace(right, wrong), encoding="utf-8")
+    spec = spec_from_file_location("flawed", path)
+    spec.loader.exec_module(flawed := module_from_spec(spec))
+    monkeypatch.setattr(filtering, "filter_rows", flawed.filter_rows)
+    assert any(differ(row, (*SETTINGS, *WIDE), device) for row in (peaked, masked, broad))
+
+
+MOVED = {
+    Sampling(top_k=20): 2.4,
+    Sampling(top_k=50, top_p=0.9): 2.5,
+    Sampling(top_p=0.9): 2.4,
+    Sampling(min_p=0.05): 2.1,
+}
+"""Most reads and writes of a logit in rows of 32,768 bfloat16; one read and one write are needed."""
+
+
+@pytest.mark.parametrize("sampling", MOVED, ids=str)
+@pytest.mark.parametrize("row", [peaked, masked])
+def test_a_logit_is_hardly_moved_more_than_twice(row, sampling, device):
+    if device.type == "cuda":
+        pytest.skip("loads are counted in the interpreter")
+    logits, traffic = row(2**15).to(torch.bfloat16), Traffic(2**40)
+    with traffic, counting_kernels(traffic):
+        found = by_kernel(sampling, logits)
+    assert torch.equal(found, sampling.filtered(logits))
+    assert 2 * logits.nbytes <= traffic.bytes <= MOVED[sampling] * logits.nbytes
