@@ -79,11 +79,13 @@ class Sampled(Structure):
         self.moved: dict[torch.device, Sampled] = {}
 
     def to(self, device: torch.device) -> "Sampled":
-        """The same structure with its tables on a device; repeated calls return the same object."""
-        if self.tree.parents.device == device:
-            return self
+        """The same structure with all its tables on a device; repeated calls return the same object."""
         if device not in self.moved:
-            self.moved[device] = Sampled(self.name, self.tree.to(device), self.merged)
+            here = self.tree.parents.device == device
+            made = self if here else Sampled(self.name, self.tree.to(device), self.merged)
+            if self.depth:
+                _ = made.stages, made.places, made.reordered  # no recording can make them
+            self.moved[device] = made
         return self.moved[device]
 
     @cached_property
@@ -242,6 +244,10 @@ class TopK(Structure):
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
 
+    @property
+    def slots(self) -> int:
+        return max(self.size, 1 + (self.depth - 1) * self.width)
+
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
@@ -255,8 +261,8 @@ class TopK(Structure):
         score = torch.zeros(batch, 1, device=device)
         extended = torch.full((batch, 1), -1, device=device)  # candidates, by index; -1 is the root
         best = own.expand(batch, width)
-        sees = torch.zeros(batch, 1, 1 + (self.depth - 1) * width + 2, dtype=torch.bool, device=device)
-        sees[:, :, :2] = True  # the text and the root
+        places = torch.arange(1 + (self.depth - 1) * width + 2, device=device)
+        sees = (places < 2).expand(batch, 1, -1)  # the text and the root
         scores, ids, above, held = [], [], [], []
         for depth in range(1, self.depth + 1):
             count = sum(each.shape[1] for each in ids)
@@ -273,7 +279,7 @@ class TopK(Structure):
             parent, extended, first = best // width, count + best, 1 + (depth - 1) * width
             held.append(extended)
             sees = sees.gather(1, parent[..., None].expand(-1, -1, sees.shape[-1]))
-            sees[:, own, 1 + first + own] = True
+            sees[:, :, 1 + first : 1 + first + width] = own == own[:, None]
             logits = session.extend(tokens, Level(depth, first, sees, parent))
             if history is not None:
                 words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))
