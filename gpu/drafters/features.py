@@ -183,7 +183,12 @@ class FeatureSession(Session):
         assert accepted.hidden is not None
         longest = accepted.path.shape[1]
         ids = padded([[*each, *[0] * (longest - len(each))] for each in accepted.tokens], self.last.device)
-        given = {"path": accepted.path, "ids": ids, "read": accepted.read, "seen": self.slots.seen(1 + longest)}
+        given = {
+            "path": accepted.path,
+            "ids": ids,
+            "read": accepted.read,
+            "seen": self.slots.seen(1 + longest),
+        }
         hidden = {str(k): accepted.hidden[k] for k in self.head.layers}
         self.last = self.recorder("accept", self._read, **given, **hidden)
         self.slots.advance(accepted.counts, accepted.read, None)

@@ -239,7 +239,9 @@ class _Decoder:
             counts, ahead = [count + 1 for count in accepted], tau + 1
             if len(taken) < len(read):
                 grown = dict(zip(self.going, zip(counts, words, strict=True), strict=True))
-                counts, words = map(list, zip(*(grown.get(b, (0, [])) for b in range(len(read))), strict=True))
+                counts, words = map(
+                    list, zip(*(grown.get(b, (0, [])) for b in range(len(read))), strict=True)
+                )
                 ahead = torch.zeros_like(tau).index_copy(0, self.index, ahead[self.index])
             self.reader.advance(counts, ahead, None if draft.tree.is_chain else path)
             self.last = outcome.token[:, None]

@@ -94,11 +94,17 @@ def test_texts_of_one_shape_need_no_recordings_of_their_own(recordings):
 def test_what_waits_for_the_device_is_called_plainly(recordings):
     remember = graphs.Recorder(torch.device("cpu"))
 
-    def largest(x):
-        return x.max().item()
-
-    assert [remember("largest", largest, x=torch.tensor([1, n])) for n in (2, 3, 4, 5)] == [2, 3, 4, 5]
-    assert len(recordings.waited) == 1
+    reads = [
+        lambda x: x.max().item(),
+        lambda x: int(x[1]),
+        lambda x: x.tolist()[1],
+        lambda x: x.cpu().numpy()[1],
+    ]
+    with torch.inference_mode():
+        for name, largest in enumerate(reads):
+            found = [remember(name, largest, x=torch.tensor([1, n])) for n in (2, 3, 4, 5)]
+            assert found == [2, 3, 4, 5]
+    assert len(recordings.waited) == len(reads)
     assert not recordings.ran
 
 
