@@ -86,8 +86,8 @@ class Accepted:
 
 class Session:
     """A drafter's state on a batch. Drafters that are networks keep their KV cache in `reader` and each row's
-    input to the next draft in `last`; `recorder` records drafts that need no history as a whole. `block`: cache
-    slots after the text that a draft takes at least.
+    input to the next draft in `last`; `recorder` records drafts that need no history as a whole. `block`: the
+    least number of cache slots after the text that a draft takes.
     """
 
     last: Tensor
@@ -116,8 +116,8 @@ class Session:
         history: History | None = None,
         leaves: bool = False,
     ) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors. With
-        `leaves` a chain has the row after its last token too.
+        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors.
+        With `leaves` a chain has the row after its last token too.
         """
 
         def drawn(uniforms: Tensor, last: Tensor, **_: Any) -> Draft:

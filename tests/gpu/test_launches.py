@@ -70,10 +70,8 @@ def launches(verifier, spelling, which, recordings):
     """Outside recordings in the sixth step of a run of two texts, and recordings launched in it."""
     outside = Outside()
     recordings.record = outside.leaving_out(recordings.record)
-    steps = generate(
-        target(), drafter(which), [[3, 4, 5], [9, 1]], verifier=named(verifier), structure=structure(spelling),
-        ignore_end=True, seed=3, keep_rows=False,
-    )  # fmt: skip
+    options = {"verifier": named(verifier), "structure": structure(spelling), "keep_rows": False}
+    steps = generate(target(), drafter(which), [[3, 4, 5], [9, 1]], ignore_end=True, seed=3, **options)
     for _ in range(5):
         next(steps)
     ran = recordings.ran
