@@ -1,7 +1,7 @@
 """Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -10,7 +10,6 @@ from torch.nn import functional
 from draftproof.gpu import kernels, spelling
 from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.graphs import Recorder
 from draftproof.gpu.history import History, along
 from draftproof.gpu.rows import PLAIN, Sampling, softened
 from draftproof.gpu.session import Draft, Level, Session, Structure
@@ -58,7 +57,7 @@ class _Known(Session):
     """Logits [B, I, V] of a tree's inner nodes, level by level."""
 
     def __init__(self, logits: Tensor) -> None:
-        self.logits, self.recorder = logits, Recorder(logits.device)
+        self.logits = logits
 
     def root(self) -> Tensor:
         return self.logits[:, 0]
@@ -144,7 +143,7 @@ class Sampled(Structure):
         tokens = torch.full_like(uniforms, missing, dtype=torch.long)
         by_kernel = not self.tree.stratified and kernels.compiled_for(logits.device)
         rows, made, strata = None, [], []
-        for number, stage in enumerate(self.stages):
+        for stage in self.stages:
             if stage.level.depth:
                 own = tokens.index_select(1, stage.own)[..., 0]
                 logits = session.extend(own.clamp(max=missing - 1), stage.level)
@@ -152,13 +151,10 @@ class Sampled(Structure):
                 words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
                 words = words[:, stage.nodes, : stage.level.depth]
                 logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
-            kind = "draw", self.tree.kind, number, sampling
-            given = {"logits": logits, "tokens": tokens, "uniforms": uniforms}
             if by_kernel:
-                drawn = partial(self._draw_by_kernel, stage, sampling)
-                rows, tokens = session.recorder(kind, drawn, rows=rows, **given)
+                rows, tokens = self._draw_by_kernel(stage, sampling, logits, tokens, uniforms, rows)
                 continue
-            new, places, tokens = session.recorder(kind, partial(self._draw, stage, sampling), **given)
+            new, places, tokens = self._draw(stage, sampling, logits, tokens, uniforms)
             made.append(new)
             strata += [] if places is None else [places]
         tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
