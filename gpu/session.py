@@ -125,7 +125,7 @@ class Session:
             draft = self.drawn(structure, sampling, uniforms, history)
             return extended(self, draft, sampling, history) if leaves else draft
 
-        if history is not None or not self.recorder.active:
+        if history is not None or not self.recorder.active or isinstance(self.reader, StateReader):
             return drawn(uniforms, self.last)
         kind = "draft", structure.name, sampling, leaves
         self.reader.room = max(structure.slots + 1, self.block)
