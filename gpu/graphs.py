@@ -87,6 +87,7 @@ class Recorder:
         name: Hashable,
         function: Callable[..., Any],
         harmless: Mapping[str, Tensor] | None = None,
+        /,
         **given: Any,
     ) -> Any:
         """Returns function(**given). A function need not be idempotent if it changes nothing when it is given

@@ -128,6 +128,7 @@ class Session:
         if history is not None or not self.recorder.active or isinstance(self.reader, StateReader):
             return drawn(uniforms, self.last)
         kind = "draft", structure.name, sampling, leaves
+        structure.prepare()
         self.reader.room = max(structure.slots + 1, self.block)
         given = {"uniforms": uniforms, "last": self.last, "seen": self.reader.seen(0)}
         return replace(self.recorder(kind, drawn, **given))  # without what was computed from the last one
@@ -180,6 +181,9 @@ class Structure:
     def to(self, device: torch.device) -> "Structure":
         """The same structure with its tables, if it has any, on a device."""
         return self
+
+    def prepare(self) -> None:
+        """Makes tables that no recording can make, because numbers are read for them."""
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None

@@ -78,14 +78,15 @@ class Sampled(Structure):
         self.moved: dict[torch.device, Sampled] = {}
 
     def to(self, device: torch.device) -> "Sampled":
-        """The same structure with all its tables on a device; repeated calls return the same object."""
+        """The same structure with its tables on a device; repeated calls return the same object."""
+        if self.tree.parents.device == device:
+            return self
         if device not in self.moved:
-            here = self.tree.parents.device == device
-            made = self if here else Sampled(self.name, self.tree.to(device), self.merged)
-            if self.depth:
-                _ = made.stages, made.places, made.reordered  # no recording can make them
-            self.moved[device] = made
+            self.moved[device] = Sampled(self.name, self.tree.to(device), self.merged)
         return self.moved[device]
+
+    def prepare(self) -> None:
+        _ = self.stages, self.places, self.reordered
 
     @cached_property
     def order(self) -> Tensor:
