@@ -38,8 +38,11 @@ class DDTree(Structure):
     ) -> Draft:
         """One tree for each text; uniforms and history are not read."""
         logits = session.by_depth()[:, : self.depth]
-        found = [likeliest_prefixes(each, self.size - 1) for each in logits.cpu()]
-        tokens, parents = torch.from_numpy(np.array(found)).to(logits.device).unbind(1)
+        if session.recorder.active:  # nothing may be read back
+            tokens, parents = likeliest_on_device(logits, self.size - 1)
+        else:
+            found = [likeliest_prefixes(each, self.size - 1) for each in logits.cpu()]
+            tokens, parents = torch.from_numpy(np.array(found)).to(logits.device).unbind(1)
         if not self.claims_rows:
             return Draft(Tree(pad(parents, (1, 0)), depth=self.depth), tokens)
         levels = Tree(pad(parents, (1, 0)), depth=self.depth).levels.clamp(max=self.depth - 1)
@@ -79,6 +82,45 @@ def likeliest_prefixes(logits: Tensor, count: int) -> tuple[np.ndarray, np.ndarr
     missing = count - len(chosen)
     tokens = np.pad(word[chosen], (0, missing), constant_values=-1)
     return tokens, np.pad(number[parent[chosen]], (0, missing))
+
+
+def likeliest_on_device(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """As `likeliest_prefixes`, of each row of logits [B, depth, V], without a look at numbers: all candidates
+    of every level are made.
+
+    >>> rows = torch.tensor([[[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]]).log()
+    >>> [each.tolist() for each in likeliest_on_device(rows, 4)]
+    [[[0, 1, 0, 0]], [[0, 0, 1, 2]]]
+    """
+    own, ids = logits.double().log_softmax(-1).clamp(max=0).topk(min(count, logits.shape[2]), -1)
+    i, r = _pairs_on(logits.device, count, own.shape[2])
+    place = torch.arange(count, device=logits.device).expand(len(logits), -1)
+    level, above = torch.where(place > 0, -torch.inf, own.new_zeros(())), place * 0
+    values, tokens, parents = [], [], []
+    for d in range(logits.shape[1]):
+        level, at = _likeliest_first(level[:, i] + own[:, d, r], count)
+        values.append(level)
+        tokens.append(ids[:, d, r].gather(1, at))
+        parents.append(above.gather(1, i[at]))
+        above = 1 + d * count + place  # 0 is the root, and candidate k of all levels is number k + 1
+    value, token, parent = (torch.cat(each, 1) for each in (values, tokens, parents))
+    most, chosen = _likeliest_first(value, count)
+    nothing = value.shape[1]
+    chosen = torch.where(most > -torch.inf, chosen, nothing).sort().values
+    number = chosen.new_zeros(len(value), nothing + 2).scatter(1, chosen + 1, 1 + place)
+    token, parent = pad(token, (0, 1), value=-1), pad(parent, (0, 1))
+    return token.gather(1, chosen), number.gather(1, parent.gather(1, chosen))
+
+
+@cache
+def _pairs_on(device: torch.device, count: int, most: int) -> Tensor:
+    return torch.from_numpy(np.array(_pairs(count, most)[:2])).to(device)
+
+
+def _likeliest_first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The `count` largest numbers of each row, and their places; of equal ones the first."""
+    found = values.sort(dim=-1, descending=True, stable=True)
+    return found.values[:, :count], found.indices[:, :count]
 
 
 def _grown(

@@ -55,7 +55,7 @@ class Tree:
         leaves: int | None = None,
         rows: Tensor | None = None,
     ):
-        given = torch.as_tensor(parents, dtype=torch.long)
+        given = parents if isinstance(parents, Tensor) else torch.tensor(parents, dtype=torch.long)
         if given.dim() not in (1, 2) or not given.shape[-1]:
             raise BadInput("parents must be [N] or [B, N], with N at least 1 for the root")
         self.shared, self.replacement, self.size = given.dim() == 1, replacement, given.shape[-1]
@@ -67,13 +67,12 @@ class Tree:
             if i > 0 and not 0 <= parent < i:
                 raise BadInput(f"the parent of node {i} must be an earlier node, not {parent}")
         self.parents = given.reshape(-1, self.size).clamp(min=0)
-        itself = torch.eye(self.size, dtype=torch.bool, device=given.device)
-        self.above = itself.repeat(len(self.parents), 1, 1)
-        for i in range(1, self.size):
-            up = self.parents[:, i, None, None].expand(-1, 1, self.size)
-            self.above[:, i] |= self.above.gather(1, up)[:, 0]
-        self.levels = self.above.sum(-1) - 1
         nodes = torch.arange(self.size, device=given.device)
+        self.above, up = (nodes == nodes[:, None]).expand(len(self.parents), -1, -1), self.parents
+        for _ in range((self.size if depth is None else depth).bit_length()):  # each time twice as far up
+            self.above = self.above | self.above.gather(1, up[..., None].expand_as(self.above))
+            up = up.gather(1, up)
+        self.levels = self.above.sum(-1) - 1
         drafted = nodes > 0
         siblings = (self.parents[:, :, None] == self.parents[:, None]) & drafted & drafted[:, None]
         subtree = self.above.sum(1)
@@ -230,7 +229,7 @@ class Tree:
     def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device
         if self.inner is None:
-            nodes = tuple(torch.full((1,), i, device=device) for i in range(self.size))
+            nodes = torch.arange(self.size, device=device).split(1)
             return nodes[1:], nodes[:-1]
         parents, levels = self.parents[0].tolist(), self.levels[0].tolist()
 

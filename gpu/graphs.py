@@ -2,11 +2,12 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor
@@ -18,6 +19,9 @@ Call: TypeAlias = Callable[[], Any]
 Recording: TypeAlias = Callable[[Call, torch.device], Call | None]
 """Captures a call and returns a function that replays it on its arguments' current contents; returns None if
 the call cannot be captured."""
+
+RESULTS: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+"""The results of all recordings, by address; each replay writes them there."""
 
 GRAPHS = ContextVar("GRAPHS", default=True)  # whether new recorders capture graphs
 CALLS = 8  # plain calls before a function is captured; a capture costs about six of them
@@ -66,29 +70,38 @@ class Recorder:
     A name must always stand for the same function, which must be idempotent; tensors that it uses besides its
     arguments must stay at the same address. Tensor arguments are copied into the recording's buffers, unless
     they are themselves results of a recording. A result is valid until the next call of the same kind, which
-    overwrites it. Functions that wait for the device are never recorded, and nothing is recorded without a
-    GPU.
+    overwrites it. Calls within a recorded function are part of it. Functions that wait for the device are
+    never recorded, and nothing is recorded without a GPU.
     """
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.records = recording(device)
         self.active = self.records is not None  # calls may be recorded, and results be overwritten
+        self.inside = False  # a function that may be recorded is being called
         self.calls: Counter[Hashable] = Counter()
         self.known: dict[Hashable, tuple[Call, partial] | None] = {}
-        self.results: set[int] = set()  # addresses of the recordings' results
 
-    def __call__(self, name: Hashable, function: Callable[..., Any], **given: Any) -> Any:
-        """Returns function(**given)."""
-        if self.records is None:
+    def __call__(
+        self,
+        name: Hashable,
+        function: Callable[..., Any],
+        harmless: Mapping[str, Tensor] | None = None,
+        /,
+        **given: Any,
+    ) -> Any:
+        """Returns function(**given). A function need not be idempotent if it changes nothing when it is given
+        the `harmless` arguments.
+        """
+        if self.records is None or self.inside:
             return function(**given)
         kinds = ((each.shape, each.dtype) if isinstance(each, Tensor) else each for each in given.values())
         kind = (name, *zip(given, kinds, strict=True))
         if kind not in self.known:
             self.calls[kind] += 1
             if self.calls[kind] <= CALLS:
-                return function(**given)
-            self.known[kind] = self._record(self.records, function, given)
+                return self._whole(function, given)
+            self.known[kind] = self._record(self.records, function, {**given, **(harmless or {})})
         record = self.known[kind]
         if record is None:
             return function(**given)
@@ -100,25 +113,33 @@ class Recorder:
                     kept.copy_(new)
         return replay()
 
+    def _whole(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+        self.inside = True
+        try:
+            return function(**given)
+        finally:
+            self.inside = False
+
     def _record(
         self, records: Recording, function: Callable[..., Any], given: dict[str, Any]
     ) -> tuple[Call, partial] | None:
-        call = partial(function, **{key: self._held(value) for key, value in given.items()})
-        replay = records(call, self.device)
+        call = partial(function, **{key: _held(value) for key, value in given.items()})
+        replay = records(partial(self._whole, call, {}), self.device)
         if replay is None:
             return None
-        self.results.update(each.data_ptr() for each in tensors(replay()))
+        RESULTS.update((each.data_ptr(), each) for each in tensors(replay()))
         return replay, call  # keeps the call's tensors alive at their addresses
-
-    def _held(self, value: Any) -> Any:
-        moves = isinstance(value, Tensor) and value.data_ptr() not in self.results
-        return value.clone() if moves else value
 
     def forget(self) -> None:
         """Drops all recordings; call this when memory that they use has moved."""
         self.calls.clear()
         self.known.clear()
-        self.results.clear()
+
+
+def _held(value: Any) -> Any:
+    if not isinstance(value, Tensor) or (value.data_ptr() in RESULTS and value.is_contiguous()):
+        return value
+    return value.clone()
 
 
 def recording(device: torch.device) -> Recording | None:
@@ -140,12 +161,13 @@ def cuda_graph(call: Call, device: torch.device) -> Call | None:
 
 
 def tensors(value: Any) -> Iterator[Tensor]:
-    """All tensors in a result: in tuples, lists, dictionaries and dataclasses."""
+    """All tensors in a result: in tuples, lists, dictionaries and dataclasses, and the `tables` of a tree."""
     if isinstance(value, Tensor):
         yield value
         return
     if is_dataclass(value) and not isinstance(value, dict):
         value = vars(value)
+    value = getattr(value, "tables", value)
     if isinstance(value, dict | tuple | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from tensors(each)

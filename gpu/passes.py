@@ -40,7 +40,9 @@ class Slots:
 
 
 class SlotLayer(CacheLayerMixin):
-    """One layer's keys and values, [B, heads, capacity, size], allocated once and written at `slots.at`."""
+    """One layer's keys and values, [batch, heads, capacity, size], allocated once and written at `slots.at`;
+    the rows of `slots` are the first ones.
+    """
 
     keys: Any
     values: Any
@@ -63,10 +65,10 @@ class SlotLayer(CacheLayerMixin):
         at, rows, seen, owner = self.slots.at, self.slots.rows, self.slots.seen, self.slots.owner
         for cache, states in ((self.keys, key_states), (self.values, value_states)):
             if isinstance(at, slice):
-                cache[:, :, at] = states
+                cache[: len(rows), :, at] = states
             else:
                 cache[rows if owner is None else owner, :, at] = states.transpose(1, 2)
-        keys, values = self.keys[:, :, :seen], self.values[:, :, :seen]
+        keys, values = self.keys[: len(rows), :, :seen], self.values[: len(rows), :, :seen]
         if owner is None:
             return keys, values
         return keys.transpose(0, 1).flatten(1, 2)[None], values.transpose(0, 1).flatten(1, 2)[None]
@@ -99,8 +101,10 @@ class Reader:
 
     Row b has read `lengths[b]` tokens (`counts[b]` on the host), which occupy its first slots. A pass writes
     to the slots after them, and `advance` keeps some of the new slots. A recorded pass overwrites the output
-    of the previous one.
+    of the previous one. `room`: recorded passes see at least as many slots after the longest text.
     """
+
+    room = 0
 
     def __init__(self, network: Any, batch: int, capacity: int, context: int) -> None:
         config: Any = network.config.get_text_config(decoder=True)
@@ -112,8 +116,8 @@ class Reader:
         self.slots = Slots(self._rounded(capacity), rows, at=rows)
         kind: Any = partial(SlotLayer, self.slots)  # a network adds as many layers as it has
         self.cache: Any = Cache(layer_class_to_replicate=kind)
-        self.lengths = torch.zeros(batch, dtype=torch.long, device=self.device)
-        self.counts = [0] * batch
+        self.buffers = [torch.zeros(batch, dtype=torch.long, device=self.device), rows]
+        self.lengths, self.counts = self.buffers[0], [0] * batch
         self.additive = config._attn_implementation != "sdpa"
         self.reach = reach(config)
         self.windows = any(self.reach.values())
@@ -131,11 +135,12 @@ class Reader:
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
         """An empty reader: if it fits, the one closed last, with all its recordings."""
         reader = IDLE.pop(network, None)
-        fits = reader is not None and len(reader.counts) == batch and reader.slots.capacity >= capacity
+        fits = reader is not None and len(reader.buffers[0]) == batch and reader.slots.capacity >= capacity
         if reader is None or not fits or not Recorder(reader.device).active:
             del reader  # frees its memory before the new one allocates
             return cls(network, batch, capacity, context)
         reader.network, reader.counts = network, [0] * batch
+        reader.lengths, reader.slots.rows = reader.buffers
         reader.lengths.zero_()
         return reader
 
@@ -162,11 +167,15 @@ class Reader:
         depths.
         """
         longest = max(self.counts)
-        seen = min(self._rounded(longest + offset + size), self.slots.capacity)
         aligned = not self.recorder.active and min(self.counts) == longest
         start = longest + offset if aligned else None
-        given = {"size": size, "offset": offset, "seen": seen, "start": start, **inputs}
+        given = {"size": size, "offset": offset, "seen": self.seen(offset + size), "start": start, **inputs}
         return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
+
+    def seen(self, ahead: int) -> int:
+        """The number of slots to which a pass over `ahead` slots after each text attends at most."""
+        ahead = max(ahead, self.room) if self.recorder.active else ahead
+        return min(self._rounded(max(self.counts) + ahead), self.slots.capacity)
 
     def packed(self, counts: Sequence[int], ids: Tensor, **inputs: Any) -> "Unpacked":
         """A pass over the first counts[b] of the tokens ids [B, n] of each row, in sequence after its end.
@@ -185,8 +194,8 @@ class Reader:
         table = torch.tensor(where, device=self.device)
         owners, places = (torch.tensor([each], device=self.device) for each in (owner, place))
         seen = min(self._rounded(max(map(sum, zip(self.counts, counts, strict=True)))), self.slots.capacity)
-        given = {"owner": owners, "place": places, "input_ids": ids[owners, places], "seen": seen, **inputs}
-        output = self.recorder("packed", self._packed, **given)
+        given = {"owner": owners, "place": places, "input_ids": ids[owners, places], "seen": seen}
+        output = self.recorder("packed", self._packed, batch=len(counts), **given, **inputs)
         hidden = getattr(output, "hidden_states", None)
         hidden = None if hidden is None else tuple(each[0][table] for each in hidden)
         return Unpacked(output.logits[0][table], hidden)
@@ -195,13 +204,16 @@ class Reader:
         """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device). They are at `places`
         [B, n] after the row's end, or in sequence if `places` is None.
         """
-        if places is not None:
-            to = torch.arange(places.shape[1], device=self.device)
-            source, to = self.lengths[:, None] + places, self.lengths[:, None] + to
-            for layer in self.cache.layers:  # never recorded, because it is not idempotent
-                layer.move(source, to)
         self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
+        if places is not None:
+            still = self.places[:, : places.shape[1]].expand_as(places)
+            self.recorder("move", self._move, {"places": still}, places=places)
         self.lengths += read
+
+    def _move(self, places: Tensor) -> None:
+        to = self.lengths[:, None] + self.places[:, : places.shape[1]]
+        for layer in self.cache.layers:
+            layer.move(self.lengths[:, None] + places, to)
 
     def back(self, count: int) -> None:
         """Forgets the last `count` tokens of every row."""
@@ -209,15 +221,17 @@ class Reader:
         self.lengths -= count
 
     def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch."""
-        index = torch.tensor(rows, device=self.device)
-        for layer in self.cache.layers:
-            layer.keys, layer.values = layer.keys[index], layer.values[index]
-        if self.windows:
-            self.positions = self.positions[index]
-        self.lengths, self.counts = self.lengths[index], [self.counts[row] for row in rows]
-        self.slots.rows = self.slots.rows[: len(rows)]
-        self.recorder.forget()
+        """Drops all other rows of the batch. Recordings stay for half the rows, a quarter, and so on."""
+        index, count = torch.tensor(rows, device=self.device), len(rows)
+        positions = [self.positions] if self.windows else []
+        layers = (cache for layer in self.cache.layers for cache in (layer.keys, layer.values))
+        for each in (self.lengths, *positions, *layers):
+            each[:count] = each[index]
+        self.lengths, self.counts = self.lengths[:count], [self.counts[row] for row in rows]
+        self.slots.rows = self.slots.rows[:count]
+        batch = len(self.buffers[0])
+        if count not in (batch >> k for k in range(batch.bit_length())):
+            self.recorder.forget()
 
     def _pass(
         self,
@@ -264,11 +278,11 @@ class Reader:
         begin = self.slots.capacity - start
         return self.causal[size].narrow(3, begin, seen)
 
-    def _packed(self, owner: Tensor, place: Tensor, seen: int, **inputs: Any) -> Any:
+    def _packed(self, owner: Tensor, place: Tensor, seen: int, batch: int, **inputs: Any) -> Any:
         """One row of tokens of all texts: token i is place[i] after the end of text owner[i], both [1, n]."""
         self.slots.owner, self.slots.seen = owner, seen
         self.slots.at = at = self.lengths[owner] + place
-        slot, rows = (torch.arange(count, device=self.device) for count in (seen, len(self.counts)))
+        slot, rows = (torch.arange(count, device=self.device) for count in (seen, batch))
         visible = (owner[..., None, None] == rows[:, None]) & (slot <= at[..., None, None])
         whole = self._mask(visible.flatten(2)[:, None], None, at)
         return self._call(dict.fromkeys(self.reach, whole), at.clamp(max=self.context - 1), **inputs)
@@ -288,7 +302,8 @@ class Reader:
         """
         if within is not None:
             own = torch.arange(self.slots.seen, device=self.device)
-            keys = torch.where(own < self.lengths[:, None], own, self.positions[:, : self.slots.seen])
+            kept = self.positions[: len(self.counts), : self.slots.seen]
+            keys = torch.where(own < self.lengths[:, None], own, kept)
             visible = visible & within(positions[..., None], keys[:, None])[:, None]
         if self.additive:
             lowest = torch.finfo(self.network.dtype).min

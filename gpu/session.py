@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -38,9 +39,12 @@ class Draft:
         """The rows as probabilities; None for deterministic drafts."""
         return self.rows if self.logits is None else softened(self.logits, self.heat)
 
-    def kept(self) -> "Draft":
-        """The same draft with a copy of its logits, which no replay of a recording overwrites."""
-        return self if self.logits is None else replace(self, logits=self.logits.clone())
+    def take(self, which: Tensor) -> "Draft":
+        """A copy of the given rows of the batch, which no replay of a recording overwrites."""
+        batch, names = len(self.tokens), ("tokens", "rows", "logits", "places", "strata", "confidence")
+        given = {name: each for name in names if (each := getattr(self, name)) is not None}
+        taken = {name: each[which] for name, each in given.items() if len(each) == batch}
+        return replace(self, tree=self.tree.take(which), **taken)
 
     def logits_over(self, heat: float) -> Tensor | None:
         """The rows as logits that are to be divided by `heat`; None for deterministic drafts."""
@@ -82,10 +86,12 @@ class Accepted:
 
 class Session:
     """A drafter's state on a batch. Drafters that are networks keep their KV cache in `reader` and each row's
-    input to the next draft in `last`; `recorder` may record the drawing as well.
+    input to the next draft in `last`; `recorder` records drafts that need no history as a whole. `block`: the
+    least number of cache slots after the text that a draft takes.
     """
 
     last: Tensor
+    block = 0
 
     def __init__(self, reader: Reader | StateReader) -> None:
         self.reader, self.recorder = reader, reader.recorder
@@ -103,9 +109,34 @@ class Session:
         raise NotImplementedError
 
     def draft(
-        self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
+        self,
+        structure: "Structure",
+        sampling: Sampling,
+        uniforms: Tensor,
+        history: History | None = None,
+        leaves: bool = False,
     ) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors."""
+        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors.
+        With `leaves` a chain has the row after its last token too.
+        """
+
+        def drawn(uniforms: Tensor, last: Tensor, **_: Any) -> Draft:
+            self.last = last
+            draft = self.drawn(structure, sampling, uniforms, history)
+            return extended(self, draft, sampling, history) if leaves else draft
+
+        if history is not None or not self.recorder.active or isinstance(self.reader, StateReader):
+            return drawn(uniforms, self.last)
+        kind = "draft", structure.name, sampling, leaves
+        structure.prepare()
+        self.reader.room = max(structure.slots + 1, self.block)
+        given = {"uniforms": uniforms, "last": self.last, "seen": self.reader.seen(0)}
+        return replace(self.recorder(kind, drawn, **given))  # without what was computed from the last one
+
+    def drawn(
+        self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None
+    ) -> Draft:
+        """As `draft`, for one call of `structure.grow`."""
         return structure.grow(self, sampling, uniforms, history)
 
     def accept(self, accepted: Accepted) -> None:
@@ -118,8 +149,9 @@ class Session:
         self.last = self.last[rows]
 
     def close(self) -> None:
-        """Ends the run."""
+        """Ends the run. What recordings keep of this session are its tensors, and no network."""
         self.reader.close()
+        self.__dict__ = {name: each for name, each in vars(self).items() if isinstance(each, Tensor)}
 
 
 def extended(session: Session, draft: Draft, sampling: Sampling, history: History | None = None) -> Draft:
@@ -141,9 +173,17 @@ class Structure:
     depth: int
     kind: str
 
+    @property
+    def slots(self) -> int:
+        """The cache slots that a draft takes at most."""
+        return self.size
+
     def to(self, device: torch.device) -> "Structure":
         """The same structure with its tables, if it has any, on a device."""
         return self
+
+    def prepare(self) -> None:
+        """Makes tables that no recording can make, because numbers are read for them."""
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None

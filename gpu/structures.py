@@ -1,7 +1,7 @@
 """Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -10,7 +10,6 @@ from torch.nn import functional
 from draftproof.gpu import kernels, spelling
 from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.graphs import Recorder
 from draftproof.gpu.history import History, along
 from draftproof.gpu.rows import PLAIN, Sampling, softened
 from draftproof.gpu.session import Draft, Level, Session, Structure
@@ -58,7 +57,7 @@ class _Known(Session):
     """Logits [B, I, V] of a tree's inner nodes, level by level."""
 
     def __init__(self, logits: Tensor) -> None:
-        self.logits, self.recorder = logits, Recorder(logits.device)
+        self.logits = logits
 
     def root(self) -> Tensor:
         return self.logits[:, 0]
@@ -85,6 +84,9 @@ class Sampled(Structure):
         if device not in self.moved:
             self.moved[device] = Sampled(self.name, self.tree.to(device), self.merged)
         return self.moved[device]
+
+    def prepare(self) -> None:
+        _ = self.stages, self.places, self.reordered
 
     @cached_property
     def order(self) -> Tensor:
@@ -142,7 +144,7 @@ class Sampled(Structure):
         tokens = torch.full_like(uniforms, missing, dtype=torch.long)
         by_kernel = not self.tree.stratified and kernels.compiled_for(logits.device)
         rows, made, strata = None, [], []
-        for number, stage in enumerate(self.stages):
+        for stage in self.stages:
             if stage.level.depth:
                 own = tokens.index_select(1, stage.own)[..., 0]
                 logits = session.extend(own.clamp(max=missing - 1), stage.level)
@@ -150,13 +152,10 @@ class Sampled(Structure):
                 words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
                 words = words[:, stage.nodes, : stage.level.depth]
                 logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
-            kind = "draw", self.tree.kind, number, sampling
-            given = {"logits": logits, "tokens": tokens, "uniforms": uniforms}
             if by_kernel:
-                drawn = partial(self._draw_by_kernel, stage, sampling)
-                rows, tokens = session.recorder(kind, drawn, rows=rows, **given)
+                rows, tokens = self._draw_by_kernel(stage, sampling, logits, tokens, uniforms, rows)
                 continue
-            new, places, tokens = session.recorder(kind, partial(self._draw, stage, sampling), **given)
+            new, places, tokens = self._draw(stage, sampling, logits, tokens, uniforms)
             made.append(new)
             strata += [] if places is None else [places]
         tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
@@ -242,6 +241,10 @@ class TopK(Structure):
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
 
+    @property
+    def slots(self) -> int:
+        return max(self.size, 1 + (self.depth - 1) * self.width)
+
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
@@ -255,8 +258,8 @@ class TopK(Structure):
         score = torch.zeros(batch, 1, device=device)
         extended = torch.full((batch, 1), -1, device=device)  # candidates, by index; -1 is the root
         best = own.expand(batch, width)
-        sees = torch.zeros(batch, 1, 1 + (self.depth - 1) * width + 2, dtype=torch.bool, device=device)
-        sees[:, :, :2] = True  # the text and the root
+        places = torch.arange(1 + (self.depth - 1) * width + 2, device=device)
+        sees = (places < 2).expand(batch, 1, -1)  # the text and the root
         scores, ids, above, held = [], [], [], []
         for depth in range(1, self.depth + 1):
             count = sum(each.shape[1] for each in ids)
@@ -273,7 +276,7 @@ class TopK(Structure):
             parent, extended, first = best // width, count + best, 1 + (depth - 1) * width
             held.append(extended)
             sees = sees.gather(1, parent[..., None].expand(-1, -1, sees.shape[-1]))
-            sees[:, own, 1 + first + own] = True
+            sees[:, :, 1 + first : 1 + first + width] = own == own[:, None]
             logits = session.extend(tokens, Level(depth, first, sees, parent))
             if history is not None:
                 words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))

@@ -258,7 +258,7 @@ class BlockSession(Session):
         network, self.target, device = drafter.network, drafter.target, drafter.target.device
         self.slots = Reader.of(network, len(prompts), capacity + network.block, drafter.target.context)
         super().__init__(self.slots)
-        self.network, whole = network, drafter.target.network
+        self.network, self.block, whole = network, network.block, drafter.target.network
         self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
         if hidden is not None:
             self.slots.read([prompt[:-1] for prompt in prompts], hidden=network.chosen(hidden))
@@ -271,7 +271,7 @@ class BlockSession(Session):
     def root(self) -> Tensor:
         embedded = self.network.opening(self.last[:, 0], self.embed)
         output = self.slots.run(self.network.block, 0, self.sees, self.levels, embedded=embedded)
-        self.states = output[:, 1:].clone()
+        self.states = output[:, 1:]
         self.rows = self.output(self.states)
         return self._after(self.last, 0)[:, 0]
 
@@ -287,11 +287,11 @@ class BlockSession(Session):
         rows = self.rows[:, depth, None].expand(-1, tokens.shape[1], -1)
         return shut(self.network.biased(rows, tokens), self.target.known, self.target.vocab)
 
-    def draft(
-        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    def drawn(
+        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None
     ) -> Draft:
-        """As `Session.draft`; chains have the confidence of each row, if the network has a head for it."""
-        draft = super().draft(structure, sampling, uniforms, history)
+        """Chains have the confidence of each row, if the network has a head for it."""
+        draft = super().drawn(structure, sampling, uniforms, history)
         if not self.network.variant.confidence or not draft.tree.is_chain:
             return draft
         before = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)[:, :-1]
@@ -301,12 +301,16 @@ class BlockSession(Session):
     def accept(self, accepted: Accepted) -> None:
         """Keeps the context of the accepted path."""
         assert accepted.hidden is not None
-        rows = torch.arange(len(accepted.path), device=accepted.path.device)[:, None]
-        layers = [layer + 1 for layer in self.network.sources]
-        hidden = self.network.chosen({k: accepted.hidden[k][rows, accepted.path] for k in layers})
-        self.slots.run(hidden.shape[1], 0, hidden=hidden)
+        hidden = {str(layer + 1): accepted.hidden[layer + 1] for layer in self.network.sources}
+        seen = self.slots.seen(accepted.path.shape[1])
+        self.recorder("accept", self._read, path=accepted.path, seen=seen, **hidden)
         self.slots.advance(accepted.counts, accepted.read, None)
         self.last = padded([tokens[-1:] for tokens in accepted.tokens], self.last.device)
+
+    def _read(self, path: Tensor, seen: int, **hidden: Tensor) -> Any:
+        rows = torch.arange(len(path), device=path.device)[:, None]
+        chosen = self.network.chosen({int(k): each[rows, path] for k, each in hidden.items()})
+        return self.slots.run(path.shape[1], 0, hidden=chosen)
 
 
 def _turned(states: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:

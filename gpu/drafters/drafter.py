@@ -57,7 +57,8 @@ class ModelSession(Session):
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
             self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
-        self.ends = [list(prompt[-1:]) for prompt in prompts]
+        again = min(2, *map(len, prompts))  # as many in the first step as later, if prompts allow it
+        self.ends = [list(prompt[-again:]) for prompt in prompts]
         self.last = torch.tensor(self.ends, device=model.device)
 
     def root(self) -> Tensor:
@@ -76,7 +77,7 @@ class ModelSession(Session):
         if places is not None:
             places = places.expand(len(accepted.path), -1).gather(1, accepted.path)
         self.reader.advance(accepted.counts, accepted.read, places)
-        self.ends = [[*old[-1:], *new][-2:] for old, new in zip(self.ends, accepted.tokens, strict=True)]
+        self.ends = [[*old, *new][-2:] for old, new in zip(self.ends, accepted.tokens, strict=True)]
         self.last = torch.tensor(self.ends, device=self.last.device)
 
     def keep(self, rows: list[int]) -> None:
@@ -127,7 +128,12 @@ class NgramSession(Session):
         return []
 
     def draft(
-        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None = None
+        self,
+        structure: Structure,
+        sampling: Sampling,
+        uniforms: Tensor,
+        history: History | None = None,
+        leaves: bool = False,
     ) -> Draft:
         """A deterministic chain for every row, shorter if the copied text ends. It has no rows to process."""
         assert isinstance(structure, Sampled)

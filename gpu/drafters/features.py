@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
 from transformers import LlamaConfig
 from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
@@ -159,7 +158,7 @@ class FeatureSession(Session):
                 if len(prompt) == 1:
                     feature[row, 0] = 0
         output = self.slots.read(read, embedded=embedded, feature=feature)
-        self.last = _at(output, [len(prompt) - 1 for prompt in read])
+        self.last = _at(output, torch.tensor([len(prompt) - 1 for prompt in read], device=output.device))
         self.slots.back(1)  # the root is the token after the end
         self.above = self.last
 
@@ -181,17 +180,26 @@ class FeatureSession(Session):
     def accept(self, accepted: Accepted) -> None:
         """Reads the emitted tokens, each with the target's feature at the token before."""
         assert accepted.hidden is not None
-        rows = torch.arange(len(accepted.path), device=accepted.path.device)[:, None]
-        feature = self.head.fused({k: accepted.hidden[k][rows, accepted.path] for k in self.head.layers})
-        longest = feature.shape[1]
-        ids = padded(accepted.tokens, feature.device)
-        ids = pad(ids, (0, longest - ids.shape[1]))
-        output = self.slots.run(longest, 1, embedded=self.embed(ids), feature=feature)
-        self.last = _at(output, [count - 1 for count in accepted.counts])
+        longest = accepted.path.shape[1]
+        ids = padded([[*each, *[0] * (longest - len(each))] for each in accepted.tokens], self.last.device)
+        given = {
+            "path": accepted.path,
+            "ids": ids,
+            "read": accepted.read,
+            "seen": self.slots.seen(1 + longest),
+        }
+        hidden = {str(k): accepted.hidden[k] for k in self.head.layers}
+        self.last = self.recorder("accept", self._read, **given, **hidden)
         self.slots.advance(accepted.counts, accepted.read, None)
 
+    def _read(self, path: Tensor, ids: Tensor, read: Tensor, seen: int, **hidden: Tensor) -> Tensor:
+        """The state of each text's last token."""
+        rows = torch.arange(len(path), device=path.device)[:, None]
+        feature = self.head.fused({int(k): each[rows, path] for k, each in hidden.items()})
+        output = self.slots.run(path.shape[1], 1, embedded=self.embed(ids), feature=feature)
+        return _at(output, (read - 1).clamp(min=0))
 
-def _at(states: Tensor, index: list[int]) -> Tensor:
-    """[B, 1, H]: the state of each row at its index, from states [B, T, H]."""
-    at = torch.tensor(index, device=states.device)[:, None, None]
-    return states.gather(1, at.expand(-1, 1, states.shape[-1]))
+
+def _at(states: Tensor, index: Tensor) -> Tensor:
+    """[B, 1, H]: the state of each row at its index [B], from states [B, T, H]."""
+    return states.gather(1, index[:, None, None].expand(-1, 1, states.shape[-1]))

@@ -21,7 +21,7 @@ from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import PLAIN, Sampling, softened
-from draftproof.gpu.session import Accepted, Draft, Structure, extended
+from draftproof.gpu.session import Accepted, Draft, Structure
 from draftproof.gpu.structures import DDTree, Sampled
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
 from draftproof.theory.errors import BadInput
@@ -58,7 +58,7 @@ def generate(
     at an end token (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context
     ends. Row b's noise depends only on (seed, b), or on seed[b]. On a GPU the phases are timed only if
     `timed` is set, which waits for the device after each step. Later steps never overwrite a step that was
-    yielded; without `keep_rows` they may overwrite its logits and rows, which saves copies on a GPU. Raises
+    yielded; without `keep_rows` they may overwrite its draft and logits, which saves copies on a GPU. Raises
     BadInput for an empty or too long prompt, for a verifier, structure, drafter and selection that do not fit
     each other, and for processors that leave nothing of a row.
     """
@@ -84,8 +84,10 @@ def generate(
 
 
 class _Decoder:
-    """The state of a run: `options` are passed to every target pass, `last` [B, 1] is each row's last
-    token.
+    """The state of a run: `options` are passed to every target pass, `last` [B, 1] is each row's last token.
+
+    `going` are the rows of the batch whose texts have not ended. Where whole steps are recorded (`whole`), an
+    ended row stays in the batch, its text unchanged, until at most half of the rows are going.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class _Decoder:
         self.vocab, device = target.vocab, target.device
         self.structure = structure.to(device)
         self.carry = verifier.carry() if verifier.carry else None
-        capacity = max(map(len, prompts)) + max(row.limit for row in texts.rows) + 2 * structure.size + 2
+        capacity = max(map(len, prompts)) + max(row.limit for row in texts.rows) + 2 * structure.slots + 2
         self.reader = target.reader(len(prompts), capacity)
         self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
         known, hidden = [prompt[:-1] for prompt in prompts], None
@@ -122,6 +124,10 @@ class _Decoder:
         if processors := {*sampling.processors, *draft_sampling.processors}:
             self.history = History(processors, padded(prompts, device, -1), self.vocab, capacity)
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
+        recorded = self.reader.recorder.active and isinstance(self.reader, Reader)
+        self.whole = recorded and selection is None and self.history is None and self.carry is None
+        self.going = list(range(len(prompts)))
+        self.index = torch.tensor(self.going, device=device)
 
     def steps(self) -> Iterator[Step]:
         try:
@@ -135,7 +141,7 @@ class _Decoder:
     @torch.inference_mode()
     def step(self) -> Step:
         """Draft, target pass, verification, commit."""
-        rows, size = self.texts.going, self.structure.size - 1
+        rows, size, going = self.texts.going, self.structure.size - 1, self.index
         self.clock.mark()
         noise = self.noise.uniforms(2 * size + 1)
         coins, extra = noise[:, size:-1], noise[:, -1]
@@ -169,10 +175,11 @@ class _Decoder:
         committed = self._commit(draft, verdict, output)
         outcome, used = verdict.outcome, verdict.used
         if self.reader.recorder.active:  # the next step overwrites these
-            outcome = outcome.clone()
-            if self.keep_rows:
-                logits, draft = logits.clone(), draft.kept()
-            used = used.clone() if self.carry and used is not None else None
+            every = len(going) == len(logits)
+            outcome, used = outcome.take(going), used[going] if self.carry and used is not None else None
+            if self.keep_rows or not every:
+                logits, draft = logits[going], draft.take(going)
+            coins, extra = (coins, extra) if every else (coins[going], extra[going])
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
         return Step(
@@ -182,10 +189,8 @@ class _Decoder:
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
             history = self.history if self.draft_sampling.processors else None
-            draft = self.session.draft(self.structure, self.draft_sampling, uniforms, history)
-            if self.verifier.reads_leaves:
-                return extended(self.session, draft, self.draft_sampling, history)
-            return draft
+            rules = self.structure, self.draft_sampling
+            return self.session.draft(*rules, uniforms, history, self.verifier.reads_leaves)
         assert isinstance(self.structure, Sampled)
         return Draft(self.structure.tree, uniforms.long(), uniforms.new_zeros(len(uniforms), 0, self.vocab))
 
@@ -223,27 +228,45 @@ class _Decoder:
         if self.carry and draft.proposal is not None and used is not None:
             self.carry.emit(used, draft.proposal, draft.tokens, tau, outcome.token)
         read = summary.tolist()
-        for error, *_ in read:
+        taken = [read[row] for row in self.going]
+        for error, *_ in taken:
             if error:
                 raise BadInput(f"verification met an invalid row: {ERRORS[error]}")
-        accepted = [count for _, count, *_ in read]
-        words = [tokens[: count + 1] for _, count, *tokens in read]
+        accepted = [count for _, count, *_ in taken]
+        words = [tokens[: count + 1] for _, count, *tokens in taken]
         emitted, finished, stay = self.texts.take(words)
         if stay:
-            counts = [count + 1 for count in accepted]
-            ahead = tau + 1
+            counts, ahead = [count + 1 for count in accepted], tau + 1
+            if len(taken) < len(read):
+                grown = dict(zip(self.going, zip(counts, words, strict=True), strict=True))
+                counts, words = map(
+                    list, zip(*(grown.get(b, (0, [])) for b in range(len(read))), strict=True)
+                )
+                ahead = torch.zeros_like(tau).index_copy(0, self.index, ahead[self.index])
             self.reader.advance(counts, ahead, None if draft.tree.is_chain else path)
             self.last = outcome.token[:, None]
             if self.session is not None:
                 self.session.accept(Accepted(path, counts, ahead, words, draft, output.hidden_states))
             if self.history is not None:
                 self.history.add(padded(words, self.last.device, -1))
-        if stay and len(stay) < len(words):
-            self.last = self.last[stay]
+        if stay and len(stay) < len(taken):
+            self._leave([self.going[place] for place in stay])
+        return accepted, emitted, finished
+
+    def _leave(self, going: list[int]) -> None:
+        """Goes on with these rows of the batch; others leave it."""
+        batch = size = len(self.last)
+        while size // 2 >= len(going):
+            size //= 2
+        ended = [row for row in range(batch) if row not in going]
+        rows = sorted([*going, *ended][: size if self.whole else len(going)])
+        if len(rows) < batch:
+            self.last = self.last[rows]
             for part in (self.reader, self.session, self.noise, self.carry, self.history):
                 if part is not None:
-                    part.keep(stay)
-        return accepted, emitted, finished
+                    part.keep(rows)
+        self.going = [rows.index(row) for row in going]
+        self.index = torch.tensor(self.going, device=self.last.device)
 
 
 class Verdict(NamedTuple):

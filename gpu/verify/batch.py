@@ -156,9 +156,9 @@ class Outcome:
     token: Tensor
     error: Tensor
 
-    def clone(self) -> "Outcome":
-        """A copy that shares no memory."""
-        return Outcome(self.node.clone(), self.token.clone(), self.error.clone())
+    def take(self, which: Tensor) -> "Outcome":
+        """A copy of the given rows of the batch."""
+        return Outcome(self.node[which], self.token[which], self.error[which])
 
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
         """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""

@@ -1,6 +1,10 @@
 """What a CUDA graph does, on a CPU: operations recorded once run again on the same memory."""
 
+from unittest.mock import patch
+
 import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -14,11 +18,26 @@ WAIT = {
     aten.lift_fresh,
 }
 
+READ = {
+    *(Tensor.item, Tensor.tolist, Tensor.cpu, Tensor.numpy),
+    *(Tensor.__bool__, Tensor.__int__, Tensor.__float__, Tensor.__index__),
+}
+"""What reads numbers back; not all of it can be seen among the operations."""
+
 INDEX = {aten.index, aten.index_put, aten.index_put_}
 
 
 class Waits(RuntimeError):
     """The device would have been waited for, or numbers of the host baked in."""
+
+
+class Unread(TorchFunctionMode):
+    """Refuses to read numbers back."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func in READ:
+            raise Waits(func.__name__)
+        return func(*args, **(kwargs or {}))
 
 
 class Tape(TorchDispatchMode):
@@ -55,7 +74,7 @@ class Recordings:
     def record(self, call, device):
         tape = Tape()
         try:
-            with tape:
+            with patch.object(torch.compiler, "is_compiling", lambda: True), Unread(), tape:
                 result = call()
         except Waits as error:
             self.waited.append(str(error))

@@ -33,6 +33,10 @@ WAYS = [
     ("specinfer", "tree+:2x2", "near", Sampling(1.0, min_p=0.05)),
     ("rrs", "paths:2x3", "near", Sampling()),
     ("one-hot", "top-k:3x3x7", "near", Sampling()),
+    ("one-hot", "top-k:4x4x3", "features", Sampling()),
+    ("nss", "ddtree:9x4", "block", Sampling()),
+    ("block", "chain:4", "dspark", Sampling()),
+    ("shaped-block", "chain:3", "near", Sampling()),
     ("block", None, None, Sampling()),
     ("traversal", "tree:2x2", "near", Sampling(processors=CHANGED)),
     ("one-hot", "top-k:3x3x7", "near", Sampling(processors=CHANGED)),
@@ -90,11 +94,17 @@ def test_texts_of_one_shape_need_no_recordings_of_their_own(recordings):
 def test_what_waits_for_the_device_is_called_plainly(recordings):
     remember = graphs.Recorder(torch.device("cpu"))
 
-    def largest(x):
-        return x.max().item()
-
-    assert [remember("largest", largest, x=torch.tensor([1, n])) for n in (2, 3, 4, 5)] == [2, 3, 4, 5]
-    assert len(recordings.waited) == 1
+    reads = [
+        lambda x: x.max().item(),
+        lambda x: int(x[1]),
+        lambda x: x.tolist()[1],
+        lambda x: x.cpu().numpy()[1],
+    ]
+    with torch.inference_mode():
+        for name, largest in enumerate(reads):
+            found = [remember(name, largest, x=torch.tensor([1, n])) for n in (2, 3, 4, 5)]
+            assert found == [2, 3, 4, 5]
+    assert len(recordings.waited) == len(reads)
     assert not recordings.ran
 
 
