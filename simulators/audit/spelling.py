@@ -25,12 +25,17 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 
 ROLES = {
-    "p": "target_probs p target_p p_probs target_distribution target_dist verifier_probs large_probs probs_p",
-    "p_logits": "target_logits new_logits verifier_logits p_logits large_logits logits",
-    "q": "draft_probs q draft_p q_probs draft_distribution draft_dist proposal_probs small_probs probs_q",
-    "q_logits": "draft_logits candidate_logits proposal_logits q_logits small_logits assistant_logits",
+    "p": """target_probs p target_p p_probs target_distribution target_dist verifier_probs large_probs probs_p
+        main_probs""",
+    "p_logits": """target_logits new_logits verifier_logits verify_logits p_logits large_logits logits
+        target_log_probs target_logprobs""",
+    "q": """draft_probs q draft_p q_probs draft_distribution draft_dist proposal_probs small_probs probs_q
+        assistant_probs""",
+    "q_logits": """draft_logits candidate_logits proposal_logits q_logits small_logits assistant_logits
+        draft_log_probs draft_logprobs""",
     "tokens": """draft_tokens draft_token_ids draft_ids x tokens drafts candidate_input_ids candidates
-        candidate_ids proposal_tokens drafted proposed_tokens spec_token_ids draft_sampled""",
+        candidate_ids candidate_tokens proposal_tokens drafted proposed_tokens spec_token_ids spec_tokens
+        draft_sampled""",
     "bonus": "bonus_token_ids bonus_tokens bonus_token",
     "counts": "num_draft_tokens num_drafts draft_lens",
     "ends": "cu_num_draft_tokens",

@@ -60,6 +60,10 @@ def from_logits(draft_tokens, draft_logits, target_logits):
     return whole(target_logits.softmax(-1), draft_logits.softmax(-1), draft_tokens)
 
 
+def from_log_probs(spec_tokens, draft_log_probs, target_logprobs):
+    return whole(target_logprobs.exp(), draft_log_probs.exp(), spec_tokens)
+
+
 def mixed(target_logits, draft_probs, draft_tokens):
     return whole(target_logits.softmax(-1), draft_probs, draft_tokens)
 
@@ -186,6 +190,7 @@ AUDITED = (
     other_order,
     by_letters,
     from_logits,
+    from_log_probs,
     mixed,
     with_temperature,
     batch,
