@@ -223,9 +223,8 @@ class Reader:
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows of the batch. Recordings stay for half the rows, a quarter, and so on."""
         index, count = torch.tensor(rows, device=self.device), len(rows)
-        positions = [self.positions] if self.windows else []
         layers = (cache for layer in self.cache.layers for cache in (layer.keys, layer.values))
-        for each in (self.lengths, *positions, *layers):
+        for each in (self.lengths, *layers):
             each[:count] = each[index]
         self.lengths, self.counts = self.lengths[:count], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[:count]

@@ -1,6 +1,7 @@
 """The row test finds what is read wrongly: architectures, and edits of the engine's own source."""
 # ruff: noqa: E402
 
+import inspect
 from copy import deepcopy
 from dataclasses import replace
 
@@ -105,16 +106,17 @@ SLOTS = [
     ("passes", "at = self.places[:, start : start + size]", "at = self.places[:, start : start + size] + 1"),
     (
         "passes",
-        "to = self.lengths[:, None] + places, self.lengths[:, None] + to",
-        "to = self.lengths[:, None] + places + 1, self.lengths[:, None] + to",
+        "to = self.lengths[:, None] + self.places[:, : places.shape[1]]",
+        "to = self.lengths[:, None] + self.places[:, : places.shape[1]] + 1",
     ),
     (
         "passes",
-        "to = self.lengths[:, None] + places, self.lengths[:, None] + to",
-        "to = self.lengths[:, None] + places, self.lengths[:, None] + to + 1",
+        "layer.move(self.lengths[:, None] + places, to)",
+        "layer.move(self.lengths[:, None] + places + 1, to)",
     ),
-    ("passes", "                layer.move(source, to)", "                pass"),
-    ("passes", "layer.keys, layer.values = layer.keys[index], layer.values[index]", "pass"),
+    ("passes", "layer.move(self.lengths[:, None] + places, to)", "pass"),
+    ("passes", "each[:count] = each[index]", "pass"),
+    ("passes", "for each in (self.lengths, *layers)", "for each in (self.lengths,)"),
     ("passes", "        self.lengths += read", "        self.lengths += read - 1"),
     (
         "draft",
@@ -135,7 +137,6 @@ WINDOWS = [
         "torch.where(own < self.lengths[:, None], own,",
         "torch.where(own < self.lengths[:, None], own + 1,",
     ),
-    ("passes", "self.positions = self.positions[index]", "pass"),
 ]
 CHUNKS = [
     ("passes", "query // chunk == key // chunk", "query // chunk <= key // chunk + 1"),
@@ -159,6 +160,12 @@ MUTANTS = [
     *[("llama4_text", TREE, *each) for each in CHUNKS],
     *[("rwkv", CHAIN, *each) for each in STATES],
 ]
+MODULES = {"passes": passes, "states": states, "draft": draft}
+
+
+def test_every_edit_is_one_of_the_present_source():
+    for _, _, where, old, _ in MUTANTS:
+        assert inspect.getsource(MODULES[where]).count(old) == 1, old
 
 
 @pytest.mark.parametrize(("name", "shape", "where", "old", "new"), MUTANTS)
@@ -167,5 +174,5 @@ def test_edits_of_the_engine_are_found(name, shape, where, old, new, monkeypatch
     model = zoo.model(name)
     model = replace(model, way="states") if shape == CHAIN else model
     assert compared(model, shape).ok
-    edit({"passes": passes, "states": states, "draft": draft}[where], old, new, monkeypatch)
+    edit(MODULES[where], old, new, monkeypatch)
     assert not compared(model, shape).ok
