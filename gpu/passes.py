@@ -232,6 +232,16 @@ class Reader:
         if count not in (batch >> k for k in range(batch.bit_length())):
             self.recorder.forget()
 
+    def put(self, rows: list[int], joined: "Reader") -> None:
+        """Replaces these rows by those of a reader that has read prompts, and nothing else."""
+        index, size = torch.tensor(rows, device=self.device), max(joined.counts)
+        self.lengths[index] = joined.lengths
+        for row, count in zip(rows, joined.counts, strict=True):
+            self.counts[row] = count
+        for layer, other in zip(self.cache.layers, joined.cache.layers, strict=True):
+            layer.keys[index, :, :size] = other.keys[:, :, :size]
+            layer.values[index, :, :size] = other.values[:, :, :size]
+
     def _pass(
         self,
         size: int,

@@ -101,6 +101,11 @@ class StateReader:
         """Drops all other rows of the batch."""
         self.texts = [self.texts[row] for row in rows]
 
+    def put(self, rows: list[int], joined: "StateReader") -> None:
+        """Replaces these rows."""
+        for row, text in zip(rows, joined.texts, strict=True):
+            self.texts[row] = text
+
     def close(self) -> None:
         """Ends a run."""
 

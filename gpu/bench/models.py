@@ -37,8 +37,9 @@ VERSUS = (("block", "token"), ("shaped-block", "block"), ("traversal", "rrs"), (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own, as many at
-    once as each of the `batches` says. A text ends early where a string of `stop` appears.
+    """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own, at most as
+    many at once as each of the `batches` says; when one ends, the next begins. A text ends early where a
+    string of `stop` appears.
     """
 
     tokens: int = 64
@@ -52,8 +53,8 @@ class Plan:
 @dataclass(frozen=True)
 class Repeat:
     """One repeat of a cell: its tokens and seconds; by the clock of the engine alone the mean seconds of
-    `prefill`, of the `first` token of a text (prefill included) and `between` two tokens; `emitted` tokens
-    and `verified` drafted tokens in a call of the target. What was not measured is NaN.
+    `prefill`, of the `first` token of a text (prefill included) and `between` two tokens; `emitted`
+    tokens and `verified` drafted tokens in a call of the target. What was not measured is NaN.
     """
 
     tokens: int
@@ -67,7 +68,7 @@ class Repeat:
 
 @dataclass
 class Cell:
-    """One way of decoding at one temperature, `batch` texts at once.
+    """One way of decoding at one temperature, at most `batch` texts at once.
 
     `taus` are the accepted tokens of every step of one text, and `asked` the questions of these texts, by
     number: the turns of a question and its repeats depend on one another. `expected[name]` is
@@ -104,27 +105,36 @@ class Cell:
 
 @dataclass
 class Run:
-    """One batch of texts: tokens `made` of each row, times from the call on, and counts of the target's
-    calls and of the drafted tokens they verified. `gaps`: of each text the mean time between two tokens.
+    """A run over all texts, of which the first ones were read in `taken` seconds: tokens `made` of each,
+    counts of the target's calls and of the drafted tokens they verified, and when each text's first step was
+    over (`since`). Times of each text: its `prefills`, its `firsts`, prefill and first step, and its `gaps`,
+    the mean time between two tokens.
     """
 
-    made: Counter[int]
-    prefill: float = 0.0
-    first: float = 0.0
-    taken: float = 0.0
+    taken: float
     calls: int = 0
     verified: int = 0
+    made: Counter[int] = field(default_factory=Counter)
+    since: dict[int, float] = field(default_factory=dict)
+    prefills: list[float] = field(default_factory=list)
+    firsts: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
 
-    def add(self, step: Step) -> None:
-        """Adds a step, which ended when `taken` says."""
-        self.first = self.first if self.calls else self.taken
+    def add(self, step: Step, seconds: float) -> None:
+        """Adds a step that took so long."""
+        before, within = (0.0, self.taken) if self.calls == 0 else (self.taken, 0.0)
+        self.taken += seconds
+        for row in step.rows:
+            if row not in self.since:
+                self.since[row] = self.taken
+                self.firsts.append(self.taken - before)
+                self.prefills.append(within or max(0.0, seconds - sum(step.seconds.values())))
         self.calls += 1
         self.verified += int((step.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
         for row, tokens, ended in zip(step.rows, step.emitted, step.finished, strict=True):
             self.made[row] += len(tokens)
             if ended and self.made[row] > 1:
-                self.gaps.append((self.taken - self.first) / (self.made[row] - 1))
+                self.gaps.append((self.taken - self.since[row]) / (self.made[row] - 1))
 
 
 @dataclass
@@ -215,44 +225,35 @@ class Bench:
             peer = transformers(self.target, self.drafter, gamma, given, tokens, sampling, seed, stop)
             cell.repeats.append(Repeat(*peer))
             return
-        runs = [
-            self._batch(cell, given, range(at, min(at + cell.batch, len(given))), seed, tokens)
-            for at in range(0, len(given), cell.batch)
-        ]
-        made, calls = sum(sum(run.made.values()) for run in runs), sum(run.calls for run in runs)
-        gaps = [gap for run in runs for gap in run.gaps]
+        run = self._run(cell, given, seed, tokens)
+        made = sum(run.made.values())
         cell.repeats.append(
             Repeat(
                 made,
-                sum(run.taken for run in runs),
-                prefill=fmean(run.prefill for run in runs),
-                first=fmean(run.first for run in runs for _ in run.made),
-                between=fmean(gaps) if gaps else nan,
-                emitted=made / calls,
-                verified=sum(run.verified for run in runs) / calls,
+                run.taken,
+                prefill=fmean(run.prefills),
+                first=fmean(run.firsts),
+                between=fmean(run.gaps) if run.gaps else nan,
+                emitted=made / run.calls,
+                verified=run.verified / run.calls,
             )
         )
 
-    def _batch(
-        self, cell: Cell, prompts: Sequence[list[int]], numbers: range, seed: int, tokens: int
-    ) -> "Run":
-        """Decodes the prompts of these numbers together. Only the engine's own time is counted."""
-        found = Run(Counter())
+    def _run(self, cell: Cell, prompts: Sequence[list[int]], seed: int, tokens: int) -> Run:
+        """Decodes the prompts. Only the engine's own time is counted."""
         clock = perf_counter()
-        seeds = [seed * len(prompts) + number for number in numbers]
-        run = self._decode(cell, [prompts[number] for number in numbers], seeds, tokens)
+        seeds = [seed * len(prompts) + number for number in range(len(prompts))]
+        run = self._decode(cell, prompts, seeds, tokens)
         wait(self.target.device)
-        found.prefill = found.taken = perf_counter() - clock
-        clock = perf_counter()
+        found, clock = Run(perf_counter() - clock), perf_counter()
         for step in run:
             wait(self.target.device)
-            found.taken += perf_counter() - clock
-            found.add(step)
+            found.add(step, perf_counter() - clock)
             cell.phases.update(step.seconds)
             if cell.acceptance is not None:
                 cell.acceptance.add(step)
             cell.taus += step.accepted
-            cell.asked += [self.prompts[numbers[row]].question for row in step.rows]
+            cell.asked += [self.prompts[row].question for row in step.rows]
             for name, means in cell.expected.items():
                 means += mean_accepted(VERIFIERS[name], step).tolist()
             clock = perf_counter()
@@ -271,6 +272,7 @@ class Bench:
             sampling=replace(self.sampling, temperature=heat),
             draft_sampling=replace(self.draft_sampling, temperature=heat if own is None else own),
             selection=cell.selection,
+            batch=cell.batch,
             max_new_tokens=tokens,
             stop=self.plan.stop,
             ignore_end=True,

@@ -48,7 +48,7 @@ FOR_BOTH = ("model", "device", "draft", "batch", "figure", "as_json")
     type=IntRange(1, 2**16),
     multiple=True,
     metavar="B",
-    help="May be repeated. With --model: texts decoded at once [default: 1].",
+    help="May be repeated. With --model: texts decoded at once; as one ends, the next begins [default: 1].",
 )
 @option("--model", help="Decode with real models: a target as for `gpu generate`, or shipped.")
 @no_row_test

@@ -56,7 +56,7 @@ DRAFT = (
 @sampling
 @option("--selection", callback=rule, help="The rule that selects which drafted tokens are verified.")
 @budget
-@option("--batch", type=IntRange(1), help="Texts of a batch, which share a budget [default: all].")
+@option("--batch", type=IntRange(1), help="Most texts decoded at once; they share a budget [default: all].")
 @stop
 @option("--ignore-end", is_flag=True, help="Continue after end-of-text tokens.")
 @option(
@@ -117,9 +117,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
 
     shape = structure(options["spelling"])
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
-    selected = [selection(options, name, options["batch"]) for name in rules(options)]
-    if not selected and options["batch"] is not None:
-        raise BadInput("--batch is for runs with --selection or --budget")
+    selected = [selection(options, name, None) for name in rules(options)]
     target, drafter = pair(options)
     sampling, draft_sampling = samplings(options, target)
     every = questions(options["file"]) if options["file"] else [Question((each,)) for each in given]
@@ -138,7 +136,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
         draft_sampling=draft_sampling,
         selection=selected[0] if selected else None,
         keep_rows=False,
-        **{name: options[name] for name in ("max_new_tokens", "stop", "ignore_end", "seed")},
+        **{name: options[name] for name in ("batch", "max_new_tokens", "stop", "ignore_end", "seed")},
     )
     options |= {name: getattr(sampling, name) for name in ("top_p", "min_p")}
     both = (*sampling.processors, *draft_sampling.processors)

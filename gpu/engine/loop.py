@@ -2,28 +2,27 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product, repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from draftproof.gpu import kernels
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.engine.verdict import Verdict, judged
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.rows import PLAIN, Sampling, softened
-from draftproof.gpu.session import Accepted, Draft, Structure
+from draftproof.gpu.rows import PLAIN, Sampling
+from draftproof.gpu.session import Accepted, Draft, Session, Structure
 from draftproof.gpu.structures import DDTree, Sampled
-from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
+from draftproof.gpu.verify import ERRORS, Verifier
 from draftproof.theory.errors import BadInput
 
 NO_DRAFT = Sampled("plain", Tree.chain(0))
@@ -44,6 +43,7 @@ def generate(
     sampling: Sampling = PLAIN,
     draft_sampling: Sampling | None = None,
     selection: Selection | None = None,
+    batch: int | None = None,
     max_new_tokens: int = 128,
     stop: Sequence[str] = (),
     ignore_end: bool = False,
@@ -51,12 +51,13 @@ def generate(
     timed: bool = False,
     keep_rows: bool = True,
 ) -> Iterator[Step]:
-    """Continues the prompts (token ids), step by step, until every row has ended.
+    """Continues the prompts (token ids), step by step, until every text has ended.
 
     With `drafter` and `structure` None this is plain decoding in the same loop. `draft_sampling` is the
-    drafter's, if it is not the target's. A `selection` chooses which drafted tokens are verified. A row ends
-    at an end token (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context
-    ends. Row b's noise depends only on (seed, b), or on seed[b]. On a GPU the phases are timed only if
+    drafter's, if it is not the target's. A `selection` chooses which drafted tokens are verified. At most
+    `batch` texts are decoded at once, by default all; when one ends, the next prompt takes its row. A text
+    ends at an end token (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context
+    ends. Prompt b's noise depends only on (seed, b), or on seed[b]. On a GPU the phases are timed only if
     `timed` is set, which waits for the device after each step. Later steps never overwrite a step that was
     yielded; without `keep_rows` they may overwrite its draft and logits, which saves copies on a GPU. Raises
     BadInput for an empty or too long prompt, for a verifier, structure, drafter and selection that do not fit
@@ -71,23 +72,30 @@ def generate(
         raise BadInput(reason)
     if selection is not None and (reason := cannot_select(verifier, structure)):
         raise BadInput(reason)
-    if max_new_tokens < 1:
-        raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
+    if batch is not None and selection is not None and selection.batch is not None:
+        raise BadInput("a selection within groups of prompts needs all of them at once")
+    for name, number in (("max_new_tokens", max_new_tokens), ("batch", batch)):
+        if number is not None and number < 1:
+            raise BadInput(f"{name} must be at least 1, not {number}")
+    first = len(prompts) if batch is None else batch
+    if any(len(prompt) < 2 for prompt in prompts[first:]):
+        raise BadInput(f"a prompt of one token cannot wait for its turn; --batch {len(prompts)} starts all")
     structure = structure or NO_DRAFT
     limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
     texts = Texts(limits, frozenset() if ignore_end else target.ends, stop, target.tokenizer.decode)
-    noise = Noise(seed, len(prompts), target.device)
+    noise = Noise.seeded(seed, len(prompts), target.device)
     rules = sampling, draft_sampling or sampling, selection
     return _Decoder(
-        target, drafter, prompts, verifier, structure, *rules, texts, noise, timed, keep_rows
+        target, drafter, prompts, verifier, structure, *rules, texts, noise, first, timed, keep_rows
     ).steps()
 
 
 class _Decoder:
     """The state of a run: `options` are passed to every target pass, `last` [B, 1] is each row's last token.
 
-    `going` are the rows of the batch whose texts have not ended. Where whole steps are recorded (`whole`), an
-    ended row stays in the batch, its text unchanged, until at most half of the rows are going.
+    `going` are the rows of the batch whose texts have not ended, in order, and `texts.going` the prompts
+    whose texts they are. `waiting` prompts take the rows of texts that ended. Where whole steps are recorded
+    (`whole`), an ended row stays in the batch, its text unchanged, until at most half of the rows are going.
     """
 
     def __init__(
@@ -102,36 +110,46 @@ class _Decoder:
         selection: Selection | None,
         texts: Texts,
         noise: "Noise",
+        first: int,
         timed: bool,
         keep_rows: bool,
     ) -> None:
         self.keep_rows = keep_rows
-        self.verifier, self.sampling, self.texts, self.noise = verifier, sampling, texts, noise
+        self.target, self.drafter, self.prompts = target, drafter, prompts
+        self.verifier, self.sampling, self.texts = verifier, sampling, texts
         self.draft_sampling, self.selection = draft_sampling, selection
         self.vocab, device = target.vocab, target.device
         self.structure = structure.to(device)
         self.carry = verifier.carry() if verifier.carry else None
-        capacity = max(map(len, prompts)) + max(row.limit for row in texts.rows) + 2 * structure.slots + 2
-        self.reader = target.reader(len(prompts), capacity)
+        longest = max(map(len, prompts)) + max(row.limit for row in texts.rows)
+        self.capacity = longest + 2 * structure.slots + 2
         self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
-        known, hidden = [prompt[:-1] for prompt in prompts], None
-        if any(known):
-            ids = padded(known, device)
-            hidden = self.reader.read(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
-        self.session = drafter.begin(prompts, capacity, hidden) if drafter else None
+        self.every, self.noise = noise, noise.of(range(min(first, len(prompts))))
+        self.reader, self.session, self.history, self.last = self._begin(prompts[:first], self.capacity)
         self.clock = Clock(device, timed and device.type == "cuda")
-        self.history = None
-        if processors := {*sampling.processors, *draft_sampling.processors}:
-            self.history = History(processors, padded(prompts, device, -1), self.vocab, capacity)
-        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
         recorded = self.reader.recorder.active and isinstance(self.reader, Reader)
         self.whole = recorded and selection is None and self.history is None and self.carry is None
-        self.going = list(range(len(prompts)))
-        self.index = torch.tensor(self.going, device=device)
+        self.waiting = range(len(prompts))[first:]
+        self._go_on([(row, row) for row in range(len(self.last))])
+
+    def _begin(
+        self, prompts: Sequence[Sequence[int]], capacity: int
+    ) -> tuple[Any, Session | None, History | None, Tensor]:
+        """Reads prompts: a reader, a session and a history of them, and their last tokens [B, 1]."""
+        known, hidden, device = [prompt[:-1] for prompt in prompts], None, self.target.device
+        reader = self.target.reader(len(prompts), capacity)
+        if any(known):
+            ids = padded(known, device)
+            hidden = reader.read(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
+        session = self.drafter.begin(prompts, capacity, hidden) if self.drafter else None
+        history = None
+        if processors := {*self.sampling.processors, *self.draft_sampling.processors}:
+            history = History(processors, padded(prompts, device, -1), self.vocab, self.capacity)
+        return reader, session, history, torch.tensor([prompt[-1:] for prompt in prompts], device=device)
 
     def steps(self) -> Iterator[Step]:
         try:
-            while self.texts.going:
+            while self.texts.going or self.waiting:
                 yield self.step()
         finally:
             self.reader.close()
@@ -141,8 +159,9 @@ class _Decoder:
     @torch.inference_mode()
     def step(self) -> Step:
         """Draft, target pass, verification, commit."""
-        rows, size, going = self.texts.going, self.structure.size - 1, self.index
+        self._join()
         self.clock.mark()
+        rows, size, going = self.texts.going, self.structure.size - 1, self.index
         noise = self.noise.uniforms(2 * size + 1)
         coins, extra = noise[:, size:-1], noise[:, -1]
         draft, kept, counts = self._draft(noise[:, :size]), None, None
@@ -209,7 +228,7 @@ class _Decoder:
 
     def _verify(
         self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor, kept: Tensor | None
-    ) -> "Verdict":
+    ) -> Verdict:
         target, tree = None, draft.tree
         if self.carry and draft.proposal is not None:
             target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
@@ -221,7 +240,7 @@ class _Decoder:
         return self.reader.recorder(kind, judge, coins=coins, extra=extra, kept=kept, **given, **tables)
 
     def _commit(
-        self, draft: Draft, verdict: "Verdict", output: Any
+        self, draft: Draft, verdict: Verdict, output: Any
     ) -> tuple[list[int], list[list[int]], list[str | None]]:
         """Emits the accepted tokens and advances target, drafter and noise to the next step."""
         outcome, used, tau, path, summary = verdict
@@ -235,7 +254,7 @@ class _Decoder:
         accepted = [count for _, count, *_ in taken]
         words = [tokens[: count + 1] for _, count, *tokens in taken]
         emitted, finished, stay = self.texts.take(words)
-        if stay:
+        if stay or self.waiting:
             counts, ahead = [count + 1 for count in accepted], tau + 1
             if len(taken) < len(read):
                 grown = dict(zip(self.going, zip(counts, words, strict=True), strict=True))
@@ -249,92 +268,51 @@ class _Decoder:
                 self.session.accept(Accepted(path, counts, ahead, words, draft, output.hidden_states))
             if self.history is not None:
                 self.history.add(padded(words, self.last.device, -1))
-        if stay and len(stay) < len(taken):
+        if len(stay) < len(taken) and (stay or self.waiting):
             self._leave([self.going[place] for place in stay])
         return accepted, emitted, finished
 
     def _leave(self, going: list[int]) -> None:
-        """Goes on with these rows of the batch; others leave it."""
+        """Goes on with these rows of the batch and, in as many others as there are prompts waiting, with
+        those prompts; further rows leave it.
+        """
         batch = size = len(self.last)
-        while size // 2 >= len(going):
+        needed = min(batch, len(going) + len(self.waiting))
+        while self.whole and size // 2 >= needed:
             size //= 2
         ended = [row for row in range(batch) if row not in going]
-        rows = sorted([*going, *ended][: size if self.whole else len(going)])
+        rows = sorted([*going, *ended][: size if self.whole else needed])
         if len(rows) < batch:
             self.last = self.last[rows]
             for part in (self.reader, self.session, self.noise, self.carry, self.history):
                 if part is not None:
                     part.keep(rows)
-        self.going = [rows.index(row) for row in going]
+            going = [rows.index(row) for row in going]
+        self._go_on(list(zip(going, self.texts.going, strict=True)))
+
+    def _join(self) -> None:
+        """Gives the rows of texts that ended to prompts that wait."""
+        free = [row for row in range(len(self.last)) if row not in self.going]
+        rows, numbers = free[: len(self.waiting)], self.waiting[: len(free)]
+        if not rows:
+            return
+        self.waiting = self.waiting[len(free) :]
+        prompts = [self.prompts[number] for number in numbers]
+        reader, session, history, last = self._begin(prompts, max(map(len, prompts)) + 2)
+        self.last = self.last.index_copy(0, torch.tensor(rows, device=last.device), last)
+        new: tuple[Any, ...] = reader, session, history, self.every.of(numbers)
+        for part, joined in zip((self.reader, self.session, self.history, self.noise), new, strict=True):
+            if part is not None:
+                part.put(rows, joined)
+        if self.carry is not None:
+            self.carry.forget(rows)
+        texts = zip(self.going, self.texts.going, strict=True)
+        self._go_on(sorted([*texts, *zip(rows, numbers, strict=True)]))
+
+    def _go_on(self, texts: list[tuple[int, int]]) -> None:
+        """Goes on with these texts: the row of each, in order, and the number of its prompt."""
+        self.going, self.texts.going = ([pair[k] for pair in texts] for k in range(2))
         self.index = torch.tensor(self.going, device=self.last.device)
-
-
-class Verdict(NamedTuple):
-    """A step's outcome. `used` holds the target's rows if they were computed; tau and path are as in
-    `Tree.stopped`. summary [B, depth + 3] joins error, tau and words, so that the host reads only once.
-    """
-
-    outcome: Outcome
-    used: Tensor | None
-    tau: Tensor
-    path: Tensor
-    summary: Tensor
-
-
-def judged(
-    verifier: Verifier,
-    sampling: Sampling,
-    tree: Tree,
-    heat: float,
-    *,
-    logits: Tensor,
-    drafted: Tensor | None,
-    proposal: Tensor | None,
-    tokens: Tensor,
-    coins: Tensor,
-    extra: Tensor,
-    target: Tensor | None = None,
-    kept: Tensor | None = None,
-    strata: Tensor | None = None,
-    **tables: Tensor,
-) -> Verdict:
-    """Verifies a step, by kernels if the verifier has any.
-
-    logits [B, N, V] are the target's; the draft's rows [B, I, V] are `drafted`, logits over `heat`, or
-    `proposal`, as in `Draft`. `target`, if given, replaces the rows made from the logits, `tables` those of
-    the tree. `kept` [B]: of a chain, a later token that is accepted is the extra token. Nothing is read back
-    from the device.
-    """
-    tree = tree.holding(tables) if tables else tree
-    if target is None and has_kernels(verifier, logits.device):
-        own = sampling.heat  # the kernels divide both sides by it
-        sides = (
-            kernels.filtered(sampling, logits),
-            Draft(tree, tokens, proposal, drafted, heat).logits_over(own),
-        )
-        outcome = kernels.verify(
-            verifier.name, Batch(tree, *sides, tokens, coins, extra, strata=strata), temperature=own
-        )
-    else:
-        made = target is None and proposal is None
-        target = sampling.rows(logits) if target is None else target
-        proposal = proposal if drafted is None else softened(drafted, heat)
-        batch = Batch(tree, target, proposal, tokens, coins, extra, strata=strata)
-        outcome = verifier.verify(batch, softmax=made)
-    if kept is not None and tokens.shape[1]:
-        ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
-        over = outcome.node > kept
-        node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
-        outcome = replace(outcome, node=node, token=token)
-    tau, path, words = tree.stopped(tokens, outcome.node, outcome.token)
-    summary = torch.cat((outcome.error[:, None], tau[:, None], words), 1)
-    return Verdict(outcome, target, tau, path, summary)
-
-
-def has_kernels(verifier: Verifier, device: torch.device) -> bool:
-    """Whether there are kernels for this verifier, compiled for this device."""
-    known = VERIFIERS.get(verifier.name) is verifier and verifier.name in kernels.NAMES
-    return known and kernels.compiled_for(device)
 
 
 def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:
@@ -394,12 +372,16 @@ def _check(target: Model, prompts: Sequence[Sequence[int]]) -> None:
 
 
 class Noise:
-    """Uniform float32 numbers in [0, 1); those of row b depend only on (seed, b), or on its own seed."""
+    """Uniform float32 numbers in [0, 1), for each row from a generator of its own."""
 
-    def __init__(self, seed: int | Sequence[int], rows: int, device: torch.device) -> None:
+    def __init__(self, device: torch.device, streams: list[np.random.Generator]) -> None:
+        self.device, self.streams = device, streams
+
+    @classmethod
+    def seeded(cls, seed: int | Sequence[int], rows: int, device: torch.device) -> "Noise":
+        """Row b's numbers depend only on (seed, b), or on its own seed."""
         pairs = zip(repeat(seed), range(rows)) if isinstance(seed, int) else zip(seed, repeat(0))
-        self.streams = [np.random.default_rng(pair) for pair in pairs]
-        self.device = device
+        return cls(device, [np.random.default_rng(pair) for pair in pairs])
 
     def uniforms(self, count: int) -> Tensor:
         """The next `count` numbers of every row, [B, count]."""
@@ -408,9 +390,18 @@ class Noise:
             stream.random(dtype=np.float32, out=row)
         return torch.from_numpy(drawn).to(self.device, non_blocking=True)
 
+    def of(self, numbers: Sequence[int]) -> "Noise":
+        """The noise of these prompts."""
+        return Noise(self.device, [self.streams[number] for number in numbers])
+
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
         self.streams = [self.streams[row] for row in rows]
+
+    def put(self, rows: list[int], joined: "Noise") -> None:
+        """Replaces these rows."""
+        for row, stream in zip(rows, joined.streams, strict=True):
+            self.streams[row] = stream
 
 
 class Clock:

@@ -86,7 +86,7 @@ class Row:
 
 
 class Texts:
-    """All texts of a run; `going` are the numbers of those that have not ended.
+    """All texts of a run; `going` are the numbers of those that are decoded now.
 
     A text ends when it has as many tokens as `limits` allows, after a token in `ends`, or where one of the
     strings `stops` appears in its decoded tokens.

@@ -62,6 +62,11 @@ class Carry:
         """Drops all other rows of the batch."""
         self.layers = [tuple(part[rows] for part in layer) for layer in self.layers]
 
+    def forget(self, rows: list[int]) -> None:
+        """Leaves nothing to these rows, where other texts begin."""
+        for *_, left in self.layers:
+            left[rows] = -1
+
 
 class Modified(Carry):
     """Of greedy block verification (sun2025block, appendix): before the block's end a row p becomes

@@ -60,8 +60,12 @@ class Given:
     def __init__(self, rows):
         self.rows = torch.tensor(rows, dtype=torch.float32)
 
-    def __call__(self, seed, rows, device):
+    def seeded(self, seed, rows, device):
         assert rows == len(self.rows)
+        return self
+
+    def of(self, numbers):
+        assert len(numbers) == len(self.rows)
         return self
 
     def uniforms(self, count):

@@ -2,11 +2,14 @@
 
 import json
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
+
+from draftproof.gpu.bench.models import Run  # noqa: E402
 
 SHIPPED = ("--device", "cpu", "--model", "shipped")
 FEW = (*SHIPPED, "--count", 1, "--max-new-tokens", 10, "--temperature", 1)
@@ -204,28 +207,6 @@ def test_latency_batches_and_categories(command, tmp_path):
         assert said in out
 
 
-def test_times_of_texts_that_end_at_different_steps():
-    """Two texts: the first has 2 + 3 tokens in two steps, the second 1 + 1 + 2 in three."""
-    from collections import Counter
-    from types import SimpleNamespace
-
-    from draftproof.gpu.bench.models import Run
-
-    run, none = Run(Counter(), prefill=1.0), torch.zeros(0)
-    steps = [
-        (1.5, [0, 1], [[5, 6], [7]], [None, None]),
-        (2.5, [0, 1], [[5, 6, 7], [7]], ["length", None]),
-        (3.0, [1], [[8, 9]], ["end"]),
-    ]
-    for taken, rows, emitted, finished in steps:
-        run.taken = taken
-        run.add(SimpleNamespace(rows=rows, emitted=emitted, finished=finished, kept=[0], tokens=none))
-    assert run.first == 1.5
-    assert dict(run.made) == {0: 5, 1: 4}
-    assert run.gaps == [pytest.approx(1 / 4), pytest.approx(1.5 / 3)]
-    assert run.calls == 3
-
-
 def test_processors_in_every_method(command):
     few = (
         "--draft",
@@ -289,6 +270,27 @@ def test_a_tokenizer_that_differs_is_bad_input(command, tmp_path):
     status, out, err = command(*FEW, "--drafter", other)
     assert (status, out) == (2, "")
     assert "share the target's tokenizer" in err
+
+
+def test_times_of_texts_that_begin_later():
+    def step(emitted, ended=(), drafted=1.0):
+        finished = ["length" if row in ended else None for row in emitted]
+        tokens = torch.zeros(len(emitted), 2, dtype=torch.long)
+        return SimpleNamespace(
+            rows=[*emitted], emitted=[[0] * n for n in emitted.values()], finished=finished, tokens=tokens,
+            kept=None, seconds={"draft": drafted, "target": 0.0},
+        )  # fmt: skip
+
+    run = Run(taken=5.0)
+    run.add(step({0: 1, 1: 2}), 1.0)
+    run.add(step({0: 2, 1: 2}, ended={0}), 2.0)
+    run.add(step({2: 1, 1: 1}, drafted=3.0), 4.0)  # prompt 2 is read in one second
+    run.add(step({2: 3, 1: 2}, ended={1, 2}), 1.0)
+    assert (run.taken, run.calls, run.verified) == (13.0, 4, 16)
+    assert run.made == {0: 3, 1: 7, 2: 4}
+    assert run.prefills == [5.0, 5.0, 1.0]
+    assert run.firsts == [6.0, 6.0, 4.0]
+    assert run.gaps == [2 / 2, 1 / 3, 7 / 6]
 
 
 @pytest.mark.slow

@@ -165,6 +165,13 @@ def test_a_selection_verifies_what_its_budget_allows(run):
     assert "fixed: " in out
 
 
+def test_texts_of_a_batch_are_those_of_all_at_once(run):
+    prompts = [part for text in ("ab", "def ", "import os", "x = ") for part in ("--prompt", text)]
+    together, two = (generate(run, *prompts, *more) for more in ((), ("--batch", 2)))
+    assert two["outputs"] == together["outputs"]
+    assert two["steps"] > together["steps"]
+
+
 def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
     from draftproof.gpu.engine import loop
 
@@ -206,7 +213,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
         (["generate", "--selection", "all", "--draft", "tree:2x2"], "selection is defined on chains"),
         (["generate", "--selection", "all", "--drafter", "none"], "no draft to select from"),
         (["generate", "--selection", "all", "--verifier", "greedy-block"], "greedy-block keeps state"),
-        (["generate", "--batch", "2"], "--batch is for runs with --selection or --budget"),
+        (["generate", "--batch", "0"], "'--batch': 0 is not in the range x>=1"),
         (["generate", "--token-cost", "1"], "--token-cost is for runs with --selection"),
         (["generate", "--repetition-penalty", "0"], "repetition_penalty must be above 0"),
         (["generate", "--logit-bias", "x=1"], "write ID=NUMBER"),

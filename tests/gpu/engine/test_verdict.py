@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("triton")
 
-from draftproof.gpu.engine import loop
+from draftproof.gpu.engine import verdict
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import Verifier, named
 from tests.gpu.small import steps_of
@@ -35,7 +35,7 @@ def test_kernels_decide_as_torch_does_and_steps_keep_their_rows(way, monkeypatch
         asked.append(verifier.name)
         return True
 
-    monkeypatch.setattr(loop, "has_kernels", always)
+    monkeypatch.setattr(verdict, "has_kernels", always)
     found = decoded(*way)
     assert asked
     assert [step.emitted for step in found] == [step.emitted for step in plain]
@@ -47,7 +47,7 @@ def test_kernels_decide_as_torch_does_and_steps_keep_their_rows(way, monkeypatch
 
 def test_kernels_are_for_gpus_and_for_our_own_verifiers():
     block, gpu = named("block"), torch.device("cuda")
-    assert loop.has_kernels(block, gpu)
-    assert not loop.has_kernels(block, torch.device("cpu"))
-    assert not loop.has_kernels(Verifier("block", block.drafts, block.rates), gpu)
-    assert not loop.has_kernels(named("lifted-k-seq"), gpu)
+    assert verdict.has_kernels(block, gpu)
+    assert not verdict.has_kernels(block, torch.device("cpu"))
+    assert not verdict.has_kernels(Verifier("block", block.drafts, block.rates), gpu)
+    assert not verdict.has_kernels(named("lifted-k-seq"), gpu)

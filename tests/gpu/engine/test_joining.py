@@ -1,0 +1,118 @@
+"""Prompts that wait take the rows of texts that ended; each text is the one that it is without others."""
+# ruff: noqa: E402
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from draftproof.gpu import history, passes, session
+from draftproof.gpu.drafters import drafter as drafters
+from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.engine import loop
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.output import texts
+from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import carry, named
+from draftproof.theory.errors import BadInput
+from tests.gpu import architectures as zoo
+from tests.gpu.edits import edit
+from tests.gpu.small import steps_of
+from tests.gpu.test_graphs import CHANGED, recordings
+
+assert recordings  # a fixture
+
+PROMPTS = [3, 4, 5, 6, 7, 8], [9, 1], [11, 12, 13], [5, 6], [2] * 9, [7, 9, 11], [8, 2]
+WAYS = [
+    ("block", "chain:3", "near", {}),
+    ("greedy-block", "chain:4", "near", {}),
+    ("shaped-block", "chain:3", "near", {}),
+    ("traversal", "tree:2x2", "features", {}),
+    ("rrs", "paths:2x3", "near", {}),
+    ("one-hot", "top-k:3x3x7", "near", {}),
+    ("nss", "ddtree:9x4", "block", {}),
+    ("token", "chain:3", "ngram", {}),
+    ("block", None, None, {}),
+    ("traversal", "tree:2x2", "near", {"sampling": Sampling(processors=CHANGED)}),
+    ("block", "chain:3", "near", {"selection": Selection.of("confidence-stop")}),
+]
+
+
+def found(verifier, spelling, which, options, **more):
+    """Steps of texts of which about half end before they have nine tokens."""
+    return steps_of(verifier, spelling, which, PROMPTS, max_new_tokens=9, stop=("1", "7"), **options, **more)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=[" ".join(map(str, way[:3])) for way in WAYS])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_texts_are_those_of_all_at_once(way, batch):
+    together, joining = found(*way), found(*way, batch=batch)
+    assert texts(joining, len(PROMPTS)) == texts(together, len(PROMPTS))
+    assert max(len(step.rows) for step in joining) == batch
+    begun = list(dict.fromkeys(row for step in joining for row in step.rows))
+    assert sorted(begun) == list(range(len(PROMPTS)))
+    for before, after in pairwise(joining):
+        ended = sum(why is not None for why in before.finished)
+        waiting = len(PROMPTS) - begun.index(max(before.rows, key=begun.index)) - 1
+        assert len(after.rows) == len(before.rows) - ended + min(ended, waiting)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=[" ".join(map(str, way[:3])) for way in WAYS])
+def test_recorded_steps_are_the_plain_ones(way, recordings, monkeypatch):
+    joining = found(*way, batch=4)
+    assert recordings.ran > 0
+    monkeypatch.undo()
+    passes.IDLE.clear()
+    plain = found(*way, batch=4)
+    assert [(step.rows, step.emitted) for step in joining] == [(step.rows, step.emitted) for step in plain]
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), [("mistral", "slots"), ("llama4_text", "slots"), ("rwkv", "states")]
+)
+def test_windows_chunks_and_kept_states(name, way):
+    model = replace(zoo.model(name), way=way)
+    given = {"verifier": named("block"), "structure": structure("chain:3"), "max_new_tokens": 9}
+    prompts = [[3, 4, 5, 6, 7, 8], [9, 1], [11, 12, 13] * 4, [5, 6], [2] * 9]
+    run = [
+        texts(generate(model, ModelDrafter(model), prompts, seed=range(5), batch=batch, **given), 5)
+        for batch in (None, 2)
+    ]
+    assert run[0] == run[1]
+
+
+EDITS = [
+    (passes, "self.lengths[index] = joined.lengths", "pass"),
+    (passes, "layer.keys[index, :, :size] = other.keys[:, :, :size]", "pass"),
+    (passes, "            self.counts[row] = count", "            self.counts[row] = count + 1"),
+    (session, "self.reader.put(rows, joined.reader)", "pass"),
+    (drafters, "            self.ends[row] = end", "            pass"),
+    (history, "self.memory[each].index_copy(0, index, memory)", "self.memory[each]"),
+    (carry, "left[rows] = -1", "pass"),
+    (loop, "self.streams[row] = stream", "pass"),
+]
+
+
+@pytest.mark.parametrize(("module", "old", "new"), EDITS, ids=lambda each: str(each)[:30])
+def test_broken_versions_write_other_texts(module, old, new, monkeypatch):
+    ways = [WAYS[1], WAYS[2], WAYS[9]]
+    right = [texts(found(*way), len(PROMPTS)) for way in ways]
+    edit(module, old, new, monkeypatch)
+    try:
+        wrong = [texts(found(*way, batch=3), len(PROMPTS)) for way in ways]
+    except (BadInput, IndexError, RuntimeError):
+        return
+    assert wrong != right
+
+
+def test_what_cannot_wait_is_bad_input():
+    with pytest.raises(BadInput, match="batch must be at least 1, not 0"):
+        found("block", "chain:3", "near", {}, batch=0)
+    with pytest.raises(BadInput, match="a prompt of one token cannot wait"):
+        steps_of("block", "chain:3", "near", ([1, 2], [5]), batch=1)
+    steps_of("block", "chain:3", "near", ([5], [1, 2]), batch=1, max_new_tokens=3)
