@@ -203,7 +203,7 @@ def notes(rows: Rows, versus: Rows) -> str:
     lines = [
         f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; faster plain: plain",
         "decoding by this engine or by transformers; x8: eight texts at once; phases: " + "/".join(PHASES),
-        "latency: means of texts, from the call on; prefill ends before the first step, which gives the",
+        "latency: means of texts, each from its turn on; prefill ends before the first step, which gives the",
         "first token; next tokens: time from one to the next",
         "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
         f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1,",
