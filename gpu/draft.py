@@ -201,8 +201,10 @@ class Tree:
         there = pad(tokens, (1, 0)) >= 0
         return there.cumprod(1).bool() if self.is_chain else (there[:, None] | ~self.above).all(-1)
 
-    def stopped(self, tokens: Tensor, node: Tensor, token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Like `emitted`, but entries after the extra token are undefined."""
+    def stopped(self, tokens: Tensor, node: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(tau, path, drafted): as in `emitted`, with the tokens [B, depth] along the path, of which only the
+        first tau are defined.
+        """
         if self.shared:
             path = self.root_paths[0].index_select(0, node)
             tau = node if self.is_chain else self.levels[0].index_select(0, node)
@@ -210,7 +212,7 @@ class Tree:
             batch = torch.arange(len(node), device=node.device)
             tau, path = self.levels[batch, node], self.root_paths[batch, node]
         drafted = tokens if self.is_chain else tokens.gather(1, (path[:, 1:] - 1).clamp(min=0))
-        return tau, path, pad(drafted, (0, 1)).scatter(1, tau[:, None], token[:, None])
+        return tau, path, drafted
 
     def emitted(self, tokens: Tensor, node: Tensor, token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(tau, path, words) of drafts [B, N - 1] that stop at node [B] with an extra token [B].
@@ -222,7 +224,8 @@ class Tree:
         >>> [each.tolist() for each in found]
         [[1], [[0, 1, 0]], [[5, 7, -1]]]
         """
-        tau, path, words = self.stopped(tokens, node, token)
+        tau, path, drafted = self.stopped(tokens, node)
+        words = pad(drafted, (0, 1)).scatter(1, tau[:, None], token[:, None])
         place = torch.arange(self.depth + 1, device=node.device)
         return tau, path, words.masked_fill(place > tau[:, None], -1)
 

@@ -42,7 +42,7 @@ class Stage:
     A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
     all of them), and the places of their children's tokens. own: the places of the nodes' own tokens, -1 for
     the root; children [n, K]: the places of their children's tokens in drawing order, then -1; rows: the
-    places of the nodes' rows among the draft's.
+    places of the nodes' rows among the draft's. `index` is `own` and a turn's tokens are as `evenly` has them.
     """
 
     level: Level
@@ -50,7 +50,20 @@ class Stage:
     own: Tensor
     children: Tensor
     rows: Tensor
-    turns: tuple[tuple[Tensor | None, Tensor], ...]
+    index: slice | Tensor
+    turns: tuple[tuple[Tensor | None, slice | Tensor], ...]
+
+
+def evenly(places: Tensor) -> slice | Tensor:
+    """Places from 0 as a slice if they are evenly spaced, so that what is read there is a view.
+
+    >>> evenly(torch.tensor([1, 3, 5])), evenly(torch.tensor([1, 3, 4]))
+    (slice(1, 6, 2), tensor([1, 3, 4]))
+    """
+    first, *others = places.tolist()
+    step = others[0] - first if others else 1
+    steps = range(first, first + step * len(places), step or 1)
+    return slice(first, steps[-1] + 1, step) if first >= 0 and [first, *others] == [*steps] else places
 
 
 class _Known(Session):
@@ -113,9 +126,9 @@ class Sampled(Structure):
             for at in children.unbind(1):
                 drawing = at >= 0
                 among = drawing[before].nonzero()[:, 0]
-                turns.append((None if drawing.equal(before) else among, at[drawing]))
+                turns.append((None if drawing.equal(before) else among, evenly(at[drawing])))
                 before = drawing
-            tables = nodes, nodes - 1, children, self.tree.rows[0, nodes]
+            tables = nodes, nodes - 1, children, self.tree.rows[0, nodes], evenly(nodes - 1)
             stages.append(Stage(level, *tables, tuple(turns)))
             above, first = inner, first + len(inner)
         return tuple(stages)
@@ -146,7 +159,7 @@ class Sampled(Structure):
         rows, made, strata = None, [], []
         for stage in self.stages:
             if stage.level.depth:
-                own = tokens.index_select(1, stage.own)[..., 0]
+                own = tokens[:, stage.index, 0]
                 logits = session.extend(own.clamp(max=missing - 1), stage.level)
             if history is not None:
                 words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
@@ -185,15 +198,15 @@ class Sampled(Structure):
         rows = softened(made, sampling.heat)
         drawn = None  # whether each node was: only here does the support run out
         if stage.level.depth and self.kind not in (CHAIN, WITH):
-            drawn = tokens.index_select(1, stage.own) < V
+            drawn = tokens[:, stage.index] < V
         if self.tree.stratified:
             return self._draw_strata(stage, rows, drawn, tokens, uniforms)
         for drawing, at in stage.turns:
             if drawing is not None:
                 rows = rows[:, drawing]
                 drawn = drawn if drawn is None else drawn[:, drawing]
-            new = draws(rows, uniforms.index_select(1, at))
-            tokens.index_copy_(1, at, new if drawn is None else torch.where(drawn, new, V))
+            new = draws(rows, uniforms[:, at])
+            tokens[:, at] = new if drawn is None else torch.where(drawn, new, V)
             if at is not stage.turns[-1][1] and not self.tree.replacement:
                 rows = rows.scatter(2, new.clamp(max=V - 1), 0.0)
         return made, None, tokens

@@ -252,7 +252,7 @@ class _Decoder:
             if error:
                 raise BadInput(f"verification met an invalid row: {ERRORS[error]}")
         accepted = [count for _, count, *_ in taken]
-        words = [tokens[: count + 1] for _, count, *tokens in taken]
+        words = [[*along[:count], token] for _, count, token, *along in taken]
         emitted, finished, stay = self.texts.take(words)
         if stay or self.waiting:
             counts, ahead = [count + 1 for count in accepted], tau + 1

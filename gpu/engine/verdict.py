@@ -15,7 +15,8 @@ from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier
 
 class Verdict(NamedTuple):
     """A step's outcome. `used` holds the target's rows if they were computed; tau and path are as in
-    `Tree.stopped`. summary [B, depth + 3] joins error, tau and words, so that the host reads only once.
+    `Tree.stopped`. summary [B, depth + 3] joins error, tau, the extra token and the tokens along the path, so
+    that the host reads only once.
     """
 
     outcome: Outcome
@@ -70,9 +71,9 @@ def judged(
         over = outcome.node > kept
         node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
         outcome = replace(outcome, node=node, token=token)
-    tau, path, words = tree.stopped(tokens, outcome.node, outcome.token)
-    summary = torch.cat((outcome.error[:, None], tau[:, None], words), 1)
-    return Verdict(outcome, target, tau, path, summary)
+    tau, path, along = tree.stopped(tokens, outcome.node)
+    first = (each[:, None] for each in (outcome.error, tau, outcome.token))
+    return Verdict(outcome, target, tau, path, torch.cat((*first, along), 1))
 
 
 def has_kernels(verifier: Verifier, device: torch.device) -> bool:

@@ -56,7 +56,7 @@ def _block_rates(drafts: Drafts) -> tuple[Rates, Tensor]:
     A = (before[..., None] * target[:, :-1] - proposal[:, :gamma]).clamp(min=0).sum(-1)
     h = (A / (A + (1 - before))).nan_to_num(1.0)
     accept = torch.cat((torch.where(there, h, before), w[:, -1:]), 1)
-    cut = pad(torch.where(there, (1 / before).clamp(max=LARGEST), 0.0), (0, 1))
+    cut = pad(torch.where(there, before.reciprocal().clamp(max=LARGEST), 0.0), (0, 1))
     return Rates(accept, cut), largest[:, -1]
 
 
