@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu import ddtree
-from draftproof.gpu.ddtree import likeliest_prefixes
+from draftproof.gpu.ddtree import likeliest_on_device, likeliest_prefixes
 
 
 def instances(count, seed=0):
@@ -24,10 +24,16 @@ def instances(count, seed=0):
         yield rows.tolist(), int(rng.integers(1, 40))
 
 
-def tree_of(rows, count):
+def on_device(logits, count):
+    """The device's tree, beside that of a second text, which must not matter."""
+    both = torch.stack((logits, logits.roll(1, 0)))
+    return (each[0] for each in likeliest_on_device(both, count))
+
+
+def tree_of(rows, count, builder):
     """The prefixes of the tree; each is below one of the others or the root."""
     logits = torch.tensor(rows, dtype=torch.float64).log()
-    tokens, parents = likeliest_prefixes(logits, count)
+    tokens, parents = builder(logits, count)
     words = [()]
     for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True):
         if token >= 0:
@@ -47,11 +53,11 @@ def every(rows):
     return [word for n in lengths for word in itertools.product(range(len(rows[0])), repeat=n)]
 
 
-def wrong(count):
+def wrong(count, builder=likeliest_prefixes):
     """How many of the instances have another tree; ties may be decided either way."""
     found = 0
     for rows, nodes in instances(count):
-        words, best = tree_of(rows, nodes), masses(rows, every(rows))
+        words, best = tree_of(rows, nodes, builder), masses(rows, every(rows))
         expected = [mass for mass in best if mass][:nodes]
         found += len(set(words)) != len(words) or masses(rows, words) != expected
     return found
@@ -61,6 +67,16 @@ def wrong(count):
 def test_the_tree_is_that_of_brute_force(first, monkeypatch):
     monkeypatch.setattr(ddtree, "FIRST", first)
     assert wrong(1000 if first == 64 else 200) == 0
+
+
+def test_the_tree_of_the_device_is_that_of_brute_force():
+    assert wrong(300, on_device) == 0
+
+
+def test_a_device_that_extends_one_prefix_of_a_level_is_found_out(monkeypatch):
+    pairs = ddtree._pairs_on
+    monkeypatch.setattr(ddtree, "_pairs_on", lambda *given: pairs(*given) * torch.tensor([[0], [1]]))
+    assert wrong(100, on_device)
 
 
 def test_broken_trees_are_found_out(monkeypatch):

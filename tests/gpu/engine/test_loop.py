@@ -33,6 +33,7 @@ FITTING = [
         if structure(spelling).kind in VERIFIERS[name].drafts
     ],
     *[(name, spelling, which) for spelling, name in USUAL.items() for which in ("same", "features")],
+    ("one-hot", "top-k:8x6x1", "near"),  # one node of many that the drafter reads
     *[(name, "chain:3", "ngram") for name in ("block", "token", "one-hot", "nss")],
 ]
 
