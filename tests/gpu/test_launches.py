@@ -100,10 +100,11 @@ LONG = [[1 + (7 * i + row) % 30 for i in range(CONTEXT - left)] for row, left in
 """Prompts whose texts end, at the context's end, at different times."""
 
 
-def run(recordings, way):
+def run(recordings, way, **options):
     """Steps, and how many recordings they took."""
     before = recordings.made
-    return steps_of(*way, LONG, max_new_tokens=40, ignore_end=True, seed=3), recordings.made - before
+    steps = steps_of(*way, LONG, max_new_tokens=40, ignore_end=True, seed=3, **options)
+    return steps, recordings.made - before
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,13 @@ def test_rows_that_end_do_not_cost_recordings(way, recordings, monkeypatch):
             for name in ("tokens", "coins", "extra"):
                 assert torch.equal(getattr(one, name), getattr(other, name))
             assert torch.allclose(one.target, other.target, atol=1e-5)
+
+
+def test_prompts_that_take_the_rows_of_others_cost_no_recordings(recordings):
+    (first, made), (again, more) = (run(recordings, WAYS[4], batch=2) for _ in range(2))
+    assert made > more == 0
+    assert [step.rows for step in first] == [step.rows for step in again]
+    assert {row for step in first for row in step.rows} == {0, 1, 2, 3}
 
 
 def test_thrown_away_recordings_are_noticed(recordings, monkeypatch):
