@@ -1,6 +1,6 @@
-"""E[tau] of best-first strata beside the best known trees of as many tokens, on the pair that ships.
+"""E[tau] of best-first strata beside the best known trees of as many tokens, on any pair of models.
 
-    python -m benchmarks.best_first [--skip 600] [--count 300] [--draws 1]
+    python -m benchmarks.best_first [--pair FOLDER] [--skip 600] [--count 300] [--draws 1]
 
 A place is the first 32 tokens of a held-out text; every contender draws trees there, and E[tau] given the
 tree is averaged. All places' trees grow at once: a growth that reads a row waits until all others have asked
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from queue import Queue
 from typing import TypeAlias
 
@@ -156,12 +157,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--pair", type=Path, default=SHIPPED, help="a folder that `gpu train` made")
     parser.add_argument("--skip", type=int, default=600, help="texts that are left out")
     parser.add_argument("--count", type=int, default=300, help="places")
     parser.add_argument("--draws", type=int, default=1, help="trees at each place")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    models = [load(SHIPPED / name, "cpu") for name in ("target", "drafter")]
+    models = [load(options.pair / name, "cpu") for name in ("target", "drafter")]
     texts = [each.ids for each in prompts(None, models[0], options.skip + options.count)][options.skip :]
     every = {(each.tree, each.siblings, each.verifier): each for each in DESIGNS}
     means, differences, verdicts = [], [], []
