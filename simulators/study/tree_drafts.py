@@ -102,10 +102,11 @@ def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
         most = max(leaves.values()) * ROUNDING
         leaf = next(each for each, reach in leaves.items() if reach >= most)
         reach, at = leaves.pop(leaf), leaf[1]
-        count = _worthwhile(q[at], reach, value, left)
+        unsure = _doubt(q[at], len(at))
+        count = _worthwhile(q[at], unsure, reach, value, left)
         tokens = strata(q[at], count, rng)
         below[leaf] = [(number + i, (*at, x)) for i, x in enumerate(tokens)]
-        kept = reach * accepted(q[at], count)
+        kept = reach * accepted(q[at], unsure, count)
         leaves |= dict(zip(below[leaf], kept.tolist(), strict=True))
         number, left = number + len(tokens), left - len(tokens)
 
@@ -115,18 +116,18 @@ def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
     return built((0, ()))
 
 
-def accepted(q: np.ndarray, count: int) -> np.ndarray:
+def accepted(q: np.ndarray, unsure: float, count: int) -> np.ndarray:
     """`draftproof.theory.drafts.best_first.accepted`."""
-    rows, unsure = designs.strata_rows(q, count), _doubt(q)
+    rows = designs.strata_rows(q, count)
     pi = rows.sum(axis=0)
     sizes = rows @ np.divide(q, pi, out=np.zeros_like(q), where=pi > 0)
     whole = 1 - unsure / (1 + len(rows) + len(rows) ** 2)
     return whole * (sizes + unsure / 4) / (1 + len(rows) * unsure / 4)
 
 
-def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
+def _worthwhile(q: np.ndarray, unsure: float, reach: float, value: float, most: int) -> int:
     # How many siblings: the last adds at least `value` to what the node accepts, times its reach.
-    count, unsure, most = 1, _doubt(q), min(most, int((q > 0).sum()))
+    count, most = 1, min(most, int((q > 0).sum()))
     while count < most:
         more = unsure / (1 + count + count**2) - unsure / (3 + 3 * count + count**2)
         if reach * more < value * ROUNDING:
@@ -135,8 +136,8 @@ def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
     return count
 
 
-def _doubt(q: np.ndarray) -> float:
-    return min(1.0, 0.5 + 10 * (1 - float(q.max())))
+def _doubt(q: np.ndarray, depth: int) -> float:
+    return min(1.0, 0.5 + 10 * (1 - float(q.max()))) * 4 / (4 + depth)
 
 
 def ddtree(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:

@@ -41,13 +41,14 @@ class BestFirst(Grown):
         while left and leaves:
             v = max(leaves, key=lambda leaf: leaves[leaf])
             value = 2 * sum(leaves.values()) / left
-            reach, q = leaves.pop(v), proposal[prefixes[v]]
-            tokens = from_strata(oracle, q, worthwhile(q, reach, value, left))
+            reach, q, depth = leaves.pop(v), proposal[prefixes[v]], len(prefixes[v]) - len(context)
+            unsure = doubt(q, depth)
+            tokens = from_strata(oracle, q, worthwhile(q, unsure, reach, value, left))
             below[v] = list(range(len(prefixes), len(prefixes) + len(tokens)))
             prefixes += [(*prefixes[v], x) for x in tokens]
             left -= len(tokens)
-            if len(prefixes[-1]) - len(context) < self.depth:
-                kept = accepted(q, len(tokens))
+            if depth + 1 < self.depth:
+                kept = accepted(q, unsure, len(tokens))
                 leaves |= {i: reach * share for i, share in zip(below[v], kept, strict=True)}
 
         def built(v: int) -> Node:
@@ -60,27 +61,28 @@ class BestFirst(Grown):
         return support**self.nodes
 
 
-def accepted(q: Row, count: int) -> list[Number]:
+def accepted(q: Row, unsure: Number, count: int) -> list[Number]:
     """The probability with which each of `count` siblings is expected to be the accepted one.
 
-    On average over contexts K siblings accept about 1 - 1 / (1 + K + K^2), hardly depending on q, except
-    in rows where one token is nearly certain. That is divided by the masses that the strata have of q, each
-    increased by a quarter, since drafters are too sure of themselves. Only growth uses it: whatever p is,
-    verification is lossless.
+    On average over contexts K siblings accept about 1 - 1 / (1 + K + K^2), hardly depending on q; here less
+    is missing, by the factor `unsure` (`doubt`). That is divided by the masses that the strata have of q,
+    each increased by a quarter, since drafters are too sure of themselves. Only growth uses it: whatever p
+    is, verification is lossless.
 
     >>> from draftproof.theory.numbers import exact
-    >>> accepted((exact("1/2"), exact("1/2")), 1), accepted((exact("1/2"), exact("1/2")), 2)
+    >>> q, unsure = (exact("1/2"), exact("1/2")), exact("1")
+    >>> accepted(q, unsure, 1), accepted(q, unsure, 2)
     ([2/3], [3/7, 3/7])
     """
-    rows, pi, unsure = strata(q, count), inclusion(q, count), doubt(q)
+    rows, pi = strata(q, count), inclusion(q, count)
     sizes = [sum(x * R[i] / pi[i] for i, x in enumerate(q) if x > 0) for R in rows]
     whole = (1 - unsure / _steps(len(rows))) / (1 + len(rows) * unsure / 4)
     return [whole * (size + unsure / 4) for size in sizes]
 
 
-def worthwhile(q: Row, reach: Number, value: Number, most: int) -> int:
+def worthwhile(q: Row, unsure: Number, reach: Number, value: Number, most: int) -> int:
     """The most siblings of which the last adds at least `value` / `reach` to what the node accepts."""
-    count, unsure = 1, doubt(q)
+    count = 1
     while count < min(most, supported(q)):
         if reach * (unsure / _steps(count) - unsure / _steps(count + 1)) < value:
             break
@@ -88,9 +90,17 @@ def worthwhile(q: Row, reach: Number, value: Number, most: int) -> int:
     return count
 
 
-def doubt(q: Row) -> Number:
-    """1, and down to 1/2 where one token has more than 19/20 of q."""
-    return minimum(one(q), one(q) / 2 + 10 * (1 - q[likeliest(q, 1)[0]]))
+def doubt(q: Row, depth: int) -> Number:
+    """1, and down to 1/2 where one token has more than 19/20 of q; times 4 / (4 + depth), as `depth` accepted
+    tokens tell that the text is an easy one.
+
+    It is the mean of a rate of refusal with a Beta prior of weight 4 after so many acceptances.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> doubt((exact("1/2"), exact("1/2")), 0), doubt((exact("1"), exact("0")), 4)
+    (1, 1/4)
+    """
+    return minimum(one(q), one(q) / 2 + 10 * (1 - q[likeliest(q, 1)[0]])) * 4 / (4 + depth)
 
 
 def _steps(count: int) -> int:

@@ -62,8 +62,8 @@ def test_one_node_is_a_chain_and_one_level_a_stratified_node(q):
 
 def test_the_shape_depends_on_what_was_drawn():
     """Below a token that can have one child only there is one, below another one there are two."""
-    proposal = Table.exact(3, {(): ["39/40", "1/40", 0], (0,): [1, 0, 0], (1,): ["1/3", "1/3", "1/3"]})
-    shapes = {len(draft.root.children[0].children) for _, draft in drafts(BestFirst(12, 2), proposal)}
+    proposal = Table.exact(3, {(): ["199/200", "1/200", 0], (0,): [1, 0, 0], (1,): ["1/3", "1/3", "1/3"]})
+    shapes = {len(draft.root.children[0].children) for _, draft in drafts(BestFirst(16, 2), proposal)}
     assert shapes == {1, 2}
 
 
@@ -81,7 +81,7 @@ def test_growth_by_earlier_draws_is_lossless(verifier, draft, data):
 def test_any_growth_by_earlier_draws_is_lossless(verifier, data):
     """What was drawn below one child decides how many children another one gets, by some rule."""
 
-    def some(q, reach, value, most):
+    def some(q, unsure, reach, value, most):
         return min(most, supported(q), 1 + int((reach / value).numer() % 2))
 
     instance = data.draw(instances(BestFirst(4, 3), vocab=2))
@@ -111,7 +111,7 @@ def test_growth_by_the_tokens_that_it_draws_is_lossy(verifier):
 
 def test_children_that_are_asked_for_after_a_look_at_their_siblings_are_lossy(monkeypatch):
     instance = context_free(P, Q, BestFirst(4, 2))
-    monkeypatch.setattr(best_first, "worthwhile", lambda q, reach, value, most: min(most, 2))
+    monkeypatch.setattr(best_first, "worthwhile", lambda q, unsure, reach, value, most: min(most, 2))
     assert_lossless(instance, LIFTED)
     monkeypatch.setattr(best_first, "from_strata", after_a_look)
     assert is_lossy(instance, LIFTED)
@@ -124,24 +124,29 @@ def after_a_look(oracle, q, count):
 
 
 @given(rows(4), st.integers(1, 4))
-def test_what_is_accepted_grows_with_the_siblings_and_the_certainty(q, count):
-    now, more = accepted(q, count), accepted(q, count + 1)
+def test_what_is_accepted_grows_with_siblings_depth_and_certainty(q, count):
+    unsure = doubt(q, 0)
+    now, more, deeper = accepted(q, unsure, count), accepted(q, unsure, count + 1), doubt(q, 3)
     assert min(now) >= 0
-    assert 1 - doubt(q) / 3 <= sum(now) <= sum(more) <= 1
-    assert sum(accepted(q, 1)) == 1 - doubt(q) / 3
+    assert 1 - unsure / 3 <= sum(now) <= sum(more) <= 1
+    assert sum(accepted(q, unsure, 1)) == 1 - unsure / 3
+    assert deeper == unsure * 4 / 7
+    assert sum(accepted(q, deeper, count)) > sum(now)
 
 
 def test_even_the_surest_token_is_sometimes_refused():
-    assert accepted((ONE, ONE * 0), 2) == [exact("5/6")]
-    first, second = accepted((exact("99/100"), exact("1/100")), 2)
+    sure, nearly = (ONE, ONE * 0), (exact("99/100"), exact("1/100"))
+    assert accepted(sure, doubt(sure, 0), 2) == [exact("5/6")]
+    first, second = accepted(nearly, doubt(nearly, 0), 2)
     assert 7 * second < first < exact("19/20")
 
 
 def test_siblings_are_drawn_while_they_are_worth_it():
     flat = (exact("1/4"),) * 4
-    assert [worthwhile(flat, ONE, ONE / n, 4) for n in (2, 8, 30, 60)] == [1, 2, 3, 4]
-    assert worthwhile(flat, ONE, ONE / 60, 2) == 2
-    assert worthwhile((ONE, ONE * 0), ONE, ONE / 60, 4) == 1
+    assert [worthwhile(flat, ONE, ONE, ONE / n, 4) for n in (2, 8, 30, 60)] == [1, 2, 3, 4]
+    assert worthwhile(flat, ONE / 4, ONE, ONE / 30, 4) == 2
+    assert worthwhile(flat, ONE, ONE, ONE / 60, 2) == 2
+    assert worthwhile((ONE, ONE * 0), ONE, ONE, ONE / 60, 4) == 1
 
 
 def test_spelled_in_one_word_and_checked():
