@@ -42,7 +42,7 @@ class Stage:
     A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
     all of them), and the places of their children's tokens. own: the places of the nodes' own tokens, -1 for
     the root; children [n, K]: the places of their children's tokens in drawing order, then -1; rows: the
-    places of the nodes' rows among the draft's. `index` is `own` and a turn's tokens are as `evenly` has them.
+    places of the nodes' rows among the draft's. `index` is `own`, like a turn's tokens as `evenly` has it.
     """
 
     level: Level
