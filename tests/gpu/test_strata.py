@@ -39,14 +39,14 @@ def test_rows_of_few_tokens_have_the_exact_strata(V, K):
 def test_every_sibling_follows_its_stratum(monkeypatch, ordered):
     monkeypatch.setattr(strata, "WHOLE", 0)
     monkeypatch.setattr(strata, "ORDERED", ordered)
-    count, K = 100_000, 4
+    count, K = 20_000, 4
     q = torch.softmax(2 * torch.randn(1, 30, generator=torch.Generator().manual_seed(1)), -1)
     u = (torch.arange(count)[:, None] + 0.5).div(count).expand(-1, K)
     mean, places, tokens = strata.stratified(q.expand(count, -1), torch.full((count,), K), u)
     laws = K * mean[0] * (1 - (places[0] - torch.arange(K)[:, None]).abs()).clamp(min=0)
     assert laws.sum(1).tolist() == pytest.approx([1.0] * K, abs=1e-5)
     for law, drawn in zip(laws, tokens.unbind(1), strict=True):
-        assert (torch.bincount(drawn, minlength=30) / count - law).abs().max() < 1e-4
+        assert (torch.bincount(drawn, minlength=30) / count - law).abs().max() < 5e-4
 
 
 @pytest.mark.parametrize("logits", [[0.0] * 5000, [60.0] + [0.0] * 4999, [60.0, 60.0] + [-60.0] * 4998])
