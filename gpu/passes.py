@@ -224,7 +224,8 @@ class Reader:
         """Drops all other rows of the batch. Recordings stay for half the rows, a quarter, and so on."""
         index, count = torch.tensor(rows, device=self.device), len(rows)
         layers = (cache for layer in self.cache.layers for cache in (layer.keys, layer.values))
-        for each in (self.lengths, *layers):
+        positions = [self.positions] if self.windows else []
+        for each in (self.lengths, *positions, *layers):
             each[:count] = each[index]
         self.lengths, self.counts = self.lengths[:count], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[:count]
@@ -233,14 +234,19 @@ class Reader:
             self.recorder.forget()
 
     def put(self, rows: list[int], joined: "Reader") -> None:
-        """Replaces these rows by those of a reader that has read prompts, and nothing else."""
-        index, size = torch.tensor(rows, device=self.device), max(joined.counts)
+        """Replaces these rows by those of a reader that has only read prompts, with all slots that it has: a
+        drafter may have read more than `counts` says.
+        """
+        index = torch.tensor(rows, device=self.device)
+        size = min(self.slots.capacity, joined.slots.capacity)
         self.lengths[index] = joined.lengths
         for row, count in zip(rows, joined.counts, strict=True):
             self.counts[row] = count
         for layer, other in zip(self.cache.layers, joined.cache.layers, strict=True):
             layer.keys[index, :, :size] = other.keys[:, :, :size]
             layer.values[index, :, :size] = other.values[:, :, :size]
+        if self.windows:
+            self.positions[index, :size] = joined.positions[:, :size]
 
     def _pass(
         self,

@@ -55,15 +55,16 @@ class Stage:
 
 
 def evenly(places: Tensor) -> slice | Tensor:
-    """Places from 0 as a slice if they are evenly spaced, so that what is read there is a view.
+    """Places from 0 as a slice if they rise evenly, so that what is read there is a view.
 
-    >>> evenly(torch.tensor([1, 3, 5])), evenly(torch.tensor([1, 3, 4]))
-    (slice(1, 6, 2), tensor([1, 3, 4]))
+    >>> evenly(torch.tensor([1, 3, 5])), evenly(torch.tensor([3, 2]))
+    (slice(1, 6, 2), tensor([3, 2]))
     """
     first, *others = places.tolist()
     step = others[0] - first if others else 1
-    steps = range(first, first + step * len(places), step or 1)
-    return slice(first, steps[-1] + 1, step) if first >= 0 and [first, *others] == [*steps] else places
+    if first < 0 or step < 1 or [first, *others] != [first + step * k for k in range(len(places))]:
+        return places
+    return slice(first, first + step * len(others) + 1, step)
 
 
 class _Known(Session):

@@ -240,7 +240,7 @@ class Bench:
         )
 
     def _run(self, cell: Cell, prompts: Sequence[list[int]], seed: int, tokens: int) -> Run:
-        """Decodes the prompts. Only the engine's own time is counted."""
+        """Decodes the prompts; the time of what is computed from the steps is not counted."""
         clock = perf_counter()
         seeds = [seed * len(prompts) + number for number in range(len(prompts))]
         run = self._decode(cell, prompts, seeds, tokens)

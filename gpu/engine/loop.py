@@ -391,7 +391,7 @@ class Noise:
         return torch.from_numpy(drawn).to(self.device, non_blocking=True)
 
     def of(self, numbers: Sequence[int]) -> "Noise":
-        """The noise of these prompts."""
+        """The part of these prompts, given by number."""
         return Noise(self.device, [self.streams[number] for number in numbers])
 
     def keep(self, rows: list[int]) -> None:

@@ -116,7 +116,7 @@ SLOTS = [
     ),
     ("passes", "layer.move(self.lengths[:, None] + places, to)", "pass"),
     ("passes", "each[:count] = each[index]", "pass"),
-    ("passes", "for each in (self.lengths, *layers)", "for each in (self.lengths,)"),
+    ("passes", "for each in (self.lengths, *positions, *layers)", "for each in (self.lengths, *positions)"),
     ("passes", "        self.lengths += read", "        self.lengths += read - 1"),
     (
         "draft",

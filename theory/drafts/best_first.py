@@ -91,10 +91,11 @@ def worthwhile(q: Row, unsure: Number, reach: Number, value: Number, most: int) 
 
 
 def doubt(q: Row, depth: int) -> Number:
-    """1, and down to 1/2 where one token has more than 19/20 of q; times 4 / (4 + depth), as `depth` accepted
-    tokens tell that the text is an easy one.
+    """How much of the usual refusal to expect at a node of this depth: 1, and less, down to 1/2, where one
+    token has more than 19/20 of q, times 4 / (4 + depth).
 
-    It is the mean of a rate of refusal with a Beta prior of weight 4 after so many acceptances.
+    The second factor is that of the mean rate of refusal, after `depth` acceptances, under a Beta prior of
+    weight 4: a text whose tokens were accepted is easier than most.
 
     >>> from draftproof.theory.numbers import exact
     >>> doubt((exact("1/2"), exact("1/2")), 0), doubt((exact("1"), exact("0")), 4)

@@ -72,6 +72,33 @@ def test_recorded_steps_are_the_plain_ones(way, recordings, monkeypatch):
     assert [(step.rows, step.emitted) for step in joining] == [(step.rows, step.emitted) for step in plain]
 
 
+DRAFTS = [WAYS[0], WAYS[3], ("block", "chain:4", "block", {})]
+
+
+def same_proposals(way):
+    """Whether the drafter's rows for each text are those of all texts at once."""
+
+    def rows(**more):
+        proposals = [[] for _ in PROMPTS]
+        for step in found(*way, **more):
+            for number, proposal in zip(step.rows, step.proposal, strict=True):
+                proposals[number].append(proposal)
+        return [torch.stack(each) for each in proposals]
+
+    pairs = zip(rows(), rows(batch=1), strict=True)
+    return all(a.shape == b.shape and torch.allclose(a, b, atol=1e-5) for a, b in pairs)
+
+
+@pytest.mark.parametrize("way", DRAFTS, ids=[way[2] for way in DRAFTS])
+def test_drafts_are_those_of_all_at_once(way):
+    assert same_proposals(way)
+
+
+def test_a_root_that_is_left_behind_is_noticed(monkeypatch):
+    edit(passes, "min(self.slots.capacity, joined.slots.capacity)", "max(joined.counts)", monkeypatch)
+    assert not same_proposals(WAYS[3])
+
+
 @pytest.mark.parametrize(
     ("name", "way"), [("mistral", "slots"), ("llama4_text", "slots"), ("rwkv", "states")]
 )
