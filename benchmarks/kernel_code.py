@@ -32,8 +32,15 @@ from draftproof.theory.errors import BadInput
 PROCESSORS, REGISTERS, WARPS, PROGRAMS = 132, 65536, 64, 32
 """Processors of an H200, and the resources of each."""
 
-CASES = (("block", "chain", 64), ("block", "chain", 1), ("rrs", "tree", 8), ("traversal", "tree", 8))
-"""Verifier, draft and batch."""
+FILTERS = {"top_k": 20, "top_p": 0.9}
+CASES = (
+    ("block", "chain", 64, {}),
+    ("block", "chain", 64, FILTERS),
+    ("block", "chain", 1, {}),
+    ("rrs", "tree", 8, {}),
+    ("traversal", "tree", 8, {}),
+)
+"""Verifier, draft, batch and filters."""
 
 TITLE = "kernel            programs warps  regs resident  code a logit  in flight  issue   ex2 loads"
 
@@ -85,9 +92,11 @@ def main() -> None:
 
     from draftproof.gpu.bench.cases import tree_of
 
-    for name, draft, B in CASES:
-        print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16\n{TITLE}")
-        made = compiled(name, tree_of(draft, given.gamma), B, given.vocab, torch.bfloat16)
+    for name, draft, B, filters in CASES:
+        print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16")
+        print(", ".join(f"{setting} {value}" for setting, value in filters.items()) or "no filter")
+        print(TITLE)
+        made = compiled(name, tree_of(draft, given.gamma), B, given.vocab, torch.bfloat16, **filters)
         once = {kernel: rest for kernel, *rest in made}  # the sweeps of all rounds are the same kernel
         for kernel, rest in once.items():
             print(read(kernel, *rest).line(given.clock))
@@ -109,14 +118,16 @@ def compile_only() -> None:
     triton.runtime.driver.set_active(driver)
 
 
-def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str, int, Any]]:
-    """(name, programs, compiled kernel) of each launch that filters a tree's rows, draws the children of its
-    root and then verifies it, from tensors without memory.
+def compiled(
+    name: str, tree: Any, B: int, V: int, dtype: Any, **filters: float
+) -> list[tuple[str, int, Any]]:
+    """(name, programs, compiled kernel) of each launch that draws the children of a tree's root and then
+    verifies it, from tensors without memory.
     """
     import torch
     from triton.runtime.jit import JITFunction
 
-    from draftproof.gpu.kernels import drafting, filtering, launch
+    from draftproof.gpu.kernels import drafting, grid, launch
     from draftproof.gpu.rows import Sampling
     from draftproof.gpu.verify import Batch
 
@@ -130,14 +141,14 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
         N, I = tree.size, len(tree.inner)
         target, proposal = torch.empty(B, N, V, dtype=dtype), torch.empty(B, I, V, dtype=dtype)
         tokens, coins = torch.empty(B, N - 1, dtype=torch.long), torch.empty(B, N - 1)
-        temperature, extra = torch.empty(B), torch.empty(B)
+        temperature, extra = torch.empty(B, 2), torch.empty(B)
         children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
-    on_h200 = mock.patch.object(launch, "processors", return_value=PROCESSORS)
+    on_h200 = mock.patch.object(grid, "processors", return_value=PROCESSORS)
     with on_h200, mock.patch.object(JITFunction, "run", keep):
-        filtering.filtered(Sampling(top_k=20, top_p=0.9), target)
-        given = target[:, :1], 1.0, coins.double(), own, children, tokens, proposal, own
+        sampling = Sampling(**filters)
+        given = target[:, :1], sampling, coins.double(), own, children, tokens, proposal, own
         drafting.draw_level(*given, replacement=tree.replacement)
-        launch.launch(name, Batch(tree, target, proposal, tokens, coins, extra), temperature)
+        launch.launch(name, Batch(tree, target, proposal, tokens, coins, extra), temperature, sampling)
     return made
 
 

@@ -100,10 +100,7 @@ def filtered(
     >>> filtered(torch.tensor([3.0, 2.0, 1.0]), top_p=0.7)
     tensor([3., 2., -inf])
     """
-    most = {"temperature": float("inf"), "top_k": float("inf"), "top_p": 1.0, "min_p": 1.0}
-    for (name, high), setting in zip(most.items(), (temperature, top_k, top_p, min_p), strict=True):
-        if not isinstance(setting, Tensor) and not 0 <= setting <= high:
-            raise BadInput(f"{name} must be from 0 to {high:g}, not {setting:g}")
+    must_be_settings(temperature, top_k, top_p, min_p)
     if isinstance(temperature, Tensor):
         logits = torch.where(temperature > 0, logits, _greedy(logits))
     elif temperature <= 0:
@@ -114,6 +111,16 @@ def filtered(
         rows = softened(logits, _heat(temperature))
         logits = logits.masked_fill(rows < min_p * rows.amax(-1, keepdim=True), -torch.inf)
     return logits
+
+
+def must_be_settings(
+    temperature: Setting = 1.0, top_k: int | Tensor = 0, top_p: Setting = 1.0, min_p: Setting = 0.0
+) -> None:
+    """Raises BadInput for a number out of range."""
+    most = {"temperature": float("inf"), "top_k": float("inf"), "top_p": 1.0, "min_p": 1.0}
+    for (name, high), setting in zip(most.items(), (temperature, top_k, top_p, min_p), strict=True):
+        if not isinstance(setting, Tensor) and not 0 <= setting <= high:
+            raise BadInput(f"{name} must be from 0 to {high:g}, not {setting:g}")
 
 
 def _heat(temperature: Setting) -> Setting:

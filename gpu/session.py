@@ -46,12 +46,12 @@ class Draft:
         taken = {name: each[which] for name, each in given.items() if len(each) == batch}
         return replace(self, tree=self.tree.take(which), **taken)
 
-    def logits_over(self, heat: float) -> Tensor | None:
-        """The rows as logits that are to be divided by `heat`; None for deterministic drafts."""
-        given, own = self.logits, self.heat
-        if given is None:
-            given, own = None if self.rows is None else self.rows.log(), 1.0
-        return given if given is None or own == heat else given * (heat / own)
+    @property
+    def unscaled(self) -> tuple[Tensor | None, float]:
+        """(logits, heat): the rows as logits that are to be divided by `heat`; None for deterministic drafts."""
+        if self.logits is not None:
+            return self.logits, self.heat
+        return None if self.rows is None else self.rows.log(), 1.0
 
 
 @dataclass(frozen=True)

@@ -219,11 +219,10 @@ class Sampled(Structure):
         """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
         from draftproof.gpu.kernels.drafting import draw_level
 
-        made = kernels.filtered(sampling, logits)
         if rows is None:
-            rows = made.new_empty(len(made), len(self.order), made.shape[2])
+            rows = logits.new_empty(len(logits), len(self.order), logits.shape[2])
         draw_level(
-            made, sampling.heat, uniforms, stage.own, stage.children, tokens, rows, stage.rows,
+            logits, sampling, uniforms, stage.own, stage.children, tokens, rows, stage.rows,
             replacement=self.tree.replacement,
         )  # fmt: skip
         return rows, tokens

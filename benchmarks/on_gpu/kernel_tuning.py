@@ -2,7 +2,7 @@
 
     python -m benchmarks.on_gpu.kernel_tuning [--vocab 131072] [--gamma 8] [--json]
 
-Starting from the sizes in `gpu/kernels/launch.py` (`SIZES`), one size is changed at a time; then the best
+Starting from the sizes in `gpu/kernels/grid.py` (`SIZES`), one size is changed at a time; then the best
 values are combined. Times are medians of graph replays with a cold cache, as in `draftproof gpu bench`, and
 for the fastest sizes the time of each kernel from torch's profiler. Without a GPU one tiny case runs in
 Triton's interpreter, and no time counts. --json prints a document; Ctrl-C prints what was measured so far.
@@ -23,8 +23,8 @@ from triton.errors import TritonError
 
 from draftproof.gpu.bench import timing
 from draftproof.gpu.bench.cases import Case, make
-from draftproof.gpu.kernels import launch, verify
-from draftproof.gpu.kernels.launch import SIZES, Sizes
+from draftproof.gpu.kernels import grid, verify
+from draftproof.gpu.kernels.grid import SIZES, Sizes
 
 CASES = (
     ("block", "chain", 64),
@@ -102,7 +102,7 @@ def changed(sizes: Sizes) -> str:
 
 def timed(name: str, case: Case, device: torch.device, sizes: Sizes) -> float:
     """Microseconds of a call; infinite if these sizes do not run."""
-    with mock.patch.object(launch, "SIZES", sizes):
+    with mock.patch.object(grid, "SIZES", sizes):
         try:
             if device.type == "cuda":
                 return 1e6 * timing.on_gpu(lambda: call(name, case), device)
@@ -117,7 +117,7 @@ def by_kernel(name: str, case: Case, device: torch.device, sizes: Sizes) -> dict
     if device.type != "cuda":
         return {}
     seen = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
-    with mock.patch.object(launch, "SIZES", sizes), seen:
+    with mock.patch.object(grid, "SIZES", sizes), seen:
         for _ in range(CALLS):
             call(name, case)
         torch.cuda.synchronize()

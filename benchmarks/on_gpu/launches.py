@@ -27,7 +27,7 @@ def main() -> None:
     tokens = torch.zeros(BATCH, 2, dtype=torch.long, device=device)
     root = torch.tensor([-1], device=device), torch.tensor([[0, 1]], device=device)
     uniforms, place = torch.rand(BATCH, 2, device=device).double(), torch.zeros_like(root[0])
-    draw_level(logits, 1.0, uniforms, *root, tokens, logits.clone(), place, replacement=False)
+    draw_level(logits, Sampling(top_k=20, top_p=0.9), uniforms, *root, tokens, logits.clone(), place, replacement=False)
     for name in NAMES:
         draft = "tree" if "tree without replacement" in named(name).drafts else "chain"
         verify(name, make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16))

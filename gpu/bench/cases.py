@@ -70,7 +70,7 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
         uniforms = torch.rand(1, tree.size - 1, generator=random, device=device)
         drawn = shape.drawn(proposal[b : b + 1].float(), uniforms)
-        rows, tokens[b] = drawn.logits_over(1.0), drawn.tokens[0]
+        rows, tokens[b] = drawn.unscaled[0], drawn.tokens[0]
         for into, each in ((proposal, rows), (strata, drawn.strata)):
             if into is not None and each is not None:
                 into[b] = each[0]

@@ -52,13 +52,15 @@ def judged(
     """
     tree = tree.holding(tables) if tables else tree
     if target is None and has_kernels(verifier, logits.device):
-        own = sampling.heat  # the kernels divide both sides by it
-        sides = (
-            kernels.filtered(sampling, logits),
-            Draft(tree, tokens, proposal, drafted, heat).logits_over(own),
-        )
+        unscaled, heat = Draft(tree, tokens, proposal, drafted, heat).unscaled
         outcome = kernels.verify(
-            verifier.name, Batch(tree, *sides, tokens, coins, extra, strata=strata), temperature=own
+            verifier.name,
+            Batch(tree, logits, unscaled, tokens, coins, extra, strata=strata),
+            temperature=sampling.temperature,
+            draft_heat=heat,
+            top_k=sampling.top_k,
+            top_p=sampling.top_p,
+            min_p=sampling.min_p,
         )
     else:
         made = target is None and proposal is None

@@ -5,6 +5,8 @@ this package still imports, `AVAILABLE` is false and `verify` raises BadInput.
 """
 
 import os
+from dataclasses import replace
+from functools import partial
 from importlib import import_module, reload
 from importlib.util import find_spec
 from typing import Any
@@ -13,7 +15,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu import spelling
-from draftproof.gpu.rows import COLDEST, Sampling, Setting, probabilities
+from draftproof.gpu.rows import COLDEST, PLAIN, Sampling, Setting, must_be_settings, probabilities
 from draftproof.gpu.verify import Batch, Outcome, named
 from draftproof.theory.errors import BadInput
 
@@ -57,27 +59,21 @@ def compiled_for(device: torch.device) -> bool:
     return AVAILABLE and device.type == "cuda"
 
 
-def filtered(sampling: Sampling, logits: Tensor) -> Tensor:
-    """As `sampling.filtered`, of logits [B, n, V]: without a sort where kernels are compiled for the device.
-
-    The same tokens are kept up to rounding of the mass that top-p asks for.
-    """
-    fast = sampling.temperature > 0 and logits.dtype in (torch.float32, torch.bfloat16, torch.float16)
-    if sampling.only_temperature or not (fast and compiled_for(logits.device)):
-        return sampling.filtered(logits)
-    from draftproof.gpu.kernels import filtering
-
-    with torch.cuda.device_of(logits):
-        return filtering.filtered(sampling, logits)
-
-
-def verify(name: str, batch: Batch, *, temperature: Setting = 1.0, **filters: Any) -> Outcome:
+def verify(
+    name: str,
+    batch: Batch,
+    *,
+    temperature: Setting = 1.0,
+    draft_heat: float | None = None,
+    **filters: Any,
+) -> Outcome:
     """One iteration of the verifier of that name for each row of a batch of logits.
 
     The logits are float32, bfloat16 or float16. Each is read once for its softmax, and again only in rows
     whose rejections matter. The temperature is a number, or a tensor of B positive numbers, one per request
-    (0 gives error 1 there); it costs no extra pass. top_k, top_p, min_p and the temperature 0 are applied by
-    `gpu.rows` first. Only the shape of a shared tree is read back from the device, once. Raises BadInput if
+    (0 gives error 1 there); it costs no extra pass. top_k, top_p, min_p and the temperature 0 are applied to
+    both sides; if they are numbers, the target's rows are read again only where they are kept. `draft_heat`:
+    the proposal's logits are filtered already, and are to be divided by this number. Only the shape of a shared tree is read back from the device, once. Raises BadInput if
     Triton is missing or shapes do not fit; a fault in one request is reported in `Outcome.error`. The call is
     that of `gpu.verify.from_logits`, which has an example.
     """
@@ -91,15 +87,36 @@ def verify(name: str, batch: Batch, *, temperature: Setting = 1.0, **filters: An
         raise BadInput("the kernels are compiled for a GPU, and these logits are on the CPU")
     from draftproof.gpu.kernels.launch import launch
 
+    settings = (temperature, *filters.values())
     asked = any(isinstance(given, Tensor) or given != NEUTRAL[each] for each, given in filters.items())
-    if asked or (not isinstance(temperature, Tensor) and temperature <= 0):
+    asked = asked or (not isinstance(temperature, Tensor) and temperature <= 0)
+    sampling = PLAIN
+    if asked and (any(isinstance(each, Tensor) for each in settings) or not searched(batch.target)):
         heat = temperature.reshape(-1, 1, 1) if isinstance(temperature, Tensor) else temperature
-        batch = batch.map_rows(lambda logits: probabilities(logits, heat, **filters).log())
+        law = partial(probabilities, temperature=heat, **filters)
+        filtered = batch.map_rows(lambda logits: law(logits).log())
+        batch = filtered if draft_heat is None else replace(filtered, proposal=batch.proposal)
         temperature = 1.0
-    temperatures = torch.empty(len(batch.target), dtype=torch.float32, device=batch.target.device)
+    elif asked:
+        assert not isinstance(temperature, Tensor)
+        must_be_settings(temperature, **filters)
+        sampling = Sampling(temperature, **filters)
+        temperature = sampling.heat
+        if draft_heat is None and batch.proposal is not None:
+            from draftproof.gpu.kernels.drafting import filtered as filter_rows
+
+            batch = replace(batch, proposal=filter_rows(sampling, batch.proposal))
+    heats = torch.empty(len(batch.target), 2, dtype=torch.float32, device=batch.target.device)
     if isinstance(temperature, Tensor):
-        temperatures.copy_(temperature.reshape(-1))
+        heats.copy_(temperature.reshape(-1, 1))
     else:
-        temperatures.fill_(max(temperature, COLDEST))
+        heats.fill_(max(temperature, COLDEST))
+    if draft_heat is not None:
+        heats[:, 1] = draft_heat
     with torch.cuda.device_of(batch.target):  # Triton launches on the current device
-        return launch(name, batch, temperatures)
+        return launch(name, batch, heats, sampling)
+
+
+def searched(logits: Tensor) -> bool:
+    """Whether a kernel can filter these logits."""
+    return logits.dtype in (torch.float32, torch.bfloat16, torch.float16) and logits.shape[-1] < 2**24

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from draftproof.gpu.kernels.draw import choose, stop_of
-from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, law, next_child
+from draftproof.gpu.kernels.nodes import BELOW_ONE, law, next_child, scales
 from draftproof.gpu.verify.cells import HEAD
 from draftproof.theory.classes import CLASSES, HIGHEST, PARTS, SHIFT
 
@@ -55,7 +55,7 @@ def rest(p, q, cut, low, high):
 
 @triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def masses(
-    target, proposal, places, temperature, normaliser, parents, rows, ids,
+    target, proposal, places, temperature, limits, normaliser, parents, rows, ids,
     found,  # [B, N, C, KINDS, 2 G] out: the masses of p, then those of q
     target_b, target_n, proposal_b, proposal_n, places_b, places_n, tree_b, N, I, V, C,
     STRATA: tl.constexpr, G: tl.constexpr, COLUMNS: tl.constexpr, NODES: tl.constexpr, CHUNK: tl.constexpr,
@@ -75,7 +75,7 @@ def masses(
     sums = tl.zeros([KINDS, COLUMNS], tl.float32)
     if next_child(f, 0, parent_of, token_of, NODES) < NODES:
         row = tl.load(rows + b * tree_b + f).to(tl.int64)
-        scale = LOG2_E / tl.load(temperature + b)
+        scale_p, scale_q = scales(temperature + 2 * b)
         norm_p = tl.load(normaliser + b * (N + I) + f)
         norm_q = tl.load(normaliser + b * (N + I) + N + row)
         target += b * target_b + f.to(tl.int64) * target_n
@@ -83,7 +83,8 @@ def masses(
         places += b * places_b + row * places_n
         for start in range(0, CHUNK, BLOCK):
             x = chunk * CHUNK + start + tl.arange(0, BLOCK)
-            p, q = law(target, x, scale, norm_p, V), law(proposal, x, scale, norm_q, V)
+            p = law(target, x, scale_p, norm_p, V, limits, b * N + f)
+            q = law(proposal, x, scale_q, norm_q, V)
             place = tl.zeros([BLOCK], tl.float32)
             if STRATA:
                 place = tl.load(places + x, mask=x < V, other=0.0).to(tl.float32)
@@ -97,10 +98,11 @@ def masses(
 
 @triton.jit
 def left(
-    target, proposal, places, norm_p, norm_q, scale, x, V, cuts, edges, G: tl.constexpr, STRATA: tl.constexpr
-):
+    target, proposal, places, limits, line, norm_p, norm_q, scale_p, scale_q, x, V, cuts, edges,
+    G: tl.constexpr, STRATA: tl.constexpr,
+):  # fmt: skip
     """What the cuts [KINDS, G] leave of p at the ids x."""
-    p, q = law(target, x, scale, norm_p, V), law(proposal, x, scale, norm_q, V)
+    p, q = law(target, x, scale_p, norm_p, V, limits, line), law(proposal, x, scale_q, norm_q, V)
     kind = kind_of(p, q)
     low, high = tl.load(edges + kind), tl.load(edges + KINDS + kind)
     if STRATA:
@@ -124,7 +126,8 @@ def inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES: tl.constexpr
 
 @triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def leave(
-    target, proposal, places, temperature, sums, normaliser, parents, rows, turn, ids, stop, cuts, edges,
+    target, proposal, places, temperature, limits, sums, normaliser, parents, rows, turn, ids, stop, cuts,
+    edges,
     swept,  # [B, C] out: the masses that are left in the chunks of the row of the stop
     target_b, target_n, proposal_b, proposal_n, places_b, places_n, tree_b, N, I, V, C,
     STRATA: tl.constexpr, G: tl.constexpr, NODES: tl.constexpr, CHUNK: tl.constexpr,
@@ -133,14 +136,15 @@ def leave(
     b = tl.program_id(0).to(tl.int64)
     chunk = tl.program_id(1)
     f, row, inner = inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
-    scale = LOG2_E / tl.load(temperature + b)
+    scale_p, scale_q = scales(temperature + 2 * b)
     mass = tl.load(sums + (b * (N + I) + f) * C + chunk)
     if inner:
         x = chunk * CHUNK + tl.arange(0, CHUNK)
         kept_out = left(
             target + b * target_b + f.to(tl.int64) * target_n, proposal + b * proposal_b + row * proposal_n,
-            places + b * places_b + row * places_n, tl.load(normaliser + b * (N + I) + f),
-            tl.load(normaliser + b * (N + I) + N + row), scale, x, V,
+            places + b * places_b + row * places_n, limits, b * N + f,
+            tl.load(normaliser + b * (N + I) + f), tl.load(normaliser + b * (N + I) + N + row), scale_p,
+            scale_q, x, V,
             cuts + (b * N + f) * KINDS * G, edges, G, STRATA,
         )  # fmt: skip
         mass = tl.sum(kept_out, axis=0)
@@ -149,8 +153,8 @@ def leave(
 
 @triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def draw(
-    target, proposal, places, temperature, sums, normaliser, parents, rows, turn, ids, stop, cuts, edges,
-    swept, extra, error,
+    target, proposal, places, temperature, limits, sums, normaliser, parents, rows, turn, ids, stop, cuts,
+    edges, swept, extra, error,
     node, token,  # [B] out
     target_b, target_n, proposal_b, proposal_n, places_b, places_n, tree_b, N, I, V, C: tl.constexpr,
     STRATA: tl.constexpr, G: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
@@ -158,7 +162,7 @@ def draw(
     """One program per request: the chunk by the chunks' masses, then the token in the chunk."""
     b = tl.program_id(0).to(tl.int64)
     f, row, inner = inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
-    scale = LOG2_E / tl.load(temperature + b)
+    scale_p, scale_q = scales(temperature + 2 * b)
     norm_p = tl.load(normaliser + b * (N + I) + f)
     target += b * target_b + f.to(tl.int64) * target_n
     chunks = tl.arange(0, CHUNKS)
@@ -169,11 +173,11 @@ def draw(
     u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
     chunk, u = choose(remains, u * tl.sum(remains, axis=0), chunks)
     x = chunk * CHUNK + tl.arange(0, CHUNK)
-    mass = law(target, x, scale, norm_p, V)
+    mass = law(target, x, scale_p, norm_p, V, limits, b * N + f)
     if inner:
         mass = left(
             target, proposal + b * proposal_b + row * proposal_n, places + b * places_b + row * places_n,
-            norm_p, tl.load(normaliser + b * (N + I) + N + row), scale, x, V,
+            limits, b * N + f, norm_p, tl.load(normaliser + b * (N + I) + N + row), scale_p, scale_q, x, V,
             cuts + (b * N + f) * KINDS * G, edges, G, STRATA,
         )  # fmt: skip
     found, _ = choose(mass.to(tl.float64), u, x)

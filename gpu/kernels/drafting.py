@@ -1,19 +1,24 @@
 """Draws drafted tokens from logits: a level of a tree in two launches, with or without replacement.
 
 A row is read once, for its softmax and for a copy that verification reads, and of each drawn token one chunk
-again.
+again. Filters take two launches more, and reads of the spans that they keep.
 """
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
 # Triton declares that a reduction may be a tuple.
+from typing import NamedTuple
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
+from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.draw import choose
-from draftproof.gpu.kernels.launch import SIZES, Split, run
+from draftproof.gpu.kernels.filtering import kept_statistics, limit
 from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, law
+from draftproof.gpu.kernels.opening import chunk_statistics
+from draftproof.gpu.rows import Sampling
 
 FAINT = tl.constexpr(1e-30)
 """A chunk of less mass is empty: below about 1e-34 its tokens may be rounded to 0 one by one."""
@@ -22,7 +27,7 @@ FAINT = tl.constexpr(1e-30)
 @triton.jit(do_not_specialize=["n"])
 def level_statistics(
     logits,  # [B, n, V]
-    temperature,  # [B]
+    temperature,  # [B, 2]
     places,  # [n]: where each row is copied to
     rows,  # [B, I, V] out
     maxima, sums,  # [B, n, C] out, as those of `opening.chunk_statistics`
@@ -35,7 +40,7 @@ def level_statistics(
     x = program % C * CHUNK + tl.arange(0, CHUNK)
     given = tl.load(logits + b * logits_b + i * logits_n + x, mask=x < V, other=-float("inf"))
     tl.store(rows + b * rows_b + tl.load(places + i) * rows_n + x, given, mask=x < V)
-    scale = LOG2_E / tl.load(temperature + b)
+    scale = LOG2_E / tl.load(temperature + 2 * b)
     row = given.to(tl.float32)
     maximum = tl.max(row, axis=0) * scale
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
@@ -46,8 +51,9 @@ def level_statistics(
 @triton.jit(do_not_specialize=["n", "N"])
 def draw_children(
     logits,  # [B, n, V]
-    temperature,  # [B]
-    maxima, sums,  # [B, n, C], as `level_statistics` leaves them
+    temperature,  # [B, 2]
+    limits,  # [B, n, 2], or None
+    maxima, sums,  # [B, n, C], of what the limits leave
     uniforms,  # [B, N] float64 below 1, one for each drafted node
     own,  # [n]: the place of each node's own token, -1 for the root
     children,  # [n, K]: the places of its children's tokens in drawing order, then -1
@@ -77,7 +83,7 @@ def draw_children(
     total = tl.where(fine, total, 1.0)
     masses = tl.where(fine & (masses > total * FAINT), masses / total, 0.0)
     normaliser = highest + tl.log2(total)
-    scale = LOG2_E / tl.load(temperature + b)
+    scale = LOG2_E / tl.load(temperature + 2 * b)
 
     taken = tl.full([PLACES], -1, tl.int64)
     for k in range(K):
@@ -88,7 +94,7 @@ def draw_children(
             u = tl.minimum(tl.load(uniforms + place), BELOW_ONE)
             chunk, left = choose(exact, u * whole, chunks)
             x = chunk * CHUNK + tl.arange(0, CHUNK)
-            row = law(logits, x, scale, normaliser, V)
+            row = law(logits, x, scale, normaliser, V, limits, b * n + i)
             if not REPLACEMENT:
                 for j in range(k):
                     row = tl.where(x == tl.sum(tl.where(places == j, taken, 0), axis=0), 0.0, row)
@@ -101,9 +107,61 @@ def draw_children(
                 masses = tl.where(chunks == chunk, rest, masses)
 
 
+class Read(NamedTuple):
+    """What is known of rows [B, n, V] that were read once: the temperature, the limits and the statistics, and
+    how the work was divided.
+    """
+
+    temperature: Tensor
+    limits: Tensor | None
+    maxima: Tensor
+    sums: Tensor
+    split: grid.Split
+
+
+def copied(sampling: Sampling, logits: Tensor, rows: Tensor, places: Tensor) -> Read:
+    """Reads logits [B, n, V] and copies them, filtered, to rows[:, places]; rows [B, I, V], places [n]."""
+    B, n, V = logits.shape
+    split = grid.Split.of(B * n, V, logits.device)
+    C, warps = split.count, max(1, split.size // grid.SIZES.statistics)
+    maxima, sums = torch.empty(2, B, n, C, device=logits.device)
+    temperature = torch.full((B, 2), sampling.heat, device=logits.device)
+    strides = logits.stride(0), logits.stride(1)
+    out = rows.stride(0), rows.stride(1)
+    if sampling.only_temperature:
+        grid.run(level_statistics, B * n * C)(
+            logits, temperature, places, rows, maxima, sums, *strides, *out, n, V, C, CHUNK=split.size,
+            num_warps=warps,
+        )  # fmt: skip
+        return Read(temperature, None, maxima, sums, split)
+    spans = logits.new_empty(B, n, C, split.size // grid.SIZES.span)
+    grid.run(chunk_statistics, B * n * C)(
+        logits, logits, temperature, maxima, sums, sums, spans, *strides, *strides, n, 0, V, 0, C,
+        CHUNK=split.size, SPAN=grid.SIZES.span, num_warps=warps,
+    )  # fmt: skip
+    limits = limit(sampling, logits, temperature, maxima, sums, spans)
+    grid.run(kept_statistics, B * n * C)(
+        logits, temperature, limits, spans, maxima, sums, rows, places, *strides, *out, n, 0, V, C,
+        SPAN=grid.SIZES.span, CHUNK=split.size, num_warps=warps,
+    )  # fmt: skip
+    return Read(temperature, limits, maxima, sums, split)
+
+
+def filtered(sampling: Sampling, logits: Tensor) -> Tensor:
+    """As `sampling.filtered`, of logits [B, n, V] in float32, bfloat16 or float16, without a sort.
+
+    The same tokens are kept up to rounding of the mass that top-p asks for, and the lowest id of equal ones.
+    """
+    logits = logits if logits.stride(-1) == 1 else logits.contiguous()
+    rows = torch.empty_like(logits, memory_format=torch.contiguous_format)
+    with torch.cuda.device_of(logits):  # Triton launches on the current device
+        copied(sampling, logits, rows, torch.arange(logits.shape[1], device=logits.device))
+    return rows
+
+
 def draw_level(
     logits: Tensor,
-    heat: float,
+    sampling: Sampling,
     uniforms: Tensor,
     own: Tensor,
     children: Tensor,
@@ -112,8 +170,8 @@ def draw_level(
     places: Tensor,
     replacement: bool,
 ) -> None:
-    """Draws the children of a level's n nodes from their logits [B, n, V] over `heat` into `tokens` [B, N],
-    and copies the logits to rows[:, places]; rows [B, I, V], places [n].
+    """Draws the children of a level's n nodes from their logits [B, n, V], filtered, into `tokens` [B, N],
+    and copies the filtered logits to rows[:, places]; rows [B, I, V], places [n].
 
     uniforms [B, N]: float64 below 1, one for each drafted node; own [n]: the place of each node's own token,
     -1 for the root; children [n, K]: the places of its children's tokens in drawing order, then -1. V stands
@@ -123,19 +181,12 @@ def draw_level(
     """
     B, n, V = logits.shape
     logits = logits if logits.stride(-1) == 1 else logits.contiguous()
-    split = Split.of(B * n, V, logits.device)
-    statistics = torch.empty(2, B, n, split.count, device=logits.device)
-    temperature = torch.full((B,), heat, device=logits.device)
     most, N = children.shape[1], tokens.shape[1]
-    strides = logits.stride(0), logits.stride(1)
     with torch.cuda.device_of(logits):  # Triton launches on the current device
-        run(level_statistics, B * n * split.count)(
-            logits, temperature, places, rows, *statistics, *strides, rows.stride(0), rows.stride(1), n, V,
-            split.count, CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
-        )  # fmt: skip
-        run(draw_children, B, n)(
-            logits, temperature, *statistics, uniforms.contiguous(), own, children, tokens, *strides, n, N, V,
-            split.count, K=most, REPLACEMENT=replacement, PLACES=max(2, triton.next_power_of_2(most)),
+        *read, split = copied(sampling, logits, rows, places)
+        grid.run(draw_children, B, n)(
+            logits, *read, uniforms.contiguous(), own, children, tokens, logits.stride(0), logits.stride(1),
+            n, N, V, split.count, K=most, REPLACEMENT=replacement, PLACES=max(2, triton.next_power_of_2(most)),
             CHUNKS=max(2, triton.next_power_of_2(split.count)), CHUNK=split.size,
-            num_warps=max(1, split.size // SIZES.draw),
+            num_warps=max(1, split.size // grid.SIZES.draw),
         )  # fmt: skip

@@ -7,18 +7,18 @@ chunk.
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.nodes import BELOW_ONE, CUT, FIELDS, LOG2_E, excess, law, next_child
+from draftproof.gpu.kernels.nodes import BELOW_ONE, CUT, FIELDS, excess, law, next_child, scales
 
 
 @triton.jit
 def residual(
-    target, proposal, norm_p, norm_q, scale, x, V, cut, f, parent_of, token_of, ids,
+    target, proposal, limits, line, norm_p, norm_q, scale_p, scale_q, x, V, cut, f, parent_of, token_of, ids,
     SAMPLED: tl.constexpr, NODES: tl.constexpr,
 ):  # fmt: skip
     """(p - cut q)+ at the ids x, 0 at the tokens of f's children."""
-    row = law(target, x, scale, norm_p, V)
+    row = law(target, x, scale_p, norm_p, V, limits, line)
     if SAMPLED:
-        row = excess(row, cut, law(proposal, x, scale, norm_q, V))
+        row = excess(row, cut, law(proposal, x, scale_q, norm_q, V))
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child < NODES:
         row = tl.where(x == tl.load(ids + child), 0.0, row)
@@ -52,7 +52,7 @@ def stop_of(parents, turn, ids, stop, b, tree_b, N, NODES: tl.constexpr):
 
 @triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def draw(
-    target, proposal, temperature, sums, normaliser, parents, rows, turn, ids, state, stop, swept,
+    target, proposal, temperature, limits, sums, normaliser, parents, rows, turn, ids, state, stop, swept,
     extra, error,
     node, token,  # [B] out
     target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr,
@@ -63,7 +63,7 @@ def draw(
     nodes = tl.arange(0, NODES)
     ids += b * N
     f, parent_of, token_of = stop_of(parents, turn, ids, stop, b, tree_b, N, NODES)
-    scale = LOG2_E / tl.load(temperature + b)
+    scale_p, scale_q = scales(temperature + 2 * b)
     u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
     fine = tl.load(error + b) == 0
 
@@ -88,7 +88,8 @@ def draw(
         chunk = tl.load(ids + child) // CHUNK
         x = chunk * CHUNK + tl.arange(0, CHUNK)
         kept = residual(
-            target, proposal, norm_p, norm_q, scale, x, V, cut, f, parent_of, token_of, ids, SAMPLED, NODES
+            target, proposal, limits, b * N + f, norm_p, norm_q, scale_p, scale_q, x, V, cut, f, parent_of,
+            token_of, ids, SAMPLED, NODES,
         )
         masses = tl.where(chunks == chunk, tl.sum(kept, axis=0), masses)
         child = next_child(f, child, parent_of, token_of, NODES)
@@ -102,7 +103,8 @@ def draw(
     chunk, left = choose(exact, u * tl.sum(exact, axis=0), chunks)
     x = chunk * CHUNK + tl.arange(0, CHUNK)
     kept = residual(
-        target, proposal, norm_p, norm_q, scale, x, V, cut, keeps, parent_of, token_of, ids, SAMPLED, NODES
+        target, proposal, limits, b * N + f, norm_p, norm_q, scale_p, scale_q, x, V, cut, keeps, parent_of,
+        token_of, ids, SAMPLED, NODES,
     )
     found, _ = choose(kept.to(tl.float64), left, x)
     tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))

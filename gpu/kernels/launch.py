@@ -1,22 +1,21 @@
 """Launches the kernels of one verification and allocates the memory they share; the host never waits."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
 
 import torch
 import triton
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.kernels import cells
+from draftproof.gpu.kernels import cells, grid
 from draftproof.gpu.kernels.draw import draw
+from draftproof.gpu.kernels.filtering import kept_statistics, limit
 from draftproof.gpu.kernels.nodes import CELLS, COINS, FIELDS, RATES, UNCAPPED
 from draftproof.gpu.kernels.opening import chunk_statistics, opening
 from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
+from draftproof.gpu.rows import PLAIN, Sampling
 from draftproof.gpu.verify import Batch, Outcome
 from draftproof.gpu.verify.cells import CLASSES, class_edges
 
@@ -32,44 +31,6 @@ RULES = {
 }
 WALKS = {"one-hot": False, "nss": True}
 """Name of a verifier of deterministic drafts -> whether siblings share a coin."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How the work is divided among programs and warps."""
-
-    chunk: int = 4096  # logits in the largest chunk
-    statistics: int = 2048  # logits per warp, in this kernel and the next two
-    sweep: int = 1024
-    draw: int = 512
-    opening: int = 8  # warps, if rates are bounded
-    group: int = 4  # chunks that one program of a sweep reads in turn, if there are more than
-    many: int = 8192
-
-
-SIZES = Sizes()
-"""Chosen by counting instructions and waits; `benchmarks.on_gpu.kernel_tuning` measures others on a GPU."""
-
-
-@dataclass(frozen=True)
-class Split:
-    """A row of V logits as `count` chunks of `size`."""
-
-    size: int
-    count: int
-
-    @classmethod
-    def of(cls, rows: int, V: int, device: torch.device) -> "Split":
-        """The largest chunks that give each processor four programs, but at least 1,024 logits each."""
-        size, programs = SIZES.chunk, 4 * processors(device)
-        while size > 1024 and rows * -(-V // size) < programs:
-            size //= 2
-        return cls(size, -(-V // size))
-
-
-def processors(device: torch.device) -> int:
-    """The number of a GPU's multiprocessors; 1 elsewhere."""
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
 @lru_cache(maxsize=64)
@@ -89,8 +50,10 @@ def rounds(tree: Tree) -> int:
     return max(map(sum, zip(entered, tried, strict=True)))
 
 
-def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
-    """Runs the kernels of that verifier on a batch of logits, with a temperature [B] for each request."""
+def launch(name: str, batch: Batch, temperature: Tensor, filters: Sampling = PLAIN) -> Outcome:
+    """Runs the kernels of that verifier on a batch of logits, with the target's and the proposal's temperature
+    [B, 2] for each request. The target's rows are filtered on the way; the proposal's are as they are.
+    """
     tree, target, proposal = batch.tree, batch.target, batch.proposal
     B, N, V = target.shape
     sampled = name in RULES and N > 1
@@ -100,7 +63,7 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
         target, proposal = target.float(), proposal.float()
     I = proposal.shape[1]
     device = target.device
-    split = Split.of(B * (N + I), V, device)
+    split = grid.Split.of(B * (N + I), V, device)
     target, proposal = (rows if rows.stride(-1) == 1 else rows.contiguous() for rows in (target, proposal))
     tokens, coins, extra = batch.tokens.contiguous(), batch.coins.contiguous(), batch.extra.contiguous()
     tree_b = 0 if tree.shared else N
@@ -130,21 +93,30 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
 
     of_target = (target.stride(0), target.stride(1))
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
-    logits = (target, proposal, temperature)
+    spans = limits = None
+    if not filters.only_temperature:
+        spans = target.new_empty(B, N, split.count, split.size // grid.SIZES.span)
     sizes = {"NODES": nodes, "CHUNKS": chunks}
-    whole_chunk = {"CHUNK": split.size, "num_warps": max(1, split.size // SIZES.draw)}
+    whole_chunk = {"CHUNK": split.size, "num_warps": max(1, split.size // grid.SIZES.draw)}
     programs = B * (N + I) * split.count
-    group = SIZES.group if programs > SIZES.many else 1
-    run(chunk_statistics, programs)(
-        *logits, maxima, sums, places, *strides, N, I, V, placed, split.count,
-        CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
+    group = grid.SIZES.group if programs > grid.SIZES.many else 1
+    grid.run(chunk_statistics, programs)(
+        target, proposal, temperature, maxima, sums, places, spans, *strides, N, I, V, placed, split.count,
+        CHUNK=split.size, SPAN=grid.SIZES.span, num_warps=max(1, split.size // grid.SIZES.statistics),
     )  # fmt: skip
+    if spans is not None:
+        limits = limit(filters, target, temperature, maxima, sums, spans)
+        grid.run(kept_statistics, B * N * split.count)(
+            target, temperature, limits, spans, maxima, sums, None, None, *of_target, 0, 0, N, I, V,
+            split.count, SPAN=grid.SIZES.span, CHUNK=split.size, num_warps=max(1, split.size // grid.SIZES.statistics),
+        )  # fmt: skip
+    logits = (target, proposal, temperature, limits)
     rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
-    run(opening, B)(
+    grid.run(opening, B)(
         *logits, maxima, sums, places, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, state, due, arrived, stop, error, *strides, tree_b, N, I, V, split.count, tree.depth,
         RULE=RULES.get(name, COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=split.size,
-        AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=SIZES.opening if placed else 4, **sizes,
+        AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=grid.SIZES.opening if placed else 4, **sizes,
     )  # fmt: skip
     if by_cells:
         places = proposal if batch.strata is None else batch.strata
@@ -157,48 +129,41 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
         cuts = torch.zeros(B, N, CLASSES, groups, device=device)
         strides = (*strides, places.stride(0), places.stride(1))
         strata = {"STRATA": batch.strata is not None, "G": groups}
-        run(cells.masses, B, N, split.count)(
-            target, proposal, places, temperature, normaliser, parents, rows, ids, found, *strides, tree_b,
+        grid.run(cells.masses, B, N, split.count)(
+            target, proposal, places, temperature, limits, normaliser, parents, rows, ids, found, *strides, tree_b,
             N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size, num_warps=8,
             **strata,
         )  # fmt: skip
-        run(plan, B)(
+        grid.run(plan, B)(
             found.double().sum(2), edges, state, ids, parents, levels, turn, noise, cuts, stop, tree_b, N,
             tree.depth, LIFT=name == "lifted-priority", K=most, G=groups,
             SIBLINGS=triton.next_power_of_2(most), NODES=nodes,
         )  # fmt: skip
-        given = (target, proposal, places, temperature, sums, normaliser, parents, rows, turn, ids, stop)
+        given = (target, proposal, places, temperature, limits, sums, normaliser, parents, rows, turn, ids, stop)
         given = (*given, cuts, edges.float(), swept)
-        run(cells.leave, B, split.count)(
+        grid.run(cells.leave, B, split.count)(
             *given, *strides, tree_b, N, I, V, split.count, NODES=nodes, **whole_chunk, **strata
         )
-        run(cells.draw, B)(
+        grid.run(cells.draw, B)(
             *given, extra, error, node, token, *strides, tree_b, N, I, V, split.count, **sizes,
             **whole_chunk, **strata,
         )  # fmt: skip
         return Outcome(node, token, error)
     if sampled:
         for step in range(1, rounds(tree) + 1):
-            run(sweep, B, -(-split.count // group), N - 1)(
+            grid.run(sweep, B, -(-split.count // group), N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, state, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, split.count, GROUP=group, RULE=RULES[name],
                 REPLACEMENT=tree.replacement, CHUNK=split.size,
-                num_warps=max(1, split.size // SIZES.sweep), **sizes,
+                num_warps=max(1, split.size // grid.SIZES.sweep), **sizes,
             )  # fmt: skip
     elif name in WALKS:
-        run(walk, B)(
-            target, temperature, sums, normaliser, parents, first, turn, noise, ids, state, stop,
+        grid.run(walk, B)(
+            target, temperature, limits, sums, normaliser, parents, first, turn, noise, ids, state, stop,
             *of_target, tree_b, N, V, split.count, ONE_COIN=WALKS[name], **sizes, **whole_chunk,
         )  # fmt: skip
-    run(draw, B)(
+    grid.run(draw, B)(
         *logits, sums, normaliser, parents, rows, turn, ids, state, stop, swept, extra, error,
         node, token, *strides, tree_b, N, I, V, split.count, SAMPLED=sampled, **sizes, **whole_chunk,
     )  # fmt: skip
     return Outcome(node, token, error)
-
-
-def run(kernel: Any, *programs: int) -> Callable[..., object]:
-    """A kernel on a grid of programs, without fused multiply and add: two kernels must round the same
-    expression alike.
-    """
-    return partial(kernel[programs], enable_fp_fusion=False)

@@ -35,12 +35,30 @@ LEAST = tl.constexpr(1e-6)
 
 
 @triton.jit
-def law(row, x, scale, normaliser, V):
+def limited(logits, x, limits, line):
+    """The logits of the ids x of a row, or -inf where a filter drops them; see `filtering.find_limits`."""
+    if limits is not None:
+        least = tl.load(limits + 2 * line)
+        last = tl.load(limits + 2 * line + 1).to(tl.int32)
+        logits = tl.where((logits < least) | ((logits == least) & (x > last)), -float("inf"), logits)
+    return logits
+
+
+@triton.jit
+def law(row, x, scale, normaliser, V, limits=None, line=0):
     """The probabilities 2^(scale logit - normaliser) of the ids x, with one rounding of the power; 0
     beyond V.
     """
     logits = tl.load(row + x, mask=x < V, other=-float("inf")).to(tl.float32)
-    return tl.exp2(tl.fma(logits, scale, -normaliser))
+    return tl.exp2(tl.fma(limited(logits, x, limits, line), scale, -normaliser))
+
+
+@triton.jit
+def scales(temperature):
+    """What a request's logits are multiplied by: (the target's, the proposal's)."""
+    of_target = LOG2_E / tl.load(temperature)
+    of_proposal = LOG2_E / tl.load(temperature + 1)
+    return of_target, of_proposal
 
 
 @triton.jit
@@ -140,15 +158,15 @@ def enter(
 
 @triton.jit
 def settle(
-    target, proposal, temperature, places, normaliser, parents, rows, turn, ids, state, noise, due, stop,
-    parent_of, token_of, target_n, proposal_n, N, V, C: tl.constexpr, RULE: tl.constexpr,
+    target, proposal, temperature, limits, places, normaliser, parents, rows, turn, ids, state, noise, due,
+    stop, first, parent_of, token_of, target_n, proposal_n, N, V, C: tl.constexpr, RULE: tl.constexpr,
     NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr, AT_ONCE: tl.constexpr,
 ):  # fmt: skip
     """Clears `due` for an only child if the bounds decide its parent's coin, and lowers `stop` to the turn of
     a parent that is certainly accepted. The bounds use the tokens around each chunk's largest target logit.
-    All pointers are to this request's part.
+    All pointers are to this request's part, but limits, whose part begins with the row `first`.
     """
-    scale = LOG2_E / tl.load(temperature)
+    scale_p, scale_q = scales(temperature)
     chunks = tl.arange(0, CHUNKS)
     for start in range(0, N, AT_ONCE):
         v = start + tl.arange(0, AT_ONCE)
@@ -166,13 +184,14 @@ def settle(
             norm_q = tl.load(normaliser + N + row, mask=unsure, other=0.0)
             own = target + f.to(tl.int64)[:, None, None] * target_n + x
             p_logit = tl.load(own, mask=inside, other=-float("inf")).to(tl.float32)
+            p_logit = limited(p_logit, x, limits, (first + f)[:, None, None])
             own = proposal + row.to(tl.int64)[:, None, None] * proposal_n + x
             q_logit = tl.load(own, mask=inside, other=-float("inf")).to(tl.float32)
             rate = tl.load(state + RATE * N + f, mask=unsure, other=0.0)
             coin = tl.load(noise + f, mask=unsure, other=0.0)
 
-            a_p = rate[:, None, None] * tl.exp2(tl.fma(p_logit, scale, -norm_p[:, None, None]))
-            q = tl.exp2(tl.fma(q_logit, scale, -norm_q[:, None, None]))
+            a_p = rate[:, None, None] * tl.exp2(tl.fma(p_logit, scale_p, -norm_p[:, None, None]))
+            q = tl.exp2(tl.fma(q_logit, scale_q, -norm_q[:, None, None]))
             shared = tl.sum(tl.sum(tl.minimum(a_p, q), axis=2), axis=1)
             kept = tl.sum(tl.sum(tl.maximum(a_p - q, 0.0), axis=2), axis=1)
             # Add the drafted token, unless it is one of these tokens.

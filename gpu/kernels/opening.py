@@ -9,28 +9,43 @@ probabilities, errors and the first rates.
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.nodes import BELOW_ONE, CELLS, COINS, FIELDS, LOG2_E, OCTET, PP, QQ, enter, settle
+from draftproof.gpu.kernels.nodes import (
+    BELOW_ONE,
+    CELLS,
+    COINS,
+    FIELDS,
+    LOG2_E,
+    OCTET,
+    PP,
+    QQ,
+    enter,
+    limited,
+    scales,
+    settle,
+)
 
 
 @triton.jit(do_not_specialize=["N", "I", "placed"])
 def chunk_statistics(
     target,  # [B, N, V] logits
     proposal,  # [B, I, V] logits, of the same type
-    temperature,  # [B]
+    temperature,  # [B, 2]: of the target and of the proposal
     maxima,  # [B, N + I, C] out: the largest logit / temperature of each chunk, times log2 e
     sums,  # [B, N + I, C] out: sum of exp(logit / temperature), divided by 2^maximum
     places,  # [B, placed, C] out: the octet of the target's row with the largest logit of each chunk
+    spans,  # [B, N, C, CHUNK / SPAN] out, or None: the largest logits of the target's spans
     target_b, target_n, proposal_b, proposal_n, N, I, V,
     placed,  # N, or 0 if `places` is not needed
     C: tl.constexpr,
     CHUNK: tl.constexpr,
+    SPAN: tl.constexpr,
 ):  # fmt: skip
     """One program per chunk; `normalise` combines the chunks in the next kernel, so that no program waits."""
     program = tl.program_id(0)
     line = program // C
     b = (line // (N + I)).to(tl.int64)
     row = line % (N + I)
-    scale = LOG2_E / tl.load(temperature + b)
+    scale = LOG2_E / tl.load(temperature + 2 * b + (row >= N).to(tl.int32))
     of_target = target + b * target_b + row.to(tl.int64) * target_n
     of_proposal = proposal + b * proposal_b + (row - N).to(tl.int64) * proposal_n
     x = program % C * CHUNK + tl.arange(0, CHUNK)
@@ -42,6 +57,11 @@ def chunk_statistics(
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     tl.store(maxima + program, maximum)
     tl.store(sums + program, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))
+    if spans is not None:
+        if row < N:
+            each = tl.max(tl.reshape(groups, [CHUNK // SPAN, SPAN // OCTET]), axis=1)
+            first = ((b * N + row) * C + program % C) * (CHUNK // SPAN)
+            tl.store(spans + first + tl.arange(0, CHUNK // SPAN), each.to(spans.dtype.element_ty))
     if row < placed:
         index = tl.arange(0, CHUNK // OCTET)
         group = program % C * (CHUNK // OCTET) + tl.max(tl.where(groups == largest, index, 0), axis=0)
@@ -74,6 +94,7 @@ def opening(
     target,
     proposal,
     temperature,
+    limits,  # [B, N, 2] of the target's rows, or None; see `filtering.find_limits`
     maxima,  # [B, N + I, C]
     sums,  # [B, N + I, C] in and out
     places,  # [B, N, C]
@@ -103,7 +124,7 @@ def opening(
     token = tl.load(tokens + b * (N - 1) + nodes - 1, mask=below, other=-1)
     coin = tl.load(coins + b * (N - 1) + nodes - 1, mask=below, other=0.0)
     uniform = tl.load(extra + b)
-    scale = LOG2_E / tl.load(temperature + b)
+    scale_p, scale_q = scales(temperature + 2 * b)
     bad_token = (token < -1) | (token >= V)
     within = below & (token >= 0) & (bad_token == 0)
     at = tl.where(within, token, 0).to(tl.int64)
@@ -123,14 +144,15 @@ def opening(
         there = there & (tl.gather(there.to(tl.int32), parent, 0) > 0)
     drawn = there & within
     norm_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
-    p = tl.exp2(tl.fma(p_logit.to(tl.float32), scale, -norm_p))
+    p_logit = limited(p_logit.to(tl.float32), at, limits, b * N + parent)
+    p = tl.exp2(tl.fma(p_logit, scale_p, -norm_p))
     own = tl.load(normaliser + nodes, mask=there & node, other=0.0)
     bad_target = there & node & ((tl.abs(own) < float("inf")) == 0)
     q = tl.full([NODES], 1.0, tl.float32)
     bad_proposal = node & (nodes < 0)
     if SAMPLED:
         norm_q = tl.load(normaliser + N + row, mask=known & drawn, other=float("inf"))
-        q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale, -norm_q))
+        q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale_q, -norm_q))
         bad_proposal = drawn & ((tl.abs(norm_q) < float("inf")) == 0)
 
     bad_coin = (((coin >= 0) & (coin <= 1)) == 0) & below
@@ -159,8 +181,8 @@ def opening(
         if RULE != COINS:
             tl.debug_barrier()
             settle(
-                target + b * target_b, proposal + b * proposal_b, temperature + b, places + b * N * C,
-                normaliser, parents + b * tree_b, rows + b * tree_b, turn + b * tree_b, ids + b * N,
-                state, noise + b * N, due + b * N, stop + b, parent_of, ids_now, target_n, proposal_n,
+                target + b * target_b, proposal + b * proposal_b, temperature + 2 * b, limits,
+                places + b * N * C, normaliser, parents + b * tree_b, rows + b * tree_b, turn + b * tree_b, ids + b * N,
+                state, noise + b * N, due + b * N, stop + b, b * N, parent_of, ids_now, target_n, proposal_n,
                 N, V, C, RULE, NODES, CHUNKS, CHUNK, AT_ONCE,
             )  # fmt: skip

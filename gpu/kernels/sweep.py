@@ -28,6 +28,7 @@ def sweep(
     target,
     proposal,
     temperature,
+    limits,
     sums,  # [B, N + I, C] chunk masses; rejected tokens are removed from rows of q
     normaliser, parents, rows, turn, noise, ids, state, due, arrived, stop,
     swept,  # [B, N, C] out: masses of (p - cut q)+ after a child's rejection
@@ -55,7 +56,8 @@ def sweep(
     rest = tl.load(state + REST * N + f, mask=needed, other=0.0)
     row = tl.load(rows + b * tree_b + f, mask=needed, other=0).to(tl.int32)
     norm_p = tl.load(normaliser + b * (N + I) + f, mask=needed, other=0.0)
-    t = tl.load(temperature + b, mask=needed, other=1.0)
+    of_p = tl.load(temperature + 2 * b, mask=needed, other=1.0)
+    of_q = tl.load(temperature + 2 * b + 1, mask=needed, other=1.0)
     if needed:
         # Other programs may lower `stop` meanwhile. An atomic gives all threads the same value, a load might
         # not.
@@ -64,13 +66,15 @@ def sweep(
         norm_q = tl.load(normaliser + b * (N + I) + N + row)
         possible = (rate > 0) & (mass > 0) & (rest > 0)
         cut = tl.where(possible, tl.minimum(cut + mass / (rate * rest), LARGEST), cut)
-        scale = LOG2_E / t
+        scale_p = LOG2_E / of_p
+        scale_q = LOG2_E / of_q
         target += b * target_b + f.to(tl.int64) * target_n
         proposal += b * proposal_b + row.to(tl.int64) * proposal_n
         swept += (b * N + v) * C
         for chunk in range(start, tl.minimum(start + GROUP, C)):
             x = chunk * CHUNK + tl.arange(0, CHUNK)
-            p, q = law(target, x, scale, norm_p, V), law(proposal, x, scale, norm_q, V)
+            p = law(target, x, scale_p, norm_p, V, limits, b * N + f)
+            q = law(proposal, x, scale_q, norm_q, V)
             tl.store(swept + chunk, tl.sum(excess(p, cut, q), axis=0))
 
         tl.debug_barrier()  # this program's masses must be stored before it counts as arrived
@@ -94,7 +98,7 @@ def sweep(
                 if REPLACEMENT == 0:
                     masses = sums + (b * (N + I) + N + row) * C
                     rest = drop(
-                        proposal, norm_q, scale, masses, f, v, parent_of, token_of, ids, V, C, NODES,
+                        proposal, norm_q, scale_q, None, 0, masses, f, v, parent_of, token_of, ids, V, C, NODES,
                         CHUNKS, CHUNK,
                     )  # fmt: skip
                 tl.store(state + REST * N + f, rest)
@@ -117,7 +121,7 @@ def sweep(
 
 @triton.jit
 def drop(
-    row, normaliser, scale, masses, f, v, parent_of, token_of, ids, V, C, NODES: tl.constexpr,
+    row, normaliser, scale, limits, line, masses, f, v, parent_of, token_of, ids, V, C, NODES: tl.constexpr,
     CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
 ):  # fmt: skip
     """The mass of f's row without the tokens of its children up to v; tokens before v's were dropped earlier.
@@ -126,7 +130,7 @@ def drop(
     """
     chunk = tl.load(ids + v) // CHUNK
     x = chunk * CHUNK + tl.arange(0, CHUNK)
-    kept = law(row, x, scale, normaliser, V)
+    kept = law(row, x, scale, normaliser, V, limits, line)
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child <= v:
         kept = tl.where(x == tl.load(ids + child), 0.0, kept)

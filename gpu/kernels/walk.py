@@ -11,7 +11,7 @@ from draftproof.gpu.kernels.sweep import drop
 
 @triton.jit(do_not_specialize=["tree_b", "N"])
 def walk(
-    target, temperature, sums, normaliser, parents,
+    target, temperature, limits, sums, normaliser, parents,
     first,  # [1 or B, N]: each node's first sibling
     turn, noise, ids, state, stop, target_b, target_n, tree_b, N, V, C: tl.constexpr,
     ONE_COIN: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
@@ -28,7 +28,7 @@ def walk(
     noise += b * N
     token_of = tl.load(ids + nodes, mask=below, other=-1)
     state += b * FIELDS * N
-    scale = LOG2_E / tl.load(temperature + b)
+    scale = LOG2_E / tl.load(temperature + 2 * b)
 
     f = tl.full([], 0, tl.int32)
     reach = tl.full([], 0.0, tl.float32)
@@ -53,7 +53,7 @@ def walk(
             if ONE_COIN == 0:
                 rest = drop(
                     target + b * target_b + f.to(tl.int64) * target_n, tl.load(normaliser + b * N + f),
-                    scale, sums + (b * N + f) * C, f, v, parent_of, token_of, ids, V, C, NODES, CHUNKS,
+                    scale, limits, b * N + f, sums + (b * N + f) * C, f, v, parent_of, token_of, ids, V, C, NODES, CHUNKS,
                     CHUNK,
                 )  # fmt: skip
             v = next_child(f, v, parent_of, token_of, NODES)

@@ -134,7 +134,7 @@ def test_kernels_are_launched_without_a_look_at_anything(name, draft, settings, 
     launch = pytest.importorskip("draftproof.gpu.kernels.launch")
     launched = []
     monkeypatch.setattr(launch, "rounds", lambda tree: 2)
-    monkeypatch.setattr(launch, "run", lambda kernel, *_: lambda *_, **__: launched.append(kernel))
+    monkeypatch.setattr(launch.grid, "run", lambda kernel, *_: lambda *_, **__: launched.append(kernel))
     tree = MOVED[draft]
     batch = Batch(tree, *given(tree, device, torch.bfloat16))
     outcome = kernels.verify(name, batch, **on(device, settings))

@@ -59,10 +59,10 @@ def test_a_step_moves_few_rows(way, monkeypatch):
 @pytest.fixture
 def by_kernels(monkeypatch):
     pytest.importorskip("triton", reason="the kernels need Triton")
-    from draftproof.gpu.kernels import launch
+    from draftproof.gpu.kernels import grid
 
     monkeypatch.setattr(kernels, "compiled_for", lambda device: True)
-    monkeypatch.setattr(launch, "processors", lambda device: 132)
+    monkeypatch.setattr(grid, "processors", lambda device: 132)
 
 
 @pytest.mark.slow

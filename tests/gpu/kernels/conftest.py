@@ -14,9 +14,9 @@ def many_processors():
     if torch.cuda.is_available():
         yield
         return
-    from draftproof.gpu.kernels import launch
+    from draftproof.gpu.kernels import grid
 
-    with mock.patch.object(launch, "processors", return_value=132):
+    with mock.patch.object(grid, "processors", return_value=132):
         yield
 
 

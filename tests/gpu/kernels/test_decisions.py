@@ -12,7 +12,7 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 
 
 from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.kernels import launch, verify  # noqa: E402
+from draftproof.gpu.kernels import grid, launch, verify  # noqa: E402
 from draftproof.gpu.rows import probabilities  # noqa: E402
 from draftproof.gpu.verify import named  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, draft  # noqa: E402
@@ -60,8 +60,8 @@ def test_a_coin_on_each_side_of_every_threshold(name, tree, device):
 @pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), ("rrs", Tree.of_shape(PAIR))])
 def test_a_program_that_reads_two_chunks_in_turn(name, tree, device):
     """Three chunks, so that the last program of a sweep has one left."""
-    grouped = replace(launch.SIZES, chunk=1024, group=2, many=0)
-    with mock.patch.object(launch, "SIZES", grouped):
+    grouped = replace(grid.SIZES, chunk=1024, group=2, many=0)
+    with mock.patch.object(grid, "SIZES", grouped):
         assert_agree(draft(tree, 3, 3000, seed=14, spread=1.0).to(device), name)
 
 

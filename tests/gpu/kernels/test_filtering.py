@@ -1,5 +1,6 @@
 """Top-k, top-p and min-p by a kernel: the tokens that plain torch keeps, and how often a logit is moved."""
 
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -25,17 +26,16 @@ SETTINGS = [
 
 
 def by_kernel(sampling, logits):
-    from draftproof.gpu.kernels import filtering
+    from draftproof.gpu.kernels.drafting import filtered
 
-    return filtering.filtered(sampling, logits)
+    return filtered(sampling, logits)
 
 
 @pytest.fixture
 def blocks(monkeypatch):
-    from draftproof.gpu.kernels import filtering
+    from draftproof.gpu.kernels import grid
 
-    monkeypatch.setattr(filtering, "BLOCK", 128)  # three of them
-    monkeypatch.setattr(filtering, "SPAN", 8)
+    monkeypatch.setattr(grid, "SIZES", replace(grid.SIZES, chunk=128, span=8, search=128))  # three chunks
 
 
 def rows(*sizes):
