@@ -48,7 +48,7 @@ class Draft:
 
     @property
     def unscaled(self) -> tuple[Tensor | None, float]:
-        """(logits, heat): the rows as logits that are to be divided by `heat`; None for deterministic drafts."""
+        """(logits, heat): the rows as logits to be divided by `heat`; None for deterministic drafts."""
         if self.logits is not None:
             return self.logits, self.heat
         return None if self.rows is None else self.rows.log(), 1.0

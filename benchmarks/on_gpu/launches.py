@@ -3,8 +3,8 @@
     compute-sanitizer --tool memcheck python -m benchmarks.on_gpu.launches
 
 Two children are drawn and each verifier is run once on two requests with a vocabulary of 5,000 tokens, which
-is no multiple of a block. Without a GPU it runs in Triton's interpreter, where the checker
-sees nothing.
+is no multiple of a block; with top-k and top-p only where that launches something else. Without a GPU it runs
+in Triton's interpreter, where the checker sees nothing.
 """
 
 import os
@@ -16,9 +16,11 @@ import torch
 from draftproof.gpu.bench.cases import make
 from draftproof.gpu.kernels import NAMES, verify
 from draftproof.gpu.kernels.drafting import draw_level
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import named
 
 VOCAB, GAMMA, BATCH = 5000, 2, 2
+FILTERS = {"top_k": 20, "top_p": 0.9}
 
 
 def main() -> None:
@@ -27,10 +29,15 @@ def main() -> None:
     tokens = torch.zeros(BATCH, 2, dtype=torch.long, device=device)
     root = torch.tensor([-1], device=device), torch.tensor([[0, 1]], device=device)
     uniforms, place = torch.rand(BATCH, 2, device=device).double(), torch.zeros_like(root[0])
-    draw_level(logits, Sampling(top_k=20, top_p=0.9), uniforms, *root, tokens, logits.clone(), place, replacement=False)
+    for filters in ({}, FILTERS):
+        given = uniforms, *root, tokens, logits.clone(), place
+        draw_level(logits, Sampling(**filters), *given, replacement=False)
     for name in NAMES:
         draft = "tree" if "tree without replacement" in named(name).drafts else "chain"
-        verify(name, make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16))
+        case = make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16)
+        verify(name, case)
+        if name in ("block", "one-hot"):
+            verify(name, case, **FILTERS)
         if device.type == "cuda":
             torch.cuda.synchronize()
         print(f"launched {name}", flush=True)

@@ -72,9 +72,10 @@ def verify(
     The logits are float32, bfloat16 or float16. Each is read once for its softmax, and again only in rows
     whose rejections matter. The temperature is a number, or a tensor of B positive numbers, one per request
     (0 gives error 1 there); it costs no extra pass. top_k, top_p, min_p and the temperature 0 are applied to
-    both sides; if they are numbers, the target's rows are read again only where they are kept. `draft_heat`:
-    the proposal's logits are filtered already, and are to be divided by this number. Only the shape of a shared tree is read back from the device, once. Raises BadInput if
-    Triton is missing or shapes do not fit; a fault in one request is reported in `Outcome.error`. The call is
+    both sides; if all are numbers, a target row is read again only where logits are kept, and never written.
+    `draft_heat`: the proposal's logits are filtered already, and are to be divided by this number. Only the
+    shape of a shared tree is read back from the device, once. Raises BadInput if Triton is missing, shapes do
+    not fit or a number is out of range; a fault in one request is reported in `Outcome.error`. The call is
     that of `gpu.verify.from_logits`, which has an example.
     """
     if not AVAILABLE:
@@ -91,7 +92,7 @@ def verify(
     asked = any(isinstance(given, Tensor) or given != NEUTRAL[each] for each, given in filters.items())
     asked = asked or (not isinstance(temperature, Tensor) and temperature <= 0)
     sampling = PLAIN
-    if asked and (any(isinstance(each, Tensor) for each in settings) or not searched(batch.target)):
+    if asked and (any(isinstance(each, Tensor) for each in settings) or not searched(batch)):
         heat = temperature.reshape(-1, 1, 1) if isinstance(temperature, Tensor) else temperature
         law = partial(probabilities, temperature=heat, **filters)
         filtered = batch.map_rows(lambda logits: law(logits).log())
@@ -102,7 +103,7 @@ def verify(
         must_be_settings(temperature, **filters)
         sampling = Sampling(temperature, **filters)
         temperature = sampling.heat
-        if draft_heat is None and batch.proposal is not None:
+        if draft_heat is None and batch.proposal is not None and batch.proposal.numel():
             from draftproof.gpu.kernels.drafting import filtered as filter_rows
 
             batch = replace(batch, proposal=filter_rows(sampling, batch.proposal))
@@ -117,6 +118,8 @@ def verify(
         return launch(name, batch, heats, sampling)
 
 
-def searched(logits: Tensor) -> bool:
+def searched(batch: Batch) -> bool:
     """Whether a kernel can filter these logits."""
-    return logits.dtype in (torch.float32, torch.bfloat16, torch.float16) and logits.shape[-1] < 2**24
+    sides = (batch.target,) if batch.proposal is None else (batch.target, batch.proposal)
+    types = {logits.dtype for logits in sides} - {torch.float32, torch.bfloat16, torch.float16}
+    return not types and len(batch.target) > 0 and batch.target.shape[-1] < 2**24

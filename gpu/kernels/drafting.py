@@ -108,8 +108,8 @@ def draw_children(
 
 
 class Read(NamedTuple):
-    """What is known of rows [B, n, V] that were read once: the temperature, the limits and the statistics, and
-    how the work was divided.
+    """What is known of rows [B, n, V] that were read once: their temperature, limits and statistics, and how
+    the work was divided.
     """
 
     temperature: Tensor
@@ -186,7 +186,8 @@ def draw_level(
         *read, split = copied(sampling, logits, rows, places)
         grid.run(draw_children, B, n)(
             logits, *read, uniforms.contiguous(), own, children, tokens, logits.stride(0), logits.stride(1),
-            n, N, V, split.count, K=most, REPLACEMENT=replacement, PLACES=max(2, triton.next_power_of_2(most)),
+            n, N, V, split.count, K=most, REPLACEMENT=replacement,
+            PLACES=max(2, triton.next_power_of_2(most)),
             CHUNKS=max(2, triton.next_power_of_2(split.count)), CHUNK=split.size,
             num_warps=max(1, split.size // grid.SIZES.draw),
         )  # fmt: skip

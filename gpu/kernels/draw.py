@@ -88,8 +88,23 @@ def draw(
         chunk = tl.load(ids + child) // CHUNK
         x = chunk * CHUNK + tl.arange(0, CHUNK)
         kept = residual(
-            target, proposal, limits, b * N + f, norm_p, norm_q, scale_p, scale_q, x, V, cut, f, parent_of,
-            token_of, ids, SAMPLED, NODES,
+            target,
+            proposal,
+            limits,
+            b * N + f,
+            norm_p,
+            norm_q,
+            scale_p,
+            scale_q,
+            x,
+            V,
+            cut,
+            f,
+            parent_of,
+            token_of,
+            ids,
+            SAMPLED,
+            NODES,
         )
         masses = tl.where(chunks == chunk, tl.sum(kept, axis=0), masses)
         child = next_child(f, child, parent_of, token_of, NODES)
@@ -103,8 +118,23 @@ def draw(
     chunk, left = choose(exact, u * tl.sum(exact, axis=0), chunks)
     x = chunk * CHUNK + tl.arange(0, CHUNK)
     kept = residual(
-        target, proposal, limits, b * N + f, norm_p, norm_q, scale_p, scale_q, x, V, cut, keeps, parent_of,
-        token_of, ids, SAMPLED, NODES,
+        target,
+        proposal,
+        limits,
+        b * N + f,
+        norm_p,
+        norm_q,
+        scale_p,
+        scale_q,
+        x,
+        V,
+        cut,
+        keeps,
+        parent_of,
+        token_of,
+        ids,
+        SAMPLED,
+        NODES,
     )
     found, _ = choose(kept.to(tl.float64), left, x)
     tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))

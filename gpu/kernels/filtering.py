@@ -1,10 +1,11 @@
-"""Filters of whole rows of logits (top-k, top-p, min-p, greedy) without a sort: the last logit kept, by a search.
+"""Filters of whole rows of logits (top-k, top-p, min-p, greedy) without a sort: a search for what is kept.
 
-The statistics of a row, which are needed anyway, include the largest logit of each span. The maxima alone bound
-the last logit kept from below: k of them, or maxima of the mass that top-p asks for, reach the bound. One
-program a row gathers the logits that reach it, from spans whose maxima do, and searches in these. What it finds
-are the row's limits, the least logit kept and the last id that has it, which every later reader of the row
-applies. A second pass over the statistics reads only the spans that reach the limit.
+The statistics of a row, which are needed anyway, include the largest logit of each span. The maxima alone
+bound the last logit kept from below: k of them, or maxima of the mass that top-p asks for, reach the bound.
+One program a row gathers the logits that reach it, from spans whose maxima do, and searches in these. What it
+finds are the row's limits: the least logit kept, and the last id that has it. Each later reader of the row
+applies them, so that no filtered row is written. The statistics of what is kept are taken from the spans that
+reach the limit.
 """
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
@@ -39,53 +40,23 @@ def value(key, LOW: tl.constexpr):
 @triton.jit
 def masses(logits, shift, scale):
     """Probabilities of tokens with these logits, over that of the likeliest token, whose logit is `shift`."""
-    return tl.exp2((logits - shift) * scale).to(tl.float64)
+    return tl.exp2((logits - shift) * scale)
 
 
 @triton.jit
-def block(head, some, start, count, BLOCK: tl.constexpr):
-    """(x, logits): the places from `start` on, and the logits some[:count] there; `head` has the first ones."""
-    x = start + tl.arange(0, BLOCK)
-    later = tl.load(some + x, mask=(x < count) & (start > 0), other=-float("inf"))
-    return x, tl.where(start > 0, later, head).to(tl.float32)
-
-
-@triton.jit
-def around(head, some, count, edge, shift, scale, LOW: tl.constexpr, BLOCK: tl.constexpr):
-    """(mass, number) of the logits some[:count] above the integer `edge`, then of those that have it."""
-    mass_above, mass_at = tl.full([], 0, tl.float64), tl.full([], 0, tl.float64)
-    above, at = tl.full([], 0, tl.int32), tl.full([], 0, tl.int32)
-    for start in range(0, count, BLOCK):
-        x, logits = block(head, some, start, count, BLOCK)
-        key, mass = ordered(logits, LOW), masses(logits, shift, scale)
-        mass_above += tl.sum(tl.where(key > edge, mass, 0.0), axis=0)
-        mass_at += tl.sum(tl.where(key == edge, mass, 0.0), axis=0)
-        above += tl.sum(((key > edge) & (x < count)).to(tl.int32), axis=0)
-        at += tl.sum(((key == edge) & (x < count)).to(tl.int32), axis=0)
-    return mass_above, above, mass_at, at
-
-
-@triton.jit
-def last_kept(
-    head, some, count, least, most, need, shift, scale,
-    MASS: tl.constexpr, LOW: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    """The largest integer from `least` to `most` so that the logits some[:count] from it on have the mass
-    `need`, or are as many; `least` if there is none. Each pass leaves a quarter of the integers.
+def last_kept(logits, least, most, need, shift, scale, MASS: tl.constexpr, LOW: tl.constexpr):
+    """The largest integer from `least` to `most` so that the logits from it on have the mass `need`, or are
+    as many; `least` if there is none. Each round leaves a quarter of the integers.
     """
+    key = ordered(logits, LOW).to(tl.int64)
+    each = masses(logits, shift, scale).to(tl.float64) if MASS else tl.full(logits.shape, 1, tl.float64)
     least, most = least.to(tl.int64), most.to(tl.int64)
     while least < most:
         unit = (most - least) // 4 + 1
-        first = tl.full([], 0, tl.float64)
-        second, third = first, first
-        for start in range(0, count, BLOCK):
-            x, logits = block(head, some, start, count, BLOCK)
-            key = ordered(logits, LOW)
-            added = masses(logits, shift, scale) if MASS else (x < count).to(tl.float64)
-            first += tl.sum(tl.where(key >= least + unit, added, 0.0), axis=0)
-            second += tl.sum(tl.where(key >= least + 2 * unit, added, 0.0), axis=0)
-            third += tl.sum(tl.where(key >= least + 3 * unit, added, 0.0), axis=0)
-        settled = (first >= need).to(tl.int64) + (second >= need).to(tl.int64) + (third >= need).to(tl.int64)
+        settled = tl.full([], 0, tl.int64)
+        for part in tl.static_range(1, 4):
+            reached = tl.sum(tl.where(key >= least + part * unit, each, 0.0), axis=0) >= need
+            settled += reached.to(tl.int64)
         least += unit * settled
         most = tl.minimum(most, least + unit - 1)
     return least.to(tl.int32)
@@ -93,12 +64,79 @@ def last_kept(
 
 @triton.jit
 def read_spans(row, reached, start, count, V, SPAN: tl.constexpr, BLOCK: tl.constexpr):
-    """(x, logits) [BLOCK]: the ids and logits of a row in the `count` spans reached, from place `start` on."""
+    """(x, logits) [BLOCK]: ids and logits of a row in the `count` spans reached, from place `start` on."""
     at = start // SPAN + tl.arange(0, BLOCK // SPAN)
     span = tl.load(reached + at, mask=at < count, other=-1)
     x = span[:, None] * SPAN + tl.arange(0, SPAN)[None, :]
     logits = tl.load(row + x, mask=(span >= 0)[:, None] & (x < V), other=-float("inf"))
-    return tl.reshape(x, (BLOCK,)), tl.reshape(logits, (BLOCK,))
+    return tl.reshape(x, (BLOCK,)), tl.reshape(logits, (BLOCK,)).to(tl.float32)
+
+
+@triton.jit
+def thresholds(least, most, by_value, LOW: tl.constexpr):
+    """`least`, then seven rising integers up to `most`, so far apart, or so far apart in value."""
+    part = tl.arange(0, 8)
+    between = (least + (most.to(tl.int64) - least) * part // 8).to(tl.int32)
+    if by_value:
+        share = part.to(tl.float32) / 8
+        between = ordered(value(least, LOW) * (1 - share) + value(most, LOW) * share, LOW)
+    return tl.where(part > 0, tl.minimum(tl.maximum(between, least + 1), most), least)
+
+
+@triton.jit
+def search(
+    row, reached, found, gathered, held, V, least, most, need, shift, scale,
+    MASS: tl.constexpr, LOW: tl.constexpr, SPAN: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """(edge, mass above, number above, number at it, held): as `last_kept`, of the logits of a row in the
+    `found` spans reached. While more than BLOCK logits are left, each pass over the spans leaves one part of
+    eight. held: how many logits are gathered, if these are all from `least` on, else 0.
+    """
+    mass_above = tl.full([], 0, tl.float64)
+    above, count = tl.full([], 0, tl.int32), tl.where(held > 0, held, found * SPAN)
+    part, passes = tl.arange(0, 8), tl.full([], 0, tl.int32)
+    more = count > BLOCK
+    while more:
+        at = thresholds(least, most, passes % 2 == 0, LOW)
+        mass, number = tl.zeros([8], tl.float64), tl.zeros([8], tl.int32)
+        for start in range(0, found * SPAN, BLOCK):
+            _, logits = read_spans(row, reached, start, found, V, SPAN, BLOCK)
+            from_it = ordered(logits, LOW)[:, None] >= at[None, :]
+            mass += tl.sum(tl.where(from_it, masses(logits, shift, scale)[:, None], 0.0), axis=0)
+            number += tl.sum(from_it.to(tl.int32), axis=0)
+        enough = (mass if MASS else number) >= need
+        chosen = tl.maximum(tl.sum(enough.to(tl.int32), axis=0) - 1, 0)
+        mine, after = part == chosen, part == chosen + 1
+        if chosen < 7:
+            most = tl.sum(tl.where(after, at, 0), axis=0) - 1
+            mass_above = tl.sum(tl.where(after, mass, 0.0), axis=0)
+            above = tl.sum(tl.where(after, number, 0), axis=0)
+        least = tl.sum(tl.where(mine, at, 0), axis=0)
+        count = tl.sum(tl.where(mine, number, 0), axis=0) - above
+        more = (count > BLOCK) & (least < most)
+        passes += 1
+    if count <= BLOCK:
+        count = held
+        for start in range(0, tl.where(held > 0, 0, found * SPAN), BLOCK):
+            _, logits = read_spans(row, reached, start, found, V, SPAN, BLOCK)
+            key = ordered(logits, LOW)
+            taken = (key >= least) & (key <= most)
+            tl.store(gathered + count + tl.cumsum(taken.to(tl.int32), axis=0) - 1, logits, mask=taken)
+            count += tl.sum(taken.to(tl.int32), axis=0)
+        tl.debug_barrier()
+        place = tl.arange(0, BLOCK)
+        held = tl.where(above > 0, 0, count)
+        logits = tl.load(gathered + place, mask=place < count, other=-float("inf"))
+        key = ordered(logits, LOW)
+        least = tl.min(tl.where(place < count, key, most), axis=0)
+        rest = need - (mass_above if MASS else above)
+        least = last_kept(logits, least, most, rest, shift, scale, MASS, LOW)
+        mass = masses(logits, shift, scale).to(tl.float64)
+        mass_above += tl.sum(tl.where(key > least, mass, 0.0), axis=0)
+        above += tl.sum((key > least).to(tl.int32), axis=0)
+        count = tl.sum((key == least).to(tl.int32), axis=0)
+        tl.debug_barrier()
+    return least, mass_above, above, count, held
 
 
 @triton.jit(do_not_specialize=["n", "I", "k"])
@@ -108,92 +146,92 @@ def find_limits(
     maxima, sums,  # [B, n + I, C], as `opening.chunk_statistics` leaves them
     spans,  # [B, n, S]: the largest logits of the spans
     reached,  # [B, n, S] for the spans that reach the bound
-    gathered,  # [B, n, V] for their logits that do
+    gathered,  # [B, n, BLOCK] for the last logits searched
     limits,  # [B, n, 2] out: the least logit kept, and the last id of those that have it
     logits_b, logits_n, n, I, V, S, C: tl.constexpr, k, top_p, min_p,
-    TOP_K: tl.constexpr, TOP_P: tl.constexpr, LOW: tl.constexpr, CHUNKS: tl.constexpr, SPAN: tl.constexpr,
-    BLOCK: tl.constexpr,
+    TOP_K: tl.constexpr, TOP_P: tl.constexpr, LOW: tl.constexpr, CHUNKS: tl.constexpr, SPANS: tl.constexpr,
+    SPAN: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """One program per row. Of a row that is not finite, or all -inf, nothing is dropped."""
     line = tl.program_id(0).to(tl.int64)
     b, i = line // n, line % n
     row = logits + b * logits_b + i * logits_n
-    spans += line * S
     reached += line * S
-    gathered += line * V
+    gathered += line * BLOCK
     scale = LOG2_E / tl.load(temperature + 2 * b)
 
-    offsets = tl.arange(0, BLOCK)
-    head = tl.load(spans + offsets, mask=offsets < S, other=-float("inf"))  # mostly all of them
-    shift = tl.full([], -float("inf"), tl.float32)
-    for start in range(0, S, BLOCK):
-        _, largest = block(head, spans, start, S, BLOCK)
-        shift = tl.maximum(shift, tl.max(largest, axis=0))
-    chunks = tl.arange(0, CHUNKS)
+    span, chunks = tl.arange(0, SPANS), tl.arange(0, CHUNKS)
+    largest = tl.load(spans + line * S + span, mask=span < S, other=-float("inf")).to(tl.float32)
     at = (b * (n + I) + i) * C + chunks
     maximum = tl.load(maxima + at, mask=chunks < C, other=-float("inf"))
-    highest = tl.where(shift > -float("inf"), tl.max(maximum, axis=0), 0.0)
+    highest = tl.max(maximum, axis=0)
+    highest = tl.where(highest > -float("inf"), highest, 0.0)
     mass = tl.load(sums + at, mask=chunks < C, other=0.0) * tl.exp2(maximum - highest)
     whole = tl.sum(mass.to(tl.float64), axis=0)
     fine = (whole > 0) & (whole < float("inf"))
-    shift = tl.where(fine, shift, 0.0)
+    shift = tl.where(fine, tl.max(largest, axis=0), 0.0)
     most = ordered(shift, LOW)
     last = ordered(tl.full([], -float("inf"), tl.float32), LOW) + 1  # -inf stays -inf
     place = tl.full([], 0, tl.int32) + V
 
     if TOP_K or TOP_P:
-        need, least_mass = k.to(tl.float64), tl.full([], 0, tl.float64)
+        need = k.to(tl.float64)
         if not TOP_K:
             need = tl.maximum(top_p * whole, 1.0)  # the likeliest token has the mass 1 and stays
-            least_mass = (1 - 1e-5) * (1 - top_p) * whole / V  # all tokens below it have less than 1 - top_p
-        bound = last_kept(head, spans, S, last, most, need, shift, scale, not TOP_K, LOW, BLOCK)
-        found = tl.full([], 0, tl.int32)
-        for start in range(0, S, BLOCK):
-            x, largest = block(head, spans, start, S, BLOCK)
-            taken = (ordered(largest, LOW) >= bound) & (masses(largest, shift, scale) >= least_mass)
-            tl.store(reached + found + tl.cumsum(taken.to(tl.int32), axis=0) - 1, x, mask=taken)
-            found += tl.sum(taken.to(tl.int32), axis=0)
+            spared = tl.log2(
+                ((1 - top_p) * whole / V).to(tl.float32)
+            )  # all tokens below it have less than that
+            below = shift + (spared - 0.01) / scale - tl.abs(shift) * 1e-6
+            last = tl.maximum(last, ordered(below, LOW))
+        last = last_kept(largest, last, most, need, shift, scale, not TOP_K, LOW)
+        taken = (ordered(largest, LOW) >= last).to(tl.int32)
+        found = tl.sum(taken, axis=0)
+        tl.store(reached + tl.cumsum(taken, axis=0) - 1, span, mask=taken > 0)
         tl.debug_barrier()
-        count, last = tl.full([], 0, tl.int32), most
-        for start in range(0, found * SPAN, BLOCK):
-            _, read = read_spans(row, reached, start, found, V, SPAN, BLOCK)
-            wide = read.to(tl.float32)
-            key = ordered(wide, LOW)
-            taken = (key >= bound) & (masses(wide, shift, scale) >= least_mass)
-            tl.store(gathered + count + tl.cumsum(taken.to(tl.int32), axis=0) - 1, read, mask=taken)
-            count += tl.sum(taken.to(tl.int32), axis=0)
-            last = tl.minimum(last, tl.min(tl.where(taken, key, most), axis=0))
-        tl.debug_barrier()
-        head = tl.load(gathered + offsets, mask=offsets < count, other=-float("inf"))
-        ties = tl.full([], 0, tl.int32) + V
-        at_edge = ties
+        held = tl.full([], 0, tl.int32)
+        spots = held + V  # for the logits that equal the last one kept
         if TOP_K:
-            last = last_kept(head, gathered, count, last, most, need, shift, scale, False, LOW, BLOCK)
-            mass_above, above, mass_at, at_edge = around(head, gathered, count, last, shift, scale, LOW, BLOCK)
-            ties = k - above
-            whole = mass_above + mass_at / tl.maximum(at_edge, 1) * tl.minimum(ties, at_edge)
+            last, mass_above, above, ties, held = search(
+                row,
+                reached,
+                found,
+                gathered,
+                held,
+                V,
+                last,
+                most,
+                need,
+                shift,
+                scale,
+                False,
+                LOW,
+                SPAN,
+                BLOCK,
+            )
+            spots = k - above
+            whole = mass_above + masses(value(last, LOW), shift, scale) * tl.minimum(spots, ties)
             need = tl.maximum(top_p * whole, 1.0)
         if TOP_P:
-            edge = last_kept(head, gathered, count, last, most, need, shift, scale, True, LOW, BLOCK)
-            mass_above, _, mass_at, have = around(head, gathered, count, edge, shift, scale, LOW, BLOCK)
-            wanted = tl.ceil((need - mass_above) / (mass_at / tl.maximum(have, 1)))
-            there = tl.where(edge == last, tl.minimum(ties, have), have)
-            ties = tl.maximum(tl.minimum(wanted, there.to(tl.float64)), 1.0).to(tl.int32)
-            at_edge = have
+            edge, mass_above, above, ties, held = search(
+                row, reached, found, gathered, held, V, last, most, need, shift, scale, True, LOW, SPAN, BLOCK
+            )
+            spots = tl.where(edge == last, tl.minimum(spots, ties), ties)
+            wanted = tl.ceil((need - mass_above) / masses(value(edge, LOW), shift, scale))
+            spots = tl.maximum(tl.minimum(wanted, spots.to(tl.float64)), 1.0).to(tl.int32)
             last = edge
-        if ties < at_edge:
+        if spots < ties:
             before = tl.full([], 0, tl.int32)
             for start in range(0, found * SPAN, BLOCK):
                 x, read = read_spans(row, reached, start, found, V, SPAN, BLOCK)
-                tie = (ordered(read.to(tl.float32), LOW) == last).to(tl.int32)
-                it = (tie > 0) & (before + tl.cumsum(tie, axis=0) == ties)
-                place = tl.minimum(place, tl.min(tl.where(it, x, V), axis=0))
+                tie = (ordered(read, LOW) == last).to(tl.int32)
+                its = (tie > 0) & (before + tl.cumsum(tie, axis=0) == spots)
+                place = tl.minimum(place, tl.min(tl.where(its, x, V), axis=0))
                 before += tl.sum(tie, axis=0)
 
     low, high = last.to(tl.int64), most.to(tl.int64)  # the likeliest token always reaches min-p
     while low < high:
         middle = low + (high - low) // 2
-        reaches = tl.exp2((value(middle.to(tl.int32), LOW) - shift) * scale) >= min_p
+        reaches = masses(value(middle.to(tl.int32), LOW), shift, scale) >= min_p
         low, high = tl.where(reaches, low, middle + 1), tl.where(reaches, middle, high)
     place = tl.where(low > last, V, place)
     tl.store(limits + 2 * line, tl.where(fine, value(low.to(tl.int32), LOW), -float("inf")))
@@ -221,8 +259,8 @@ def kept_statistics(
     maximum = tl.load(maxima + at)
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     total = tl.full([], 0, tl.float32)
-    for start in range(0, CHUNK, 8 * SPAN):
-        span = start // SPAN + tl.arange(0, 8)
+    for first in range(0, CHUNK // SPAN, 8):
+        span = first + tl.arange(0, 8)
         reached = (tl.load(spans + program * (CHUNK // SPAN) + span).to(tl.float32) < least) == 0
         x = chunk * CHUNK + span[:, None] * SPAN + tl.arange(0, SPAN)[None, :]
         row = tl.full([8, SPAN], -float("inf"), tl.float32)
@@ -247,11 +285,11 @@ def limit(
     limits = torch.empty(B, n, 2, device=logits.device)
     greedy = sampling.temperature <= 0
     k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
-    searched = 0 < k < V or top_p < 1
+    scratch = spans.new_empty(B, n, S, dtype=torch.int32), limits.new_empty(B, n, grid.SIZES.search)
     grid.run(find_limits, B * n)(
-        logits, temperature, maxima, sums, spans, spans.new_empty(B, n, S, dtype=torch.int32),
-        logits.new_empty(B, n, V if searched else 0), limits, logits.stride(0), logits.stride(1), n, maxima.shape[1] - n, V, S, C,
-        k, top_p, min_p, TOP_K=0 < k < V, TOP_P=top_p < 1, LOW=DROPPED_BITS[logits.dtype],
-        CHUNKS=max(2, triton.next_power_of_2(C)), SPAN=grid.SIZES.span, BLOCK=grid.SIZES.search, num_warps=16,
+        logits, temperature, maxima, sums, spans, *scratch, limits, logits.stride(0), logits.stride(1), n,
+        maxima.shape[1] - n, V, S, C, k, top_p, min_p, TOP_K=0 < k < V, TOP_P=top_p < 1,
+        LOW=DROPPED_BITS[logits.dtype], CHUNKS=max(2, triton.next_power_of_2(C)),
+        SPANS=max(2, triton.next_power_of_2(S)), SPAN=grid.SIZES.span, BLOCK=grid.SIZES.search, num_warps=16,
     )  # fmt: skip
     return limits

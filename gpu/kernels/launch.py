@@ -51,8 +51,8 @@ def rounds(tree: Tree) -> int:
 
 
 def launch(name: str, batch: Batch, temperature: Tensor, filters: Sampling = PLAIN) -> Outcome:
-    """Runs the kernels of that verifier on a batch of logits, with the target's and the proposal's temperature
-    [B, 2] for each request. The target's rows are filtered on the way; the proposal's are as they are.
+    """Runs the kernels of that verifier on a batch of logits; temperature [B, 2]: for each request that of
+    the target and that of the proposal. Filters apply to the target; the proposal is filtered already.
     """
     tree, target, proposal = batch.tree, batch.target, batch.proposal
     B, N, V = target.shape
@@ -108,7 +108,8 @@ def launch(name: str, batch: Batch, temperature: Tensor, filters: Sampling = PLA
         limits = limit(filters, target, temperature, maxima, sums, spans)
         grid.run(kept_statistics, B * N * split.count)(
             target, temperature, limits, spans, maxima, sums, None, None, *of_target, 0, 0, N, I, V,
-            split.count, SPAN=grid.SIZES.span, CHUNK=split.size, num_warps=max(1, split.size // grid.SIZES.statistics),
+            split.count, SPAN=grid.SIZES.span, CHUNK=split.size,
+            num_warps=max(1, split.size // grid.SIZES.statistics),
         )  # fmt: skip
     logits = (target, proposal, temperature, limits)
     rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
@@ -130,16 +131,29 @@ def launch(name: str, batch: Batch, temperature: Tensor, filters: Sampling = PLA
         strides = (*strides, places.stride(0), places.stride(1))
         strata = {"STRATA": batch.strata is not None, "G": groups}
         grid.run(cells.masses, B, N, split.count)(
-            target, proposal, places, temperature, limits, normaliser, parents, rows, ids, found, *strides, tree_b,
-            N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size, num_warps=8,
-            **strata,
+            target, proposal, places, temperature, limits, normaliser, parents, rows, ids, found, *strides,
+            tree_b, N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size,
+            num_warps=8, **strata,
         )  # fmt: skip
         grid.run(plan, B)(
             found.double().sum(2), edges, state, ids, parents, levels, turn, noise, cuts, stop, tree_b, N,
             tree.depth, LIFT=name == "lifted-priority", K=most, G=groups,
             SIBLINGS=triton.next_power_of_2(most), NODES=nodes,
         )  # fmt: skip
-        given = (target, proposal, places, temperature, limits, sums, normaliser, parents, rows, turn, ids, stop)
+        given = (
+            target,
+            proposal,
+            places,
+            temperature,
+            limits,
+            sums,
+            normaliser,
+            parents,
+            rows,
+            turn,
+            ids,
+            stop,
+        )
         given = (*given, cuts, edges.float(), swept)
         grid.run(cells.leave, B, split.count)(
             *given, *strides, tree_b, N, I, V, split.count, NODES=nodes, **whole_chunk, **strata

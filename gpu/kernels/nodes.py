@@ -8,6 +8,8 @@ some tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+, with both sums ov
 read again only if these bounds do not decide the node's coin.
 """
 
+# pyright: reportGeneralTypeIssues=false
+# Triton declares that an operation may return nothing.
 import triton
 import triton.language as tl
 

@@ -4,7 +4,7 @@
 probabilities, errors and the first rates.
 """
 
-# pyright: reportOperatorIssue=false
+# pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
@@ -57,7 +57,7 @@ def chunk_statistics(
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     tl.store(maxima + program, maximum)
     tl.store(sums + program, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))
-    if spans is not None:
+    if spans is not None:  # noqa: SIM102  (decided when compiled)
         if row < N:
             each = tl.max(tl.reshape(groups, [CHUNK // SPAN, SPAN // OCTET]), axis=1)
             first = ((b * N + row) * C + program % C) * (CHUNK // SPAN)
@@ -182,7 +182,7 @@ def opening(
             tl.debug_barrier()
             settle(
                 target + b * target_b, proposal + b * proposal_b, temperature + 2 * b, limits,
-                places + b * N * C, normaliser, parents + b * tree_b, rows + b * tree_b, turn + b * tree_b, ids + b * N,
-                state, noise + b * N, due + b * N, stop + b, b * N, parent_of, ids_now, target_n, proposal_n,
-                N, V, C, RULE, NODES, CHUNKS, CHUNK, AT_ONCE,
+                places + b * N * C, normaliser, parents + b * tree_b, rows + b * tree_b, turn + b * tree_b,
+                ids + b * N, state, noise + b * N, due + b * N, stop + b, b * N, parent_of, ids_now, target_n,
+                proposal_n, N, V, C, RULE, NODES, CHUNKS, CHUNK, AT_ONCE,
             )  # fmt: skip

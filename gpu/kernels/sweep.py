@@ -98,8 +98,8 @@ def sweep(
                 if REPLACEMENT == 0:
                     masses = sums + (b * (N + I) + N + row) * C
                     rest = drop(
-                        proposal, norm_q, scale_q, None, 0, masses, f, v, parent_of, token_of, ids, V, C, NODES,
-                        CHUNKS, CHUNK,
+                        proposal, norm_q, scale_q, None, 0, masses, f, v, parent_of, token_of, ids, V, C,
+                        NODES, CHUNKS, CHUNK,
                     )  # fmt: skip
                 tl.store(state + REST * N + f, rest)
             tl.store(state + RATE * N + f, rate)

@@ -53,8 +53,8 @@ def walk(
             if ONE_COIN == 0:
                 rest = drop(
                     target + b * target_b + f.to(tl.int64) * target_n, tl.load(normaliser + b * N + f),
-                    scale, limits, b * N + f, sums + (b * N + f) * C, f, v, parent_of, token_of, ids, V, C, NODES, CHUNKS,
-                    CHUNK,
+                    scale, limits, b * N + f, sums + (b * N + f) * C, f, v, parent_of, token_of, ids, V, C,
+                    NODES, CHUNKS, CHUNK,
                 )  # fmt: skip
             v = next_child(f, v, parent_of, token_of, NODES)
     tl.store(stop + b, tl.load(turn + b * tree_b + f).to(tl.int32))

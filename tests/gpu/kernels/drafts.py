@@ -71,6 +71,24 @@ def drawn(tree: Tree, proposal: Tensor, random: torch.Generator) -> Tensor:
     return tokens
 
 
+def both_sides(one: Draft, name: str, **settings) -> Draft:
+    """One draft again and again, its coins on each side of every threshold: a row a node and side. What else
+    is asked before that node says no, and yes above it going down.
+    """
+    tree, verifier = one.tree, named(name)
+    N = tree.size
+    accept = verifier.rates(one.map_rows(lambda logits: probabilities(logits, **settings).double())).accept[0]
+    coins = torch.full((2 * (N - 1), N - 1), 1 - 2**-24)
+    for v in range(1, N):
+        above = tree.parents[0, v]
+        while above > 0 and not verifier.upwards:
+            coins[2 * v - 2 : 2 * v, above - 1] = 0.0
+            above = tree.parents[0, above]
+        coins[2 * v - 2, v - 1] = accept[v] * (1 - 1e-3)
+        coins[2 * v - 1, v - 1] = (accept[v] * (1 + 1e-3)).clamp(max=1 - 2**-24)
+    return replace(one.take(torch.zeros(len(coins), dtype=torch.long)), coins=coins)
+
+
 def assert_agree(case: Draft, name: str, at_least: float = 0.6, **settings) -> None:
     """Same node, token and error as plain torch in float64, for every row whose uniforms stand clear of all
     thresholds; these must be most rows.

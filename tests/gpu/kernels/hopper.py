@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import torch
 
-from benchmarks.kernel_code import compile_only, compiled, read
+from benchmarks.kernel_code import FILTERS, compile_only, compiled, read
 
 
 def main() -> None:
@@ -25,8 +25,11 @@ def main() -> None:
     launches += [("block", chain, 64, V, half), ("block", chain, 1, V, half), ("traversal", wide, 8, V, half)]
     launches += [("rrs", tree, 2, V, single), ("block", chain, 64, 50257, half)]
     found = []
-    for name, drafted, B, V, dtype in launches:
-        made = {kernel: rest for kernel, *rest in compiled(name, drafted, B, V, dtype)}
+    for name, drafted, B, V, dtype, filters in (
+        *((*each, {}) for each in launches),
+        *((name, chain if name == "block" else tree, 64, V, half, FILTERS) for name in ("block", "one-hot")),
+    ):
+        made = {kernel: rest for kernel, *rest in compiled(name, drafted, B, V, dtype, **filters)}
         codes = [asdict(read(kernel, *rest)) for kernel, rest in made.items()]
         found += [{"name": name, "B": B, "V": V, "half": dtype == half, **code} for code in codes]
     print(json.dumps(found))

@@ -75,18 +75,24 @@ FLAWS = {
     "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(stop + b)"}, "races"),
 }
 
-MODULES = [
-    import_module(f"draftproof.gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "nodes")
-]
+NAMES = ("cells", "draw", "drafting", "filtering", "launch", "nodes", "opening", "plan", "sweep", "walk")
+MODULES = [import_module(f"draftproof.gpu.kernels.{name}") for name in NAMES]
 
 
 @contextmanager
 def flawed(name: str, folder: Path) -> Iterator[None]:
     """Kernels launched inside have that flaw; AssertionError where the source has changed."""
-    module_name, edits = FLAWS[name].module_name, FLAWS[name].edits
-    source = Path(str(import_module(f"draftproof.gpu.kernels.{module_name}").__file__)).read_text(
-        encoding="utf-8"
-    )
+    with edited(FLAWS[name].module_name, FLAWS[name].edits, folder):
+        yield
+
+
+@contextmanager
+def edited(module_name: str, edits: dict[str, str], folder: Path) -> Iterator[None]:
+    """Functions of a module of the kernels have these edits inside, wherever modules of the kernels use them;
+    AssertionError where the source has changed.
+    """
+    right = import_module(f"draftproof.gpu.kernels.{module_name}")
+    source = Path(str(right.__file__)).read_text(encoding="utf-8")
     for old, new in edits.items():
         assert source.count(old) == 1, f"{module_name}.py has {old!r} {source.count(old)} times"
         source = source.replace(old, new)
@@ -99,8 +105,10 @@ def flawed(name: str, folder: Path) -> Iterator[None]:
     spec.loader.exec_module(module)
     with ExitStack() as stack:
         for key, value in vars(module).items():
-            if isinstance(value, InterpretedFunction) and value.fn.__module__ == "flawed":
+            function = value.fn if isinstance(value, InterpretedFunction) else value
+            if getattr(function, "__module__", "") == "flawed":
+                original = getattr(right, key)
                 for each in MODULES:
-                    if hasattr(each, key):
+                    if getattr(each, key, None) is original:
                         stack.enter_context(patch.object(each, key, value))
         yield

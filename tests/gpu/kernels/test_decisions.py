@@ -13,9 +13,7 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.kernels import grid, launch, verify  # noqa: E402
-from draftproof.gpu.rows import probabilities  # noqa: E402
-from draftproof.gpu.verify import named  # noqa: E402
-from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, draft  # noqa: E402
+from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, both_sides, draft  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 SIZES = {"interpreter": (3, 1100), "cuda": (64, 50257)}
@@ -40,21 +38,7 @@ def test_random_logits(name, tree, device):
     ],
 )
 def test_a_coin_on_each_side_of_every_threshold(name, tree, device):
-    """One row a node and side; what else is asked before that node says no, and yes above it going down."""
-    N = tree.size
-    one = draft(tree, 1, 40, seed=5)
-    verifier = named(name)
-    accept = verifier.rates(one.map_rows(lambda logits: probabilities(logits).double())).accept[0]
-    coins = torch.full((2 * (N - 1), N - 1), 1 - 2**-24)
-    for v in range(1, N):
-        above = tree.parents[0, v]
-        while above > 0 and not verifier.upwards:
-            coins[2 * v - 2 : 2 * v, above - 1] = 0.0
-            above = tree.parents[0, above]
-        coins[2 * v - 2, v - 1] = accept[v] * (1 - 1e-3)
-        coins[2 * v - 1, v - 1] = (accept[v] * (1 + 1e-3)).clamp(max=1 - 2**-24)
-    many = one.take(torch.zeros(len(coins), dtype=torch.long))
-    assert_agree(replace(many, coins=coins).to(device), name)
+    assert_agree(both_sides(draft(tree, 1, 40, seed=5), name).to(device), name)
 
 
 @pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), ("rrs", Tree.of_shape(PAIR))])

@@ -1,8 +1,6 @@
 """Drafted tokens drawn by a kernel: the ones that plain torch draws with the same uniform numbers."""
 
 from functools import partial
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +10,7 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 from draftproof.gpu import kernels  # noqa: E402
 from draftproof.gpu.rows import PLAIN, Sampling  # noqa: E402
 from draftproof.gpu.structures import structure  # noqa: E402
+from tests.gpu.kernels.mutants import edited  # noqa: E402
 from tests.gpu.test_structures import Same  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
@@ -112,19 +111,9 @@ def test_where_nothing_can_be_drawn_there_is_no_token(device, monkeypatch):
     ids=["drawn again", "mass kept", "not scaled", "below nothing"],
 )
 def test_a_flaw_is_noticed(code, broken, device, monkeypatch, tmp_path):
-    from draftproof.gpu.kernels import drafting
-
-    source = Path(drafting.__file__).read_text()
-    assert source.count(code) == 1
-    path = tmp_path / "flawed.py"
-    path.write_text(source.replace(code, broken))
-    spec = spec_from_file_location("flawed", path)
-    spec.loader.exec_module(flawed := module_from_spec(spec))
-    monkeypatch.setattr(drafting, "draw_level", flawed.draw_level)
-
     def tested():
         test_the_tokens_are_those_of_plain_torch("tree:3x2", PLAIN, torch.float32, device, monkeypatch)
         test_where_nothing_can_be_drawn_there_is_no_token(device, monkeypatch)
 
-    with pytest.raises(AssertionError):
+    with edited("drafting", {code: broken}, tmp_path), pytest.raises(AssertionError):
         tested()
