@@ -74,11 +74,11 @@ def read_spans(row, reached, start, count, V, SPAN: tl.constexpr, BLOCK: tl.cons
 
 @triton.jit
 def thresholds(least, most, by_value, LOW: tl.constexpr):
-    """`least`, then seven rising integers up to `most`, so far apart, or so far apart in value."""
+    """Eight rising integers from `least` to `most`, equally far apart, or their logits are."""
     part = tl.arange(0, 8)
-    between = (least + (most.to(tl.int64) - least) * part // 8).to(tl.int32)
+    between = (least + (most.to(tl.int64) - least) * part // 7).to(tl.int32)
     if by_value:
-        share = part.to(tl.float32) / 8
+        share = part.to(tl.float32) / 7
         between = ordered(value(least, LOW) * (1 - share) + value(most, LOW) * share, LOW)
     return tl.where(part > 0, tl.minimum(tl.maximum(between, least + 1), most), least)
 
@@ -90,14 +90,14 @@ def search(
 ):  # fmt: skip
     """(edge, mass above, number above, number at it, held): as `last_kept`, of the logits of a row in the
     `found` spans reached. While more than BLOCK logits are left, each pass over the spans leaves one part of
-    eight. held: how many logits are gathered, if these are all from `least` on, else 0.
+    seven. held: how many logits are gathered, if these are all from `least` on, else 0.
     """
     mass_above = tl.full([], 0, tl.float64)
     above, count = tl.full([], 0, tl.int32), tl.where(held > 0, held, found * SPAN)
     part, passes = tl.arange(0, 8), tl.full([], 0, tl.int32)
     more = count > BLOCK
     while more:
-        at = thresholds(least, most, passes % 2 == 0, LOW)
+        at = thresholds(least, most, passes % 4 < 3, LOW)
         mass, number = tl.zeros([8], tl.float64), tl.zeros([8], tl.int32)
         for start in range(0, found * SPAN, BLOCK):
             _, logits = read_spans(row, reached, start, found, V, SPAN, BLOCK)

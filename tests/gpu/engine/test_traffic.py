@@ -114,6 +114,13 @@ def test_filters_do_not_change_that(verifier, spelling, settings, by_kernels):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+def test_a_top_p_that_keeps_most_tokens_moves_more(by_kernels):
+    """Rows are nearly flat: the search passes over them several times."""
+    assert 1.5 * 13 < moved("block", "chain:4", Sampling(top_p=0.9), 16 * V, 7)[0] <= 4.8 * 13
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 def test_wide_spans_or_written_rows_move_more(by_kernels, monkeypatch):
     from draftproof.gpu.kernels import grid
 
