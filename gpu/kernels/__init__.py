@@ -91,8 +91,9 @@ def verify(
     settings = (temperature, *filters.values())
     asked = any(isinstance(given, Tensor) or given != NEUTRAL[each] for each, given in filters.items())
     asked = asked or (not isinstance(temperature, Tensor) and temperature <= 0)
+    sides = (batch.target,) if batch.proposal is None else (batch.target, batch.proposal)
     sampling = PLAIN
-    if asked and (any(isinstance(each, Tensor) for each in settings) or not searched(batch)):
+    if asked and (any(isinstance(each, Tensor) for each in settings) or not all(map(searched, sides))):
         heat = temperature.reshape(-1, 1, 1) if isinstance(temperature, Tensor) else temperature
         law = partial(probabilities, temperature=heat, **filters)
         filtered = batch.map_rows(lambda logits: law(logits).log())
@@ -118,8 +119,7 @@ def verify(
         return launch(name, batch, heats, sampling)
 
 
-def searched(batch: Batch) -> bool:
-    """Whether a kernel can filter these logits."""
-    sides = (batch.target,) if batch.proposal is None else (batch.target, batch.proposal)
-    types = {logits.dtype for logits in sides} - {torch.float32, torch.bfloat16, torch.float16}
-    return not types and len(batch.target) > 0 and batch.target.shape[-1] < 2**24
+def searched(logits: Tensor) -> bool:
+    """Whether a kernel can filter these logits [B, n, V]."""
+    known = logits.dtype in (torch.float32, torch.bfloat16, torch.float16)
+    return known and len(logits) > 0 and logits.shape[-1] < 2**24

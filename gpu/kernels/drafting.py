@@ -13,6 +13,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from draftproof.gpu import kernels
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.draw import choose
 from draftproof.gpu.kernels.filtering import kept_statistics, limit
@@ -179,6 +180,8 @@ def draw_level(
     run out. A token is the first whose cumulative probability exceeds the uniform number times the mass that
     is left, as in `verify.residual.draws`, up to rounding.
     """
+    if not (sampling.only_temperature or kernels.searched(logits)):
+        logits, sampling = sampling.filtered(logits), Sampling(temperature=sampling.heat)
     B, n, V = logits.shape
     logits = logits if logits.stride(-1) == 1 else logits.contiguous()
     most, N = children.shape[1], tokens.shape[1]

@@ -178,9 +178,7 @@ def find_limits(
         need = k.to(tl.float64)
         if not TOP_K:
             need = tl.maximum(top_p * whole, 1.0)  # the likeliest token has the mass 1 and stays
-            spared = tl.log2(
-                ((1 - top_p) * whole / V).to(tl.float32)
-            )  # all tokens below it have less than that
+            spared = tl.log2(((1 - top_p) * whole / V).to(tl.float32))  # tokens below have less in all
             below = shift + (spared - 0.01) / scale - tl.abs(shift) * 1e-6
             last = tl.maximum(last, ordered(below, LOW))
         last = last_kept(largest, last, most, need, shift, scale, not TOP_K, LOW)
@@ -192,29 +190,17 @@ def find_limits(
         spots = held + V  # for the logits that equal the last one kept
         if TOP_K:
             last, mass_above, above, ties, held = search(
-                row,
-                reached,
-                found,
-                gathered,
-                held,
-                V,
-                last,
-                most,
-                need,
-                shift,
-                scale,
-                False,
-                LOW,
-                SPAN,
-                BLOCK,
-            )
+                row, reached, found, gathered, held, V, last, most, need, shift, scale,
+                False, LOW, SPAN, BLOCK,
+            )  # fmt: skip
             spots = k - above
             whole = mass_above + masses(value(last, LOW), shift, scale) * tl.minimum(spots, ties)
             need = tl.maximum(top_p * whole, 1.0)
         if TOP_P:
             edge, mass_above, above, ties, held = search(
-                row, reached, found, gathered, held, V, last, most, need, shift, scale, True, LOW, SPAN, BLOCK
-            )
+                row, reached, found, gathered, held, V, last, most, need, shift, scale,
+                True, LOW, SPAN, BLOCK,
+            )  # fmt: skip
             spots = tl.where(edge == last, tl.minimum(spots, ties), ties)
             wanted = tl.ceil((need - mass_above) / masses(value(edge, LOW), shift, scale))
             spots = tl.maximum(tl.minimum(wanted, spots.to(tl.float64)), 1.0).to(tl.int32)

@@ -53,6 +53,7 @@ def numbers(spelling, batch, device):
         slowly("tree:3x2", Sampling(), torch.float32),
         slowly("tree:[[[],[]],[[]],[]]", Sampling(temperature=0.4), torch.float32),
         slowly("tree+:3x1", Sampling(top_k=2), torch.float32),
+        ("chain:2", Sampling(top_k=5, top_p=0.8), torch.float64),
         slowly("paths:2x2", Sampling(temperature=0.7), torch.bfloat16),
     ],
     ids=str,

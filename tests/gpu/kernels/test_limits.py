@@ -74,6 +74,13 @@ def test_the_draft_has_a_temperature_of_its_own(name, tree, device):
     assert torch.equal(one.node, named(name).verify(rows).node)
 
 
+def test_logits_that_no_kernel_filters(device):
+    case = filtered_draft(Tree.chain(2), SETTINGS[2], dtype=torch.float64)
+    assert_agree(case.to(device), "block", **SETTINGS[2])
+    assert_agree(case.to(device, torch.float16), "block", **SETTINGS[2])
+    assert len(case.take(torch.zeros(0, dtype=torch.long)).run("block", **SETTINGS[2]).node) == 0
+
+
 def test_a_setting_out_of_range_is_refused(device):
     case = draft(Tree.chain(1), 1, 40).to(device)
     for settings in ({"top_p": 1.5}, {"top_k": -1}, {"min_p": 2.0, "top_k": 3}, {"temperature": -1.0}):
