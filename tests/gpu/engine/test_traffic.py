@@ -12,6 +12,7 @@ from draftproof.gpu import kernels, rows, structures
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.models import Model
+from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Sampled, structure
 from draftproof.gpu.verify import named
@@ -117,6 +118,18 @@ def test_filters_do_not_change_that(verifier, spelling, settings, by_kernels):
 def test_a_top_p_that_keeps_most_tokens_moves_more(by_kernels):
     """Rows are nearly flat: the search passes over them several times."""
     assert 1.5 * 13 < moved("block", "chain:4", Sampling(top_p=0.9), 16 * V, 7)[0] <= 4.8 * 13
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+@pytest.mark.parametrize(
+    ("setting", "most"),
+    [({"logit_bias": {3: -1.0}}, 3.2), ({"bad_words_ids": [[5]]}, 6), ({"repetition_penalty": 1.2}, 12)],
+    ids=str,
+)
+def test_processors_in_plain_torch_move_more(setting, most, by_kernels):
+    sampling = Sampling(processors=processors(**setting))
+    assert 1.5 * 13 < moved("block", "chain:4", sampling, 4 * V, 7, sampling)[0] <= most * 13
 
 
 @pytest.mark.slow
