@@ -22,7 +22,7 @@ from draftproof.gpu.verify import carry, named
 from draftproof.theory.errors import BadInput
 from tests.gpu import architectures as zoo
 from tests.gpu.edits import edit
-from tests.gpu.small import steps_of
+from tests.gpu.small import drafter, steps_of
 from tests.gpu.test_graphs import CHANGED, recordings
 
 assert recordings  # a fixture
@@ -45,7 +45,8 @@ WAYS = [
 
 def found(verifier, spelling, which, options, **more):
     """Steps of texts of which about half end before they have nine tokens."""
-    return steps_of(verifier, spelling, which, PROMPTS, max_new_tokens=9, stop=("1", "7"), **options, **more)
+    given = {"max_new_tokens": 9, "stop": ("1", "7")} | options | more
+    return steps_of(verifier, spelling, which, PROMPTS, **given)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=[" ".join(map(str, way[:3])) for way in WAYS])
@@ -97,6 +98,43 @@ def test_drafts_are_those_of_all_at_once(way):
 def test_a_root_that_is_left_behind_is_noticed(monkeypatch):
     edit(passes, "min(self.slots.capacity, joined.slots.capacity)", "max(joined.counts)", monkeypatch)
     assert not same_proposals(WAYS[3])
+
+
+LONG, SHORT = (
+    ("traversal", "tree:6x2", "features", {"stop": (), "max_new_tokens": count}) for count in (24, 3)
+)
+"""Ways whose second children are in slots behind their positions."""
+
+
+@pytest.fixture
+def window(monkeypatch):
+    """The head attends to two tokens only."""
+    monkeypatch.setattr(drafter("features").head.decoder.config, "sliding_window", 2, raising=False)
+    passes.IDLE.clear()
+    yield
+    passes.IDLE.clear()
+
+
+def test_a_head_with_a_window(window, monkeypatch):
+    with_window = found(*LONG)
+    assert same_proposals(LONG)
+    assert same_proposals(SHORT)
+    monkeypatch.undo()
+    passes.IDLE.clear()
+    assert not torch.equal(with_window[0].proposal, found(*LONG)[0].proposal)
+
+
+@pytest.mark.parametrize(
+    ("way", "old", "new"),
+    [
+        (SHORT, "self.positions[index, :size] = joined.positions[:, :size]", "pass"),
+        (LONG, "positions = [self.positions] if self.windows else []", "positions = []"),
+    ],
+    ids=["joined", "kept"],
+)
+def test_positions_that_are_left_behind_are_noticed(way, old, new, window, monkeypatch):
+    edit(passes, old, new, monkeypatch)
+    assert not same_proposals(way)
 
 
 @pytest.mark.parametrize(
