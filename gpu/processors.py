@@ -47,36 +47,14 @@ class Processor:
 
 
 class _Counting(Processor):
-    """Remembers how often each token occurred, [B, V]; without the prompt unless `prompt` is set."""
-
-    prompt = False
+    """Remembers how often each token was generated, [B, V]."""
 
     def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
-        none = torch.zeros(len(prompts), 1, vocab, device=prompts.device)
-        return (self.follow(none, prompts[:, None]) if self.prompt else none)[:, 0]
+        return torch.zeros(len(prompts), vocab, device=prompts.device)
 
     def follow(self, memory: Tensor, words: Tensor) -> Tensor:
         counts = memory.expand(*words.shape[:-1], memory.shape[-1])
         return counts.scatter_add(-1, words.clamp(min=0), (words >= 0).to(counts))
-
-
-@dataclass(frozen=True)
-class Repetition(_Counting):
-    """transformers' `repetition_penalty`: logits of tokens that occurred, in the prompt too, are divided by
-    the penalty, or multiplied if they are negative.
-    """
-
-    penalty: float
-    name = "repetition_penalty"
-    prompt = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.penalty < float("inf"):
-            raise BadInput(f"repetition_penalty must be above 0, not {self.penalty:g}")
-
-    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
-        changed = torch.where(logits < 0, logits * self.penalty, logits / self.penalty)
-        return torch.where(memory > 0, changed, logits)
 
 
 @dataclass(frozen=True)
@@ -145,6 +123,30 @@ class _Window(Processor):
         whole = torch.cat((memory.expand(*words.shape[:-1], size), words), -1)
         last = (words >= 0).sum(-1, keepdim=True) + torch.arange(size, device=words.device)
         return whole.gather(-1, last)
+
+
+@dataclass(frozen=True)
+class Repetition(_Window):
+    """transformers' `repetition_penalty`: logits of tokens that occurred, in the prompt too, are divided by
+    the penalty, or multiplied if they are negative.
+    """
+
+    penalty: float
+    name = "repetition_penalty"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.penalty < float("inf"):
+            raise BadInput(f"repetition_penalty must be above 0, not {self.penalty:g}")
+
+    def _size(self, longest: int) -> int:
+        return longest
+
+    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
+        last = memory[..., -1:]  # stands for missing ones: what is changed twice is changed alike
+        at = torch.where(memory >= 0, memory, last).clamp(min=0)
+        given = logits.gather(-1, at)
+        changed = torch.where(given < 0, given * self.penalty, given / self.penalty)
+        return logits.scatter(-1, at, torch.where(last >= 0, changed, given))
 
 
 @dataclass(frozen=True)
