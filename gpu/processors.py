@@ -46,41 +46,6 @@ class Processor:
         raise NotImplementedError
 
 
-class _Counting(Processor):
-    """Remembers how often each token was generated, [B, V]."""
-
-    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
-        return torch.zeros(len(prompts), vocab, device=prompts.device)
-
-    def follow(self, memory: Tensor, words: Tensor) -> Tensor:
-        counts = memory.expand(*words.shape[:-1], memory.shape[-1])
-        return counts.scatter_add(-1, words.clamp(min=0), (words >= 0).to(counts))
-
-
-@dataclass(frozen=True)
-class Frequency(_Counting):
-    """vLLM's `frequency_penalty`: subtracted from a token's logit for each time that it was generated."""
-
-    penalty: float
-    name = "frequency_penalty"
-
-    def __post_init__(self) -> None:
-        if not abs(self.penalty) < float("inf"):
-            raise BadInput(f"{self.name} must be a number, not {self.penalty}")
-
-    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
-        return logits - self.penalty * memory
-
-
-class Presence(Frequency):
-    """vLLM's `presence_penalty`: subtracted, once, from the logits of tokens that were generated."""
-
-    name = "presence_penalty"
-
-    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
-        return super().__call__(logits, (memory > 0).to(memory))
-
-
 @dataclass(frozen=True)
 class Bias(Processor):
     """`logit_bias`: (id, what is added to its logit), -inf to forbid a token."""
@@ -125,8 +90,26 @@ class _Window(Processor):
         return whole.gather(-1, last)
 
 
+class _Penalty(_Window):
+    """Remembers the whole text, and changes the logits of its tokens."""
+
+    def _size(self, longest: int) -> int:
+        return longest
+
+    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
+        last = memory[..., -1:]  # stands for missing ones: what is changed twice is changed alike
+        at = torch.where(memory >= 0, memory, last).clamp(min=0)
+        given = logits.gather(-1, at)
+        changed = self.changed(given, at, memory)
+        return logits.scatter(-1, at, torch.where(last >= 0, changed, given))
+
+    def changed(self, logits: Tensor, tokens: Tensor, memory: Tensor) -> Tensor:
+        """The new logits [B, n, S] of tokens of the text."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Repetition(_Window):
+class Repetition(_Penalty):
     """transformers' `repetition_penalty`: logits of tokens that occurred, in the prompt too, are divided by
     the penalty, or multiplied if they are negative.
     """
@@ -138,15 +121,37 @@ class Repetition(_Window):
         if not 0 < self.penalty < float("inf"):
             raise BadInput(f"repetition_penalty must be above 0, not {self.penalty:g}")
 
-    def _size(self, longest: int) -> int:
-        return longest
+    def changed(self, logits: Tensor, tokens: Tensor, memory: Tensor) -> Tensor:
+        return torch.where(logits < 0, logits * self.penalty, logits / self.penalty)
 
-    def __call__(self, logits: Tensor, memory: Tensor) -> Tensor:
-        last = memory[..., -1:]  # stands for missing ones: what is changed twice is changed alike
-        at = torch.where(memory >= 0, memory, last).clamp(min=0)
-        given = logits.gather(-1, at)
-        changed = torch.where(given < 0, given * self.penalty, given / self.penalty)
-        return logits.scatter(-1, at, torch.where(last >= 0, changed, given))
+
+@dataclass(frozen=True)
+class Frequency(_Penalty):
+    """vLLM's `frequency_penalty`: subtracted from a token's logit for each time that it was generated."""
+
+    penalty: float
+    name = "frequency_penalty"
+
+    def __post_init__(self) -> None:
+        if not abs(self.penalty) < float("inf"):
+            raise BadInput(f"{self.name} must be a number, not {self.penalty}")
+
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
+        return prompts.new_full((len(prompts), longest), -1)
+
+    def changed(self, logits: Tensor, tokens: Tensor, memory: Tensor) -> Tensor:
+        text = memory.sort(-1).values
+        first, after = (torch.searchsorted(text, tokens, right=right) for right in (False, True))
+        return logits - self.penalty * (after - first)
+
+
+class Presence(Frequency):
+    """vLLM's `presence_penalty`: subtracted, once, from the logits of tokens that were generated."""
+
+    name = "presence_penalty"
+
+    def changed(self, logits: Tensor, tokens: Tensor, memory: Tensor) -> Tensor:
+        return logits - self.penalty
 
 
 @dataclass(frozen=True)
