@@ -59,7 +59,7 @@ def test_of_equal_logits_some_are_kept(k, device):
 
 
 @pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), *CASES[4:8:3], PRIORITY[1]])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_the_draft_has_a_temperature_of_its_own(name, tree, device):
     """Rows of logits over 0.5 are those of twice the logits."""
     settings = {"temperature": 0.8, "top_k": 30}
