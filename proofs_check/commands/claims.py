@@ -5,6 +5,7 @@ import json
 import click
 
 from draftproof.proofs_check.claims import CLAIMS
+from draftproof.proofs_check.claims.papers import in_source
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import json_option
 from draftproof.theory.errors import BadInput
@@ -14,7 +15,7 @@ QUICK = 5.0  # verdicts that take at most so many seconds are checked again by d
 
 @click.command()
 @click.argument("keys", nargs=-1, metavar="[CLAIM]...")
-@click.option("--paper", metavar="KEY", help="Only claims whose source names it, such as sun2025block.")
+@click.option("--paper", metavar="PAPER", help="Only a paper's claims: 2403.10444, or its key sun2025block.")
 @click.option("--list", "listed", is_flag=True, help="One line a claim, as recorded; nothing is checked.")
 @click.option("--all", "everything", is_flag=True, help="Check slow verdicts again too.")
 @json_option
@@ -29,9 +30,9 @@ def claims(keys: tuple[str, ...], paper: str | None, listed: bool, everything: b
             raise BadInput(f"no claim is named {key[:40]!r}; `draftproof claims` lists them")
     chosen = [CLAIMS[key] for key in dict.fromkeys(keys)] or list(CLAIMS.values())
     if paper is not None:
-        chosen = [claim for claim in chosen if paper.lower() in claim.source.lower()]
-        if not chosen:
-            raise BadInput(f"no claim has the source {paper[:40]!r}; `claims --list` shows sources")
+        chosen = [claim for claim in chosen if in_source(paper).lower() in claim.source.lower()]
+        if not paper.strip() or not chosen:
+            raise BadInput(f"no claim is about the paper {paper[:40]!r}; `claims --list` shows sources")
     if listed and not as_json:
         for claim in chosen:
             click.echo(f"{claim.key}: {claim.verdict}; {claim.source}")

@@ -1,6 +1,7 @@
 """`prove` and `claims` on the command line: statuses, JSON, one-line errors, progress."""
 
 import json
+import re
 import sys
 from dataclasses import replace
 from errno import ENOSPC
@@ -12,6 +13,8 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.claims import CLAIMS
+from draftproof.proofs_check.claims.papers import ARXIV
 from draftproof.proofs_check.commands import prove as prove_command
 from draftproof.proofs_check.prove import load_progress, prove, save_progress
 from draftproof.simulators.commands.entry import enter
@@ -271,6 +274,8 @@ def test_no_argument_and_no_proof_is_undecided(capsys, monkeypatch):
         ["prove", "sampling-match", "--every-size", "--selection", "all", "--depth", "1"],
         ["prove", "token", "--every-size", "--draft", '{"kind": "chain", "depth": 1}'],
         ["claims", "nothing"],
+        ["claims", "--paper", "2606.02091"],
+        ["claims", "--paper", "no such paper"],
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments):
@@ -304,3 +309,21 @@ def test_claims_by_name(capsys):
     status, said = answer(capsys, "claims", "block-lossless", "hsd-released-lossless")
     assert status == 0
     assert [each["found"] for each in said["claims"]] == [each["verdict"] for each in said["claims"]]
+
+
+def test_claims_of_a_paper_by_number_address_or_key(capsys):
+    _, by_key = answer(capsys, "claims", "--list", "--paper", "sun2025block")
+    assert "block-lossless" in [each["claim"] for each in by_key["claims"]]
+    for paper in ("2403.10444", "arXiv:2403.10444v3", "https://arxiv.org/abs/2403.10444", "Sun2025Block"):
+        assert answer(capsys, "claims", "--list", "--paper", paper) == (0, by_key)
+
+
+def test_arxiv_numbers_are_those_of_the_references():
+    references = (Path(__file__).parents[2] / "references.bib").read_text(encoding="utf-8")
+    keys = {
+        number: entry.partition(",")[0]
+        for entry in re.split(r"^@\w+\{", references, flags=re.MULTILINE)
+        for number in re.findall(r"eprint = \{([\d.]+)\}", entry)
+    }
+    cited = set(re.findall(r"\w+", " ".join(claim.source for claim in CLAIMS.values())))
+    assert {number: key for number, key in keys.items() if key in cited} == ARXIV
