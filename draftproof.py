@@ -11,7 +11,6 @@ are first used, so that `import draftproof` costs nothing. This file holds no lo
 import signal
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from draftproof.theory.instance import Instance
     from draftproof.theory.table import Table
     from draftproof.theory.verifiers import VERIFIERS as verifiers
-
-__path__ = [str(Path(__file__).resolve().parent)]
 
 __all__ = [
     "BestFirst",

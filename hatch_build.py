@@ -1,21 +1,21 @@
-"""The layout of the package: draftproof.py becomes `draftproof/__init__.py`, with the four folders inside.
+"""The layout of the package: `draftproof/` links to draftproof.py and to the four folders beside it.
 
-A wheel contains the files. An editable install puts `build/package` on the path, which contains links to
-them, so that the folders' bare names (theory, gpu, ...) can be imported only from inside the clone.
+A wheel contains the files themselves. An editable install puts `build/package` on the path, which holds one
+link, to `draftproof/`, so that the folders' bare names (theory, gpu, tests, ...) stay out of the environment.
 """
 
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LAYOUT = {"draftproof.py": "__init__.py"} | {
+LAYOUT = {"draftproof.py": "__init__.py", "py.typed": "py.typed"} | {
     folder: folder for folder in ("theory", "simulators", "proofs_check", "gpu")
 }
-EXAMPLES = "docs/*.json"  # instances that the documentation names; `simulators/files.py` finds them
+EXAMPLES = "docs/*.json"  # instances that the documentation names; `simulators/support/files.py` finds them
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Puts the files of a wheel where they belong; for an editable install, links to them."""
+    """Puts the files of a wheel where they belong; for an editable install, makes the link."""
 
     def initialize(self, version: str, build_data: dict) -> None:
         root = Path(self.root)
@@ -28,9 +28,12 @@ class CustomBuildHook(BuildHookInterface):
 
 
 def link(root: Path, folder: Path) -> None:
-    """Makes the package's layout in `folder`, as links into the clone `root`."""
+    """Makes `folder`/draftproof, the package of the clone `root`."""
+    folder.mkdir(parents=True, exist_ok=True)
     package = folder / "draftproof"
-    package.mkdir(parents=True, exist_ok=True)
-    for source, place in LAYOUT.items():
-        (package / place).unlink(missing_ok=True)
-        (package / place).symlink_to(root / source)
+    if package.is_dir() and not package.is_symlink():  # what earlier versions made
+        for place in package.iterdir():
+            place.unlink()
+        package.rmdir()
+    package.unlink(missing_ok=True)
+    package.symlink_to(root / "draftproof")

@@ -24,11 +24,11 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.drafters.choose import SHIPPED
-from draftproof.gpu.models import Model, load
-from draftproof.gpu.passes import Reader
-from draftproof.gpu.prompts import prompts
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.states import StateReader
+from draftproof.gpu.engine.prompts import prompts
+from draftproof.gpu.network.models import Model, load
+from draftproof.gpu.network.passes import Reader
+from draftproof.gpu.network.states import StateReader
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.simulators.study.recorded import half_width
 from draftproof.simulators.study.recorded_trees import DESIGNS, Design, named
 from draftproof.theory.rows import Prefix

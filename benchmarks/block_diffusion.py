@@ -24,15 +24,15 @@ import numpy as np
 import torch
 from scipy.stats import t as student
 
-from draftproof.gpu.ddtree import likeliest_prefixes
+from draftproof.gpu.checks.models.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.drafters.ddtree import likeliest_prefixes
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.engine.output import Step, texts
+from draftproof.gpu.engine.prompts import prompts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.prompts import prompts
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 
 HEATS = 0.0, 0.25, 0.6, 1.0
@@ -205,7 +205,7 @@ def confidence(models: Any, count: int, places: int, figure: str | None) -> dict
 
 def plot(points: dict[tuple[float, str], list[tuple[float, float]]], path: str) -> None:
     """The reliability diagram."""
-    from draftproof.simulators import figures
+    from draftproof.simulators.support import figures
 
     drawn = figures.required()(figsize=(5, 5), layout="constrained")
     axes = drawn.subplots()

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators import figures
-from draftproof.simulators.calls import Calls, measure_calls
-from draftproof.simulators.instances.make import weighted
 from draftproof.simulators.instances.randoms import Logits
+from draftproof.simulators.laws.calls import Calls, measure_calls
+from draftproof.simulators.support import figures
+from draftproof.simulators.support.make import weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table

@@ -128,7 +128,7 @@ def compiled(
     from triton.runtime.jit import JITFunction
 
     from draftproof.gpu.kernels import drafting, grid, launch
-    from draftproof.gpu.rows import Sampling
+    from draftproof.gpu.sampling.rows import Sampling
     from draftproof.gpu.verify import Batch
 
     made: list[tuple[str, int, Any]] = []

@@ -12,9 +12,9 @@ from time import perf_counter
 
 import numpy as np
 
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.make import prefixes
-from draftproof.simulators.lanes import Lanes, measure
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.lanes import Lanes, measure
+from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact

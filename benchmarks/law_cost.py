@@ -13,8 +13,8 @@ import sys
 from random import Random
 from time import perf_counter
 
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named

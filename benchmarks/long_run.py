@@ -36,15 +36,15 @@ import numpy as np
 from flint import fmpq
 
 from benchmarks.pooled import Pooled
-from draftproof.simulators.calls import Calls
 from draftproof.simulators.instances.randoms import Dirichlet, Randoms
+from draftproof.simulators.laws.calls import Calls
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
-from draftproof.theory.leaf_shaping import extended
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 TOY = ["1/3", "2/3"], ["2/3", "1/3"]
 DEPTHS, DRAFTS, FIRST = (1, 2, 4, 8), 4, 4  # calls before FIRST are not counted
@@ -183,7 +183,7 @@ def shipped_pair(prompts: int) -> tuple[Any, Any, list[list[int]]]:
     import torch
 
     from draftproof.gpu.drafters.choose import pair
-    from draftproof.gpu.prompts import prompts as shipped
+    from draftproof.gpu.engine.prompts import prompts as shipped
 
     torch.set_num_threads(1)
     target, drafter = pair(None, None, "cpu")
@@ -193,9 +193,9 @@ def shipped_pair(prompts: int) -> tuple[Any, Any, list[list[int]]]:
 def with_models(depth: int, prompts: int, calls: int) -> np.ndarray:
     """[prompts, verifiers, 2], as `decoded`, of the shipped pair; the control is 0."""
     from draftproof.gpu import verify
+    from draftproof.gpu.checks.models.acceptance import mean_accepted
+    from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.engine.loop import generate
-    from draftproof.gpu.structures import structure
-    from draftproof.gpu.validate.acceptance import mean_accepted
 
     target, drafter, given = shipped_pair(prompts)
     values = np.zeros((len(given), len(VERIFIERS), 2))

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from draftproof.simulators import figures
 from draftproof.simulators.instances.randoms import Mixed, Randoms
-from draftproof.simulators.optimum import stateless
+from draftproof.simulators.laws.optimum import stateless
 from draftproof.simulators.study.gap import expected
+from draftproof.simulators.support import figures
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree

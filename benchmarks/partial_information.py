@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

@@ -12,12 +12,12 @@ target's rows is not, since a row is made up for by other calls' rows.
 
 from dataclasses import dataclass
 
-from draftproof.theory.leaf_shaping import row_of, shaped
-from draftproof.theory.modified_target import Over, Replaced
 from draftproof.theory.rows import Number, Prefix, Row, one, share
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Stop, Verifier
 from draftproof.theory.verifiers.block import verify as block_verification
+from draftproof.theory.verifiers.shared.leaf_shaping import row_of, shaped
+from draftproof.theory.verifiers.shared.modified_target import Over, Replaced
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.strata import stratified
+from draftproof.gpu.sampling.strata import stratified
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, named
 from draftproof.gpu.verify.residual import draw
 

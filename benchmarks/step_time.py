@@ -35,8 +35,8 @@ import torch
 torch.set_num_threads(1)
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
+from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.verify import named
 
 target, drafter = pair(None, None, "cpu")

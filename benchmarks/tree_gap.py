@@ -21,15 +21,15 @@ import numpy as np
 from flint import fmpq
 
 from benchmarks.partial_information import completions, partial_information
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Dirichlet, Mixed, Randoms
-from draftproof.simulators.optimum import stateless
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.optimum import stateless
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.names import scheme
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
-from draftproof.theory.spelling import scheme
 from draftproof.theory.verifiers import named
 
 DRAFTS = {

@@ -11,7 +11,7 @@ from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.domain import Domain, draw, rational_points
 from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
-from draftproof.simulators.enumerate import Invalid, emission
+from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle

@@ -24,24 +24,24 @@ from draftproof.proofs_check.cells.enumeration import Program, must_have_mass_on
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
-from draftproof.simulators.against import laws
-from draftproof.simulators.enumerate import CRASHES, Invalid
-from draftproof.simulators.files import replacing, text_of
 from draftproof.simulators.instances.files import spelled
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.verdict import judge
-from draftproof.simulators.witness import shrink
+from draftproof.simulators.laws.against import laws
+from draftproof.simulators.laws.enumerate import CRASHES, Invalid
+from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.witness import shrink
+from draftproof.simulators.support.files import replacing, text_of
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.leaf_shaping import extended
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.targets import ITSELF
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 Answer = Literal["proved", "refuted", "undecided"]
 

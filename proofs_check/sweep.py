@@ -8,10 +8,10 @@ import pyarrow as pa
 
 from draftproof.proofs_check.prove import Proof, prove
 from draftproof.simulators.instances.files import document
-from draftproof.simulators.own import named
-from draftproof.simulators.sources import Root, digest, drafting, rules
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import SIZE, Metric, size
+from draftproof.simulators.support.sources import Root, digest, drafting, rules
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 

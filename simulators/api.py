@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.batches import Words
-from draftproof.simulators.check import must_apply
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.own import named
+from draftproof.simulators.laws.batches import Words
+from draftproof.simulators.laws.check import must_apply
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.verdict import Verdict, joint, judge
 from draftproof.simulators.study.gap import Gap, measure
-from draftproof.simulators.verdict import Verdict, joint, judge
-from draftproof.theory.batch import Batch
+from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.rows import Prefix
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 
 

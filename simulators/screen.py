@@ -11,14 +11,14 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from draftproof.simulators.against import AgainstVerdict
-from draftproof.simulators.batches import BatchVerdict, JointWrong
-from draftproof.simulators.check import Tally
 from draftproof.simulators.instances.files import document, spelled
-from draftproof.simulators.verdict import Verdict, Wrong
-from draftproof.theory.batch import Batch
+from draftproof.simulators.laws.against import AgainstVerdict
+from draftproof.simulators.laws.batches import BatchVerdict, JointWrong
+from draftproof.simulators.laws.check import Tally
+from draftproof.simulators.laws.verdict import Verdict, Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import shown, text
+from draftproof.theory.selection.batch import Batch
 
 VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget"}
 """Headings of columns of verdicts."""

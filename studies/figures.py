@@ -16,8 +16,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from draftproof.simulators import figures
 from draftproof.simulators.study.results import Results
+from draftproof.simulators.support import figures
 from draftproof.theory.verifiers import VERIFIERS
 
 NEAR = 1e-9

@@ -5,9 +5,9 @@ from math import prod
 
 from flint import fmpq
 
-from draftproof.simulators.decode import decode
-from draftproof.simulators.enumerate import Invalid, iteration, outcomes
-from draftproof.simulators.instances.make import prefixes
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.enumerate import Invalid, iteration, outcomes
+from draftproof.simulators.support.make import prefixes
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput

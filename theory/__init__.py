@@ -1,1 +1,13 @@
-"""The mathematics, free of input, output and randomness: laws, drafts, verifiers, closed forms."""
+"""The mathematics, free of input, output and randomness.
+
+At the door is the nucleus: `rows` (operations on probability rows), `numbers`, `errors`, `oracle` (who answers a
+choice), `table` (a model as rows by prefix), `draft`, `instance`, `law`, `emission`, `verifier`. Come to
+
+* `drafts/` to change how the small model proposes tokens, or the words that name a draft (`chain:4`);
+* `verifiers/` to add or change a verification rule, one file each;
+* `selection/` for rules that choose which drafted tokens of a batch are verified;
+* `targets/` for laws other than p that a rule is judged against, and for processors such as top-k;
+* `values/` for what a rule accepts in closed form, `transport/` for optima and their certificates;
+* `systems/` for whole published systems that are more than a verifier;
+* `shared/` for mathematics that several of these use.
+"""

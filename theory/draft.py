@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from draftproof.theory.rows import Prefix, Row, without
-from draftproof.theory.strata import stages, strata
+from draftproof.theory.shared.strata import stages, strata
 
 
 class Node:

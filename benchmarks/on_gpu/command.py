@@ -13,7 +13,7 @@ from draftproof.simulators.commands.entry import enter
 def cut() -> None:
     """Two families of the standard suite and two rules' kernels instead of all, a few steps of training."""
     from draftproof.gpu import kernels
-    from draftproof.gpu.exact import large, run
+    from draftproof.gpu.checks.against_exact import large, run
     from draftproof.gpu.train.recipe import PRESETS
     from draftproof.simulators.instances.suite import standard
 

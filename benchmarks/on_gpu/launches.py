@@ -16,7 +16,7 @@ import torch
 from draftproof.gpu.bench.cases import make
 from draftproof.gpu.kernels import NAMES, verify
 from draftproof.gpu.kernels.drafting import draw_level
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 
 VOCAB, GAMMA, BATCH = 5000, 2, 2

@@ -109,7 +109,7 @@ def _small(pair: Path, out: Path) -> list[list[Run]]:
             _decoding("chain:4", 100, 2, "--draft", "chain:4", verifiers="token block", tokens=(1, 16)),
             _validation(120, *few, "--draft", "chain:2", "--verifier", "block"),
             _sanitizer("racecheck", 60),
-            _tests("the rest", 80, "tests/gpu/test_draft.py"),
+            _tests("the rest", 80, "tests/gpu/sampling/test_tree.py"),
         ],
     ]
 

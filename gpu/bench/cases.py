@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import torch
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.structures import Sampled
+from draftproof.gpu.drafters.structures import Sampled
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch
 
 DRAFTS = {"chain": {}, "tree": {}, "tree+": {"replacement": True}, "strata": {"stratified": True}}

@@ -12,10 +12,10 @@ from rich.table import Table
 
 from draftproof.gpu.bench import timing
 from draftproof.gpu.bench.cases import DRAFTS, Case, make
+from draftproof.gpu.bench.figure import look, required, save
 from draftproof.gpu.bench.methods import OURS, Call, Maker, methods
-from draftproof.gpu.device import described, out_of_memory
-from draftproof.gpu.figure import look, required, save
-from draftproof.gpu.graphs import waits
+from draftproof.gpu.network.graphs import waits
+from draftproof.gpu.sampling.device import described, out_of_memory
 from draftproof.simulators import screen
 
 

@@ -13,19 +13,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.device import wait
+from draftproof.gpu.checks.models.acceptance import Acceptance, mean_accepted
+from draftproof.gpu.checks.models.greedy import for_transformers
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import cannot_select, fitting, generate
 from draftproof.gpu.engine.output import Step, Texts
+from draftproof.gpu.engine.prompts import Prompt
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.graphs import recording
-from draftproof.gpu.models import Model, quiet
-from draftproof.gpu.prompts import Prompt
-from draftproof.gpu.rows import PLAIN as PLAIN_ROWS
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.session import Structure
-from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
-from draftproof.gpu.validate.greedy import for_transformers
+from draftproof.gpu.network.graphs import recording
+from draftproof.gpu.network.models import Model, quiet
+from draftproof.gpu.network.session import Structure
+from draftproof.gpu.sampling.device import wait
+from draftproof.gpu.sampling.rows import PLAIN as PLAIN_ROWS
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, Verifier
 
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")

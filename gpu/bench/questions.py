@@ -8,7 +8,7 @@ from rich.table import Table
 
 from draftproof.gpu.bench.models import Cell
 from draftproof.gpu.bench.timing import Estimate, difference
-from draftproof.gpu.prompts import Prompt
+from draftproof.gpu.engine.prompts import Prompt
 from draftproof.simulators import screen
 
 MEANS = "ratio_of_totals", "mean_over_questions"

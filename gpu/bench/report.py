@@ -10,14 +10,14 @@ import numpy as np
 from rich.table import Table
 
 from draftproof.gpu.bench import questions
+from draftproof.gpu.bench.figure import look, required, save
 from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
 from draftproof.gpu.bench.questions import method_of, spelled
 from draftproof.gpu.bench.timing import LEVEL, difference, means_apart, ratio
 from draftproof.gpu.engine.loop import PHASES
-from draftproof.gpu.figure import look, required, save
-from draftproof.gpu.prompts import Prompt
+from draftproof.gpu.engine.prompts import Prompt
 from draftproof.simulators import screen
-from draftproof.simulators.anytime import ERROR
+from draftproof.simulators.support.anytime import ERROR
 
 Rows: TypeAlias = Sequence[dict[str, Any]]
 

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from draftproof.gpu.graphs import captured
+from draftproof.gpu.network.graphs import captured
 
 REPEATS, SECONDS = 30, 2.0
 """A measurement ends after this many repetitions, or after this long if there were at least three."""

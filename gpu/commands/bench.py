@@ -9,9 +9,8 @@ from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu import spelling
 from draftproof.gpu.commands.measuring import loaded, measured, status
-from draftproof.gpu.options import (
+from draftproof.gpu.commands.options import (
     DTYPE,
     FILE,
     VERIFIER,
@@ -25,6 +24,7 @@ from draftproof.gpu.options import (
     sampling,
     stop,
 )
+from draftproof.gpu.sampling import names as spelling
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
@@ -129,7 +129,7 @@ def COMMAND(**options: Any) -> int:
         elif draft not in WITHOUT_MODEL:
             raise BadInput(f"--draft {draft}: without --model it is {' or '.join(WITHOUT_MODEL)}")
     if options["figure"] is not None:
-        from draftproof.gpu.figure import required
+        from draftproof.gpu.bench.figure import required
 
         required(options["figure"])
     return _decoding(options) if with_model else _verification(options)
@@ -137,7 +137,7 @@ def COMMAND(**options: Any) -> int:
 
 def _verification(options: dict[str, Any]) -> int:
     from draftproof.gpu.bench import kernels, timing
-    from draftproof.gpu.device import described, usable
+    from draftproof.gpu.sampling.device import described, usable
 
     on = usable(options["device"])
     if on.type not in ("cuda", "cpu"):
@@ -183,8 +183,8 @@ def _verification(options: dict[str, Any]) -> int:
 
 def _decoding(options: dict[str, Any]) -> int:
     from draftproof.gpu.bench import report
-    from draftproof.gpu.device import described, memory_errors
-    from draftproof.gpu.graphs import recording
+    from draftproof.gpu.network.graphs import recording
+    from draftproof.gpu.sampling.device import described, memory_errors
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
@@ -228,10 +228,10 @@ def _decoding(options: dict[str, Any]) -> int:
 
 
 def _bench(options: dict[str, Any]) -> Any:
-    from draftproof.gpu import synthetic
+    from draftproof.gpu.bench import synthetic
     from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
     from draftproof.gpu.commands.settings import rules, samplings, selection
-    from draftproof.gpu.prompts import prompts
+    from draftproof.gpu.engine.prompts import prompts
 
     refusal = "plain decoding is always measured too; name a drafter"
     most = max(options["batch"], default=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.options import (
+from draftproof.gpu.commands.options import (
     DTYPE,
     FILE,
     VERIFIER,
@@ -78,7 +78,7 @@ def COMMAND(**options: Any) -> int:
     last line counts tokens and steps. Block efficiency is the mean number of tokens per step: the accepted
     tokens and the extra one.
     """
-    from draftproof.gpu.device import memory_errors
+    from draftproof.gpu.sampling.device import memory_errors
 
     started = monotonic()
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
@@ -109,10 +109,10 @@ def COMMAND(**options: Any) -> int:
 def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"]:
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
     from draftproof.gpu.commands.settings import pair, rules, samplings, selection
+    from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.prompts import Question, asked, questions
     from draftproof.gpu.engine.transcript import Transcript
-    from draftproof.gpu.prompts import Question, asked, questions
-    from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])

@@ -20,7 +20,7 @@ def measured(
     """The items up to the end, Ctrl-C or BadInput, and what ended them early. BadInput before the first item
     is raised. `advice` is printed if memory runs out.
     """
-    from draftproof.gpu.device import memory_errors
+    from draftproof.gpu.sampling.device import memory_errors
 
     found: list[Item] = []
     with screen.progress(unit) as bar:
@@ -44,13 +44,13 @@ def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tupl
     import torch
 
     from draftproof.gpu.commands.settings import pair
-    from draftproof.gpu.structures import structure
+    from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.verify import VERIFIERS, named
 
     structures = [structure(each) for each in options["draft"] or drafts]
     verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
     if options.get("random") is not None:
-        from draftproof.gpu import synthetic
+        from draftproof.gpu.bench import synthetic
 
         options["acceptance"] = options["acceptance"] or 0.8
         names = options["random"], options["drafter"], options["acceptance"], options["device"]

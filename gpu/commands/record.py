@@ -7,8 +7,8 @@ from typing import Any
 from click import FloatRange, IntRange, command, echo, option
 from click import Path as File
 
-from draftproof.gpu.options import DTYPE, device, model, no_graphs
-from draftproof.simulators.files import replacing
+from draftproof.gpu.commands.options import DTYPE, device, model, no_graphs
+from draftproof.simulators.support.files import replacing
 from draftproof.theory.errors import BadInput
 
 
@@ -43,7 +43,7 @@ def COMMAND(**options: Any) -> int:
     """
     import numpy as np
 
-    from draftproof.gpu.device import memory_errors
+    from draftproof.gpu.sampling.device import memory_errors
     from draftproof.simulators.study.recorded_trees import named
 
     trees = tuple(dict.fromkeys(options["trees"]))
@@ -69,11 +69,11 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
 
     from draftproof.gpu.commands.settings import pair
     from draftproof.gpu.drafters.drafter import ModelDrafter
+    from draftproof.gpu.drafters.recorded_rows import Nodes
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.engine.output import texts as emitted
-    from draftproof.gpu.nodes import Nodes
-    from draftproof.gpu.prompts import prompts
-    from draftproof.gpu.rows import Sampling
+    from draftproof.gpu.engine.prompts import prompts
+    from draftproof.gpu.sampling.rows import Sampling
     from draftproof.gpu.verify import named
     from draftproof.simulators.study.recorded_trees import drawn
     from draftproof.simulators.study.recorded_trees import named as sizes

@@ -5,7 +5,7 @@ from typing import Any
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands.generate import USUAL
-from draftproof.gpu.options import device, known_drafts, model, no_graphs
+from draftproof.gpu.commands.options import device, known_drafts, model, no_graphs
 from draftproof.theory.errors import BadInput
 
 LOCAL = "127.0.0.1"
@@ -38,10 +38,10 @@ def COMMAND(**options: Any) -> int:
         if (error.name or "").partition(".")[0] not in ("uvicorn", "starlette"):
             raise
         raise BadInput(f"gpu serve needs {error.name}: pip install 'draftproof[serve]'") from None
-    from draftproof.gpu.row_test import checked_pair
+    from draftproof.gpu.checks.models.lossy import LOSSY
+    from draftproof.gpu.checks.row_test import checked_pair
+    from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.serve.answers import Engine
-    from draftproof.gpu.structures import structure
-    from draftproof.gpu.validate.lossy import LOSSY
     from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])

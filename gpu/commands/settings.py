@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
+from draftproof.gpu.checks.row_test import checked_pair
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.selection import COST, Selection
-from draftproof.gpu.grammar import read
-from draftproof.gpu.models import Model
-from draftproof.gpu.processors import Processor, processors
-from draftproof.gpu.row_test import checked_pair
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.network.grammar import read
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.processors import Processor, processors
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.simulators.audit.load import load
 from draftproof.theory.errors import BadInput, quoted
 

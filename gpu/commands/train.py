@@ -10,7 +10,7 @@ from click import Choice, FloatRange, IntRange, argument, command, echo, option
 from click import Path as PathType
 from rich.progress import TaskID, TimeRemainingColumn
 
-from draftproof.gpu.options import as_json
+from draftproof.gpu.commands.options import as_json
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
@@ -67,8 +67,8 @@ def COMMAND(
     end OUT holds target/, drafter/, features/ and block/ (safetensors), train.json with measurements on
     held-out text, and the loss curves as curve.json and, if matplotlib is installed, curve.png.
     """
-    from draftproof.gpu.device import memory_errors
     from draftproof.gpu.drafters.block_diffusion import Variant
+    from draftproof.gpu.sampling.device import memory_errors
     from draftproof.gpu.train.run import train
 
     if "none" in parts and len(parts) > 1:

@@ -8,7 +8,7 @@ from typing import Any
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands.measuring import loaded, measured, status
-from draftproof.gpu.options import (
+from draftproof.gpu.commands.options import (
     DTYPE,
     FILE,
     VERIFIER,
@@ -23,7 +23,7 @@ from draftproof.gpu.options import (
     sampling,
 )
 from draftproof.simulators import screen
-from draftproof.simulators.anytime import ERROR
+from draftproof.simulators.support.anytime import ERROR
 
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
 """Prompts whose next tokens are uncertain; they come before the prompts that `gpu bench` uses."""
@@ -92,10 +92,10 @@ def COMMAND(**options: Any) -> int:
     and with the stateless and full-information bounds. Verifiers and rules with a known fault must be
     rejected. Exit status 0 if all is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was finished.
     """
-    from draftproof.gpu.device import memory_errors
+    from draftproof.gpu.checks.models.run import summary, tables
+    from draftproof.gpu.checks.row_test import reports
     from draftproof.gpu.drafters.drafter import ModelDrafter
-    from draftproof.gpu.row_test import reports
-    from draftproof.gpu.validate.run import summary, tables
+    from draftproof.gpu.sampling.device import memory_errors
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
@@ -136,10 +136,10 @@ def COMMAND(**options: Any) -> int:
 
 
 def _prepared(options: dict[str, Any]) -> Any:
+    from draftproof.gpu.checks.models.lossy import lossy_named
+    from draftproof.gpu.checks.models.run import DRAFTS, Plan, Validation
     from draftproof.gpu.commands.settings import samplings, selection
-    from draftproof.gpu.prompts import prompts
-    from draftproof.gpu.validate.lossy import lossy_named
-    from draftproof.gpu.validate.run import DRAFTS, Plan, Validation
+    from draftproof.gpu.engine.prompts import prompts
 
     lossy, biased = lossy_named(options["only"])
     rules = [*(options["selection"] or ["tetris-repaired"]), *(biased if options["faulty"] else [])]

@@ -6,7 +6,7 @@ from time import monotonic
 
 import click
 
-from draftproof.gpu.options import as_json, device
+from draftproof.gpu.commands.options import as_json, device
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 
@@ -28,8 +28,8 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     few cases in Triton's interpreter. Exit status 0 if all hold, 1 if one does not, 2 for bad input. Ctrl-C
     prints what was compared so far.
     """
-    from draftproof.gpu.device import memory_errors
-    from draftproof.gpu.exact.run import Report, fill
+    from draftproof.gpu.checks.against_exact.run import Report, fill
+    from draftproof.gpu.sampling.device import memory_errors
 
     started = monotonic()
     report = Report.on(device)

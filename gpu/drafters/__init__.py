@@ -1,1 +1,1 @@
-"""Drafters and the structures that they draft."""
+"""Everything that proposes tokens: small models, feature heads, block diffusion, and structures of drafts."""

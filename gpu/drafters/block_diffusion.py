@@ -14,11 +14,11 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwe
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.published import save
-from draftproof.gpu.history import History
-from draftproof.gpu.models import Model, shut
-from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.session import Accepted, Draft, Level, Session, Structure
+from draftproof.gpu.network.models import Model, shut
+from draftproof.gpu.network.passes import Reader, padded
+from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
+from draftproof.gpu.sampling.history import History
+from draftproof.gpu.sampling.rows import Sampling
 
 NAME = "block drafter"
 FUSION = 2.0  # every weight of the fusion before training, as in DFlare

@@ -11,7 +11,7 @@ from draftproof.gpu.drafters.eagle3 import load_eagle3
 from draftproof.gpu.drafters.features import FeatureDrafter, load_head
 from draftproof.gpu.drafters.mtp import load_mtp
 from draftproof.gpu.drafters.published import config_of, kind
-from draftproof.gpu.models import Model, check_pair, load
+from draftproof.gpu.network.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
 
 SHIPPED = Path(__file__).parents[1] / "pair"

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from draftproof.gpu.history import History
-from draftproof.gpu.models import Model
-from draftproof.gpu.passes import padded
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.session import Accepted, Draft, Level, Session, Structure
-from draftproof.gpu.structures import Sampled
+from draftproof.gpu.drafters.structures import Sampled
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.network.passes import padded
+from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
+from draftproof.gpu.sampling.history import History
+from draftproof.gpu.sampling.rows import Sampling
 
 
 class Drafter:

@@ -12,9 +12,9 @@ from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.published import config_of, fill, save, settings, weights
-from draftproof.gpu.models import Model, shut
-from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.session import Accepted, Level, Session
+from draftproof.gpu.network.models import Model, shut
+from draftproof.gpu.network.passes import Reader, padded
+from draftproof.gpu.network.session import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
 
 

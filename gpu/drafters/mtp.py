@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from draftproof.gpu.drafters.features import Head
 from draftproof.gpu.drafters.published import Layout, fill, weights
-from draftproof.gpu.models import of_mtp
+from draftproof.gpu.network.models import of_mtp
 from draftproof.theory.errors import BadInput
 
 QWEN: Layout = (

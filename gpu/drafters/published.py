@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from draftproof.gpu.models import keys_of, lacking
+from draftproof.gpu.network.models import keys_of, lacking
 from draftproof.theory.errors import BadInput
 
 Network = TypeVar("Network", bound=nn.Module)

@@ -11,17 +11,17 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from draftproof.gpu.draft import Tree
 from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.structures import DDTree, Sampled
 from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.engine.verdict import Verdict, judged
-from draftproof.gpu.history import History
-from draftproof.gpu.models import Model
-from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.rows import PLAIN, Sampling
-from draftproof.gpu.session import Accepted, Draft, Session, Structure
-from draftproof.gpu.structures import DDTree, Sampled
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.network.passes import Reader, padded
+from draftproof.gpu.network.session import Accepted, Draft, Session, Structure
+from draftproof.gpu.sampling.history import History
+from draftproof.gpu.sampling.rows import PLAIN, Sampling
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import ERRORS, Verifier
 from draftproof.theory.errors import BadInput
 

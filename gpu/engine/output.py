@@ -6,9 +6,9 @@ from functools import cached_property
 
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.session import Draft
+from draftproof.gpu.network.session import Draft
+from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Drafts, Outcome
 
 

@@ -20,8 +20,8 @@ import torch
 from flint import fmpq
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.session import Draft
+from draftproof.gpu.network.session import Draft
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Number, Prefix
@@ -166,7 +166,7 @@ def _least(bound: Any, equal: bool) -> float:
 
 def _refilled(proposal: Tensor, least: Sequence[Sequence[float]]) -> Tensor:
     """The rows [B, gamma, V + 1] of a draft whose dropped token is shown as a token V that the target never
-    emits: q on K_j, and the rest of q at V, as in theory/batch.py.
+    emits: q on K_j, and the rest of q at V, as in theory/selection/batch.py.
     """
     size = proposal.shape[1]
     bounds = torch.tensor([[*each, *[0.0] * size][:size] for each in least], device=proposal.device)

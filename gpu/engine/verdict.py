@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu import kernels
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.rows import Sampling, softened
-from draftproof.gpu.session import Draft
+from draftproof.gpu.network.session import Draft
+from draftproof.gpu.sampling.rows import Sampling, softened
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu import spelling
-from draftproof.gpu.rows import COLDEST, PLAIN, Sampling, Setting, must_be_settings, probabilities
+from draftproof.gpu.sampling import names as spelling
+from draftproof.gpu.sampling.rows import COLDEST, PLAIN, Sampling, Setting, must_be_settings, probabilities
 from draftproof.gpu.verify import Batch, Outcome, named
 from draftproof.theory.errors import BadInput
 

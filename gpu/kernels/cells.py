@@ -12,7 +12,7 @@ import triton.language as tl
 from draftproof.gpu.kernels.draw import choose, stop_of
 from draftproof.gpu.kernels.nodes import BELOW_ONE, law, next_child, scales
 from draftproof.gpu.verify.cells import HEAD
-from draftproof.theory.classes import CLASSES, HIGHEST, PARTS, SHIFT
+from draftproof.theory.values.priority_classes import CLASSES, HIGHEST, PARTS, SHIFT
 
 KINDS = tl.constexpr(CLASSES)
 MOVED = tl.constexpr(float(SHIFT))

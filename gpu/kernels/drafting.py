@@ -19,7 +19,7 @@ from draftproof.gpu.kernels.draw import choose
 from draftproof.gpu.kernels.filtering import kept_statistics, limit
 from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, law
 from draftproof.gpu.kernels.opening import chunk_statistics
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.sampling.rows import Sampling
 
 FAINT = tl.constexpr(1e-30)
 """A chunk of less mass is empty: below about 1e-34 its tokens may be rounded to 0 one by one."""

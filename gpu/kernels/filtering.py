@@ -17,7 +17,7 @@ from torch import Tensor
 
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.nodes import LOG2_E, limited
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.sampling.rows import Sampling
 
 DROPPED_BITS = {torch.float32: 0, torch.bfloat16: 16, torch.float16: 13}
 """The last bits of a float32 that are 0 in all numbers of a type."""

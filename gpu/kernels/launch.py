@@ -6,7 +6,6 @@ import torch
 import triton
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
 from draftproof.gpu.kernels import cells, grid
 from draftproof.gpu.kernels.draw import draw
 from draftproof.gpu.kernels.filtering import kept_statistics, limit
@@ -15,7 +14,8 @@ from draftproof.gpu.kernels.opening import chunk_statistics, opening
 from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
-from draftproof.gpu.rows import PLAIN, Sampling
+from draftproof.gpu.sampling.rows import PLAIN, Sampling
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Outcome
 from draftproof.gpu.verify.cells import CLASSES, class_edges
 

@@ -12,10 +12,10 @@ from torch import Tensor
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.engine.transcript import Transcript
-from draftproof.gpu.models import Model
-from draftproof.gpu.passes import padded
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.network.passes import padded
+from draftproof.gpu.network.session import Structure
 from draftproof.gpu.serve.request import Request, parsed
-from draftproof.gpu.session import Structure
 from draftproof.gpu.verify import Verifier
 from draftproof.theory.errors import BadInput
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from draftproof.gpu.grammar import Grammar, texts
-from draftproof.gpu.models import Model
-from draftproof.gpu.processors import processors
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.schema import automaton
+from draftproof.gpu.network.grammar import Grammar, texts
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.processors import processors
+from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.schema import automaton
 from draftproof.theory.errors import BadInput, quoted
 
 MOST_CHOICES, MOST_LOGPROBS = 512, 1024

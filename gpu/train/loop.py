@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import DynamicCache, PreTrainedModel
 
-from draftproof.gpu.device import out_of_memory
 from draftproof.gpu.drafters.features import FeatureHead
-from draftproof.simulators.files import replacing
+from draftproof.gpu.sampling.device import out_of_memory
+from draftproof.simulators.support.files import replacing
 from draftproof.theory.errors import BadInput
 
 EVERY = 30.0  # seconds between checkpoints

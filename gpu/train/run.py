@@ -19,13 +19,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant, new_block
 from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.drafters.features import FeatureHead, load_head, new_head
-from draftproof.gpu.models import quiet
+from draftproof.gpu.network.models import quiet
 from draftproof.gpu.train import loop
 from draftproof.gpu.train.blocks import Blocks, block_loss, blocks, shared
 from draftproof.gpu.train.data import byte_pairs, documents, encoded, kept_apart
 from draftproof.gpu.train.recipe import CAUSAL, PRESETS, Preset
-from draftproof.simulators import figures
-from draftproof.simulators.files import replacing
+from draftproof.simulators.support import figures
+from draftproof.simulators.support.files import replacing
 from draftproof.theory.errors import BadInput
 
 STAGES = ("target", "drafter", "features", "block")

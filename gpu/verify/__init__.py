@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from draftproof.gpu.rows import probabilities
+from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.verify.batch import ERRORS, Batch, Drafts, Outcome
 from draftproof.gpu.verify.verifier import Rates, Verifier
 from draftproof.theory.errors import BadInput, quoted
@@ -31,7 +31,7 @@ def from_logits(name: str, batch: Batch, **settings: Any) -> Outcome:
     top_k, top_p and min_p of `rows.probabilities`.
 
     >>> import torch
-    >>> from draftproof.gpu.draft import Tree
+    >>> from draftproof.gpu.sampling.tree import Tree
     >>> even, coin, extra = torch.zeros(1, 2, 4), torch.tensor([[0.5]]), torch.tensor([0.0])
     >>> from_logits("block", Batch(Tree.chain(1), even, even[:, :1], torch.tensor([[3]]), coin, extra)).node
     tensor([1])

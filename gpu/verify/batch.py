@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.errors import BadInput
 
 BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4

@@ -85,7 +85,7 @@ class Modified(Carry):
 
 class Shaped(Carry):
     """Of shaped block verification: at the block's end the row p becomes norm(p - kept bonus), the bonus row
-    as in `chains.shaped_block_rates`. The exact form is theory/leaf_shaping.py.
+    as in `chains.shaped_block_rates`. The exact form is theory/verifiers/shared/leaf_shaping.py.
     """
 
     at_the_end = True

@@ -1,4 +1,4 @@
-"""Cells of a row's tokens: classes of p / q, as theory/classes.py has them, and strata.
+"""Cells of a row's tokens: classes of p / q, as theory/values/priority_classes.py has them, and strata.
 
 The place of a token in its row's strata is j + f if f of the token is in stratum j + 1 and the rest in
 stratum j; f is 0 but for the few tokens that two strata share. q is then the mean of the siblings' rows.
@@ -7,7 +7,7 @@ stratum j; f is 0 but for the few tokens that two strata share. q is then the me
 import torch
 from torch import Tensor
 
-from draftproof.theory.classes import CLASSES, EDGES, HIGHEST, PARTS, SHIFT
+from draftproof.theory.values.priority_classes import CLASSES, EDGES, HIGHEST, PARTS, SHIFT
 
 LOW = tuple(float(edge) for edge in EDGES)
 HIGH = (float("inf"), *LOW[:-1])

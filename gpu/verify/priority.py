@@ -1,7 +1,7 @@
 """The priority rule in classes, node by node and lifted: the rows are read once, for a few sums.
 
-The exact form is theory/classes.py. With i.i.d. siblings a class has one cut, which each sibling raises; with
-strata it has one for each sibling.
+The exact form is theory/values/priority_classes.py. With i.i.d. siblings a class has one cut, which each
+sibling raises; with strata it has one for each sibling.
 """
 
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch import constant_pad_nd as pad
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify.batch import Batch, Drafts, Outcome
 from draftproof.gpu.verify.carry import Carry
 from draftproof.gpu.verify.residual import draw, remainder

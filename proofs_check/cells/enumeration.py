@@ -14,7 +14,7 @@ from draftproof.proofs_check.cells.cell import Cell, Cut
 from draftproof.proofs_check.cells.solver import Solver
 from draftproof.proofs_check.cells.symbol import Symbol, field
 from draftproof.proofs_check.cells.tree import Leaf, Split, Tree, from_json, mapped, split, to_json
-from draftproof.simulators.enumerate import Invalid
+from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row, total
 

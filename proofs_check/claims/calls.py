@@ -4,10 +4,10 @@ from flint import fmpq
 
 from draftproof.proofs_check.claims.checks import refuted_on
 from draftproof.proofs_check.claims.claim import REFUTED, Claim
-from draftproof.simulators.calls import Calls
-from draftproof.simulators.decode import decode
-from draftproof.simulators.optimum import full_information
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.calls import Calls
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.optimum import full_information
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance, context_free

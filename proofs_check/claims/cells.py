@@ -5,7 +5,7 @@ from collections.abc import Callable
 from draftproof.proofs_check.claims.checks import PAIR, WITH, WITHOUT, Case, Lossless, chains, searched
 from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
 from draftproof.proofs_check.prove import prove
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy

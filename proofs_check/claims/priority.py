@@ -18,12 +18,12 @@ from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
-from draftproof.theory.priority import included
 from draftproof.theory.rows import Row, total
-from draftproof.theory.strata import strata
+from draftproof.theory.shared.strata import strata
 from draftproof.theory.table import Table
 from draftproof.theory.transport.siblings import SetLaw, independent_law
 from draftproof.theory.transport.single_step import emitted, inclusion_bound, max_flow, subset_formula
+from draftproof.theory.verifiers.shared.priority import included
 
 SOURCE = "our derivation; docs/near-optimal.md"
 TRIPLE = Tree(every(3, 1), True)

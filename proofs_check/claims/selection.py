@@ -20,13 +20,13 @@ from draftproof.proofs_check.every_size import prove_predictable
 from draftproof.proofs_check.every_size.contracts import tested
 from draftproof.proofs_check.every_size.reads import ANY_LENGTH
 from draftproof.proofs_check.means import Mean, compare
-from draftproof.simulators.batches import judge_batch
 from draftproof.simulators.instances.batches import witness
-from draftproof.theory.batch import Batch, presented
+from draftproof.simulators.laws.batches import judge_batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.selection import RULES, named
+from draftproof.theory.selection.batch import Batch, presented
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named as verifier
 

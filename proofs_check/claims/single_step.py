@@ -17,7 +17,6 @@ from draftproof.proofs_check.claims.checks import (
 )
 from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
 from draftproof.proofs_check.means import Mean, mean_on
-from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -28,6 +27,7 @@ from draftproof.theory.transport import single_step
 from draftproof.theory.transport.certificate import certified
 from draftproof.theory.transport.siblings import top_and_sample
 from draftproof.theory.transport.single_step import emitted, max_flow, set_law
+from draftproof.theory.values import expected_accepted
 
 CASES = [(vocab, Chain(1)) for vocab in (2, 3)]
 VOCABS = (2, 3, 4)

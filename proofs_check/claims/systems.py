@@ -5,10 +5,10 @@ from dataclasses import replace
 from itertools import product
 
 from draftproof.proofs_check.claims.claim import REFUTED, UNDECIDED, Claim, unrefuted
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.make import prefixes
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree

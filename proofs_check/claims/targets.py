@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from draftproof.proofs_check.claims.checks import SECONDS
 from draftproof.proofs_check.claims.claim import CELLS, REFUTED, SIZES, UNDECIDED, Claim, unrefuted
 from draftproof.proofs_check.prove import prove
-from draftproof.simulators.against import judge_against
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.laws.against import judge_against
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import context_free
 from draftproof.theory.targets import TARGETS, declared

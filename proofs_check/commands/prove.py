@@ -13,13 +13,13 @@ from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.induction.steps import Checked
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
-from draftproof.simulators.against import must_measure
-from draftproof.simulators.batches import must_verify
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
-from draftproof.simulators.own import named
-from draftproof.simulators.sources import digest, drafting, rules
+from draftproof.simulators.laws.against import must_measure
+from draftproof.simulators.laws.batches import must_verify
+from draftproof.simulators.support.sources import digest, drafting, rules
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy

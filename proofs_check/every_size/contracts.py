@@ -17,9 +17,12 @@ from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.left import Modified, Whole
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row, Stage, Stages
-from draftproof.theory import batch, draft, leaf_shaping, modified_target, priority, rows, strata
+from draftproof.theory import draft, rows
+from draftproof.theory.selection import batch
+from draftproof.theory.shared import strata
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
+from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, priority
 
 Contract = Callable[..., Any]
 

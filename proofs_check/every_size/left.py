@@ -9,7 +9,7 @@ from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.flow import flow_of
 from draftproof.proofs_check.every_size.values import Row
 from draftproof.theory import rows
-from draftproof.theory.leaf_shaping import shaped
+from draftproof.theory.verifiers.shared.leaf_shaping import shaped
 
 
 class Modified:

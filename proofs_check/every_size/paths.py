@@ -22,7 +22,7 @@ from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed,
 from draftproof.proofs_check.every_size.operations import COMPARISONS
 from draftproof.proofs_check.every_size.values import Named
 from draftproof.theory import rows
-from draftproof.theory.divergence import entropy_exceeds
+from draftproof.theory.shared.divergence import entropy_exceeds
 
 DEEPEST = 20
 """Calls within calls."""

@@ -70,7 +70,7 @@ Definition point (x : token) : row := fun y => if y =? x then N.one else N.zero.
 Definition without (r : row) (x : token) : row :=
   normalise (fun y => if y =? x then N.zero else r y).
 
-(** ** The mean of a quantity over all branches of a program (simulators/enumerate.py) *)
+(** ** The mean of a quantity over all branches of a program (simulators/laws/enumerate.py) *)
 
 Fixpoint mean {A} (m : program A) (f : A -> N.num) : N.num :=
   match m with

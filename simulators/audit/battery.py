@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from random import Random
 
-from draftproof.simulators.instances.make import tabulate, weighted
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
+from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from draftproof.simulators.audit import load
-from draftproof.simulators.audit.spelling import ROWS, TOKENS, natural, roles_of
+from draftproof.simulators.audit.signatures import ROWS, TOKENS, natural, roles_of
 from draftproof.theory.errors import BadInput
 
 ARGUMENTS = {

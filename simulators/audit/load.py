@@ -11,11 +11,11 @@ from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.loops import Loop
 from draftproof.simulators.audit.sandbox import Observer
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.spelling import natural
+from draftproof.simulators.audit.signatures import natural
 from draftproof.simulators.audit.targets import Target
-from draftproof.simulators.load import load as loaded
-from draftproof.simulators.load import source as source_of
-from draftproof.simulators.sources import Root
+from draftproof.simulators.support.load import load as loaded
+from draftproof.simulators.support.load import source as source_of
+from draftproof.simulators.support.sources import Root
 from draftproof.theory.errors import BadInput
 
 STYLES = {"verify": natural, "loop": Loop, "selection": Selection, "tree": Tree}

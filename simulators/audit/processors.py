@@ -16,7 +16,9 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.processors import (
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+from draftproof.theory.targets.processors import (
     Mask,
     MinP,
     Presence,
@@ -27,8 +29,6 @@ from draftproof.theory.processors import (
     TopP,
     processed,
 )
-from draftproof.theory.rows import Prefix
-from draftproof.theory.table import Rows
 
 NAMES = ("toy", "reversed", "seesaw")
 """The scenarios whose rows are processed; none of them has a zero."""

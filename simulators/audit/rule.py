@@ -9,7 +9,7 @@ from draftproof.simulators.audit.judge.exact import SECONDS, must_repeat, runs_o
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import Fault, sandboxed
 from draftproof.simulators.audit.targets import DraftVerifier, Program
-from draftproof.simulators.enumerate import Invalid
+from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

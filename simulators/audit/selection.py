@@ -29,14 +29,14 @@ from draftproof.simulators.audit.targets import (
     signature,
     tensors,
 )
-from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.batches import WITNESSES, Batches, witness
-from draftproof.theory.batch import Batch, Shown
+from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Prefix
+from draftproof.theory.selection.batch import Batch, Shown
 from draftproof.theory.selection.view import Rule, View
 from draftproof.theory.table import Table
 

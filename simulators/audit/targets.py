@@ -16,7 +16,7 @@ from draftproof.simulators.audit.battery import battery
 from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.shape import inner
 from draftproof.theory.errors import BadInput

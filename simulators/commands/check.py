@@ -12,9 +12,14 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.against import AgainstVerdict, distances, judge_against
-from draftproof.simulators.batches import BatchVerdict, judge_any, must_verify
-from draftproof.simulators.check import (
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
+from draftproof.simulators.instances.batches import standard_batches
+from draftproof.simulators.instances.files import read_any
+from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
+from draftproof.simulators.laws.against import AgainstVerdict, distances, judge_against
+from draftproof.simulators.laws.batches import BatchVerdict, judge_any, must_verify
+from draftproof.simulators.laws.check import (
     Piece,
     Tally,
     against_pieces,
@@ -23,21 +28,16 @@ from draftproof.simulators.check import (
     must_apply,
     pieces,
 )
-from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
-from draftproof.simulators.instances.batches import standard_batches
-from draftproof.simulators.instances.files import read_any
-from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
-from draftproof.simulators.own import named
-from draftproof.simulators.pool import cores, shared
-from draftproof.simulators.size import announcement, size, watched
-from draftproof.simulators.verdict import Verdict
-from draftproof.simulators.witness import smallest
-from draftproof.theory.batch import Batch
+from draftproof.simulators.laws.size import announcement, size, watched
+from draftproof.simulators.laws.verdict import Verdict
+from draftproof.simulators.laws.witness import smallest
+from draftproof.simulators.support.pool import cores, shared
+from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection import RULES
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import ITSELF, TARGETS, declared
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier

@@ -11,17 +11,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import screen
-from draftproof.simulators.batches import BatchGap, measure_batch
-from draftproof.simulators.calls import measure_calls
-from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_calls import print_calls
 from draftproof.simulators.commands.gap_rows import rows
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
-from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
-from draftproof.simulators.own import named
+from draftproof.simulators.laws.batches import BatchGap, measure_batch
+from draftproof.simulators.laws.calls import measure_calls
+from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import ensembles, worst
 from draftproof.simulators.study.ensembles import STANDARD, VARIED, described, vary
@@ -36,10 +34,12 @@ from draftproof.simulators.study.gap import (
     measure,
     summarise,
 )
-from draftproof.theory.batch import Batch
+from draftproof.simulators.support.figures import required
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 
 COUNT, SECONDS, VOCAB, TOKENS = 40, 20.0, 3, 6

@@ -7,7 +7,7 @@ import click
 from rich.markup import escape
 
 from draftproof.simulators import screen
-from draftproof.simulators.calls import CallsGap, LongRun
+from draftproof.simulators.laws.calls import CallsGap, LongRun
 from draftproof.simulators.study.gap import remark
 from draftproof.theory.numbers import text
 from draftproof.theory.transport.horizon import Bounds

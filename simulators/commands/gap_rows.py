@@ -8,11 +8,12 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from draftproof.simulators import figures, screen
+from draftproof.simulators import screen
 from draftproof.simulators.study import recorded_trees
 from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
 from draftproof.simulators.study.recorded_trees import Measured, named
+from draftproof.simulators.support import figures
 
 FOUR = SIBLINGS.index(4)
 NOTE = "No verifier exceeds a design's optimum or bound; of top-k and greedy drafts the verifier reaches it."

@@ -9,20 +9,20 @@ import click
 from flint import fmpq
 
 from draftproof.simulators import screen
-from draftproof.simulators.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
-from draftproof.simulators.check import must_apply
 from draftproof.simulators.commands.check import batch_fields
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.instances.files import read_any, spelled
-from draftproof.simulators.own import named
-from draftproof.simulators.size import announcement, size, watched
-from draftproof.simulators.verdict import Verdict, joint, judge, judged
-from draftproof.simulators.witness import smallest
-from draftproof.theory.batch import Batch
+from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
+from draftproof.simulators.laws.check import must_apply
+from draftproof.simulators.laws.size import announcement, size, watched
+from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
+from draftproof.simulators.laws.witness import smallest
+from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 
 WORDS = 10**6  # of a law that is listed

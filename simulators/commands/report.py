@@ -13,16 +13,16 @@ import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import FILE, json_option
-from draftproof.simulators.enumerate import CRASHES
-from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
-from draftproof.simulators.own import named
-from draftproof.simulators.pool import cores, shared
+from draftproof.simulators.laws.enumerate import CRASHES
 from draftproof.simulators.study.ensembles import described
 from draftproof.simulators.study.report.explorer import explorable, recorded
 from draftproof.simulators.study.report.page import page
+from draftproof.simulators.support.files import replacing
+from draftproof.simulators.support.pool import cores, shared
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree

@@ -12,7 +12,7 @@ from rich.table import Table
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, format_option, json_option
-from draftproof.simulators.pool import cores
+from draftproof.simulators.support.pool import cores
 from draftproof.theory.errors import BadInput, located
 
 

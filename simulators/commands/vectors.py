@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.files import draft_of
-from draftproof.simulators.own import named
-from draftproof.simulators.vectors import vectors as made
+from draftproof.simulators.study.vectors import vectors as made
+from draftproof.simulators.support.files import replacing
+from draftproof.simulators.user_code import named
 
 
 @click.command(context_settings={"show_default": True})

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.anytime import detectable
 from draftproof.simulators.endpoint.betting import PSEUDO_COUNTS, Mixture
 from draftproof.simulators.endpoint.server import Sample
+from draftproof.simulators.support.anytime import detectable
 
 Cell: TypeAlias = tuple[Hashable, ...]
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.anytime import Wealth
 from draftproof.simulators.endpoint.laws import Law
+from draftproof.simulators.support.anytime import Wealth
 
 PSEUDO_COUNTS = np.array([32.0, 128.0, 512.0])
 """Expected outcomes after which a cell's own frequency counts as much as the law; every value is tried."""

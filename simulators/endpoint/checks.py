@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.anytime import Wealth
 from draftproof.simulators.endpoint.betting import FEW, Bets, Context
 from draftproof.simulators.endpoint.client import Refused
 from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Place, Sample, Server
+from draftproof.simulators.support.anytime import Wealth
 
 SETTINGS = {
     "temperature": Setting(temperature=0.6),

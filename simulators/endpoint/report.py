@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from draftproof.simulators.files import replacing
+from draftproof.simulators.support.files import replacing
 
 VERDICTS = "not rejected", "rejected"
 """The verdict of a test by whether it rejects."""

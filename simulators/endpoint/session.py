@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.anytime import Wealth
 from draftproof.simulators.endpoint.client import Client, Refused, TimeUp, Unanswered
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.report import Report, Result
 from draftproof.simulators.endpoint.server import Server
-from draftproof.simulators.files import replacing, text_of
+from draftproof.simulators.support.anytime import Wealth
+from draftproof.simulators.support.files import replacing, text_of
 from draftproof.theory.errors import BadInput
 
 PROMPTS = "import os\n\n\nclass ", "The first thing that"

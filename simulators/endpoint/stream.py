@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import exp, inf, log, log1p
 
-from draftproof.simulators.anytime import Wealth, detectable
 from draftproof.simulators.endpoint.betting import BATCH, LAW, PSEUDO_COUNTS, RANKS, Bets, Context
 from draftproof.simulators.endpoint.laws import Law, Setting
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Sample
+from draftproof.simulators.support.anytime import Wealth, detectable
 
 SURE = 0.99
 """The probability with which the bet on greedy decoding predicts the likeliest token."""

@@ -7,12 +7,12 @@ from flint import fmpq
 
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import RULES
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.selection.view import Rule
 from draftproof.theory.table import Table
 

@@ -9,19 +9,19 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.files import text_of
-from draftproof.simulators.instances.make import limit_prefixes, prefixes
 from draftproof.simulators.instances.own_draft import OwnDraft, own_draft
-from draftproof.theory.batch import Batch
+from draftproof.simulators.support.files import text_of
+from draftproof.simulators.support.make import limit_prefixes, prefixes
 from draftproof.theory.drafts import SCHEMES, Scheme
+from draftproof.theory.drafts.names import scheme as spelled_scheme
 from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import DIGITS, exact, text
-from draftproof.theory.processors import PROCESSORS, Step, processed
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import named as rule_named
-from draftproof.theory.spelling import scheme as spelled_scheme
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.table import Table
+from draftproof.theory.targets.processors import PROCESSORS, Step, processed
 
 VOCAB = 10**6
 """Largest vocabulary of an instance file."""

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import combinations, pairwise, permutations, product
 from math import comb, log10
 
-from draftproof.simulators.instances.make import prefixes, tabulate, weighted
+from draftproof.simulators.support.make import prefixes, tabulate, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

@@ -6,15 +6,15 @@ from functools import cache
 from inspect import isclass
 from typing import Any, ClassVar
 
-from draftproof.simulators.enumerate import CRASHES
-from draftproof.simulators.load import load, source, version
-from draftproof.simulators.sources import Root
+from draftproof.simulators.laws.enumerate import CRASHES
+from draftproof.simulators.support.load import load, source, version
+from draftproof.simulators.support.sources import Root
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.names import SHAPED, SIZED
 from draftproof.theory.errors import BadInput
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
-from draftproof.theory.spelling import SHAPED, SIZED
 from draftproof.theory.table import Rows
 
 PARTS = ("label", "depth", "draw", "outcomes")

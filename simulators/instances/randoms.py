@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.instances.make import limit_prefixes, prefixes, weighted
-from draftproof.simulators.lanes import BATCH, Lanes
+from draftproof.simulators.laws.lanes import BATCH, Lanes
+from draftproof.simulators.support.make import limit_prefixes, prefixes, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row

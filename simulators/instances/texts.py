@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.files import spelled
-from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.simulators.support.files import text_of
+from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

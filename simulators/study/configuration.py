@@ -12,11 +12,11 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
-from draftproof.simulators.check import must_fit
-from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.files import draft_document, draft_of
-from draftproof.simulators.own import named
+from draftproof.simulators.laws.check import must_fit
 from draftproof.simulators.study.families import Family, families
+from draftproof.simulators.support.files import text_of
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.errors import BadInput, located, quoted

@@ -49,7 +49,7 @@ def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.
 
 
 def priority(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """i.i.d. siblings, the priority rule in classes (`draftproof.theory.priority.plan`)."""
+    """i.i.d. siblings, the priority rule in classes (`draftproof.theory.verifiers.shared.priority.plan`)."""
     drafted = q > 0
     p, q = p[drafted], q[drafted]
     out = []
@@ -108,7 +108,7 @@ def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Gen
 
 def strata(q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(order, pi): the tokens of q, likeliest first, and how often each is included; laid end to end, the
-    pi are cut at 1, 2, .. into strata (`draftproof.theory.strata`).
+    pi are cut at 1, 2, .. into strata (`draftproof.theory.shared.strata`).
     """
     order = likeliest(q, len(q))
     sizes = q[order]

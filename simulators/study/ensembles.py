@@ -8,12 +8,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from draftproof.simulators import figures
-from draftproof.simulators.check import must_fit
-from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.instances.randoms import Logits, Randoms
+from draftproof.simulators.laws.check import must_fit
 from draftproof.simulators.study.gap import FEW, Summary, applicable, measure, summarise
+from draftproof.simulators.support import figures
+from draftproof.simulators.support.files import replacing
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths

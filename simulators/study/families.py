@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from draftproof.simulators.check import chunk
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
-from draftproof.simulators.lanes import BATCH, Lanes, stack
-from draftproof.simulators.own import named
-from draftproof.simulators.sources import Root, digest, drafting, rules
+from draftproof.simulators.laws.check import chunk
+from draftproof.simulators.laws.lanes import BATCH, Lanes, stack
+from draftproof.simulators.support.sources import Root, digest, drafting, rules
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

@@ -6,17 +6,17 @@ from statistics import fmean, stdev
 
 from flint import fmpq
 
-from draftproof.simulators.check import applies
-from draftproof.simulators.enumerate import Invalid, emission
 from draftproof.simulators.instances.own_draft import OwnDraft
-from draftproof.simulators.optimum import full_information, stateless
-from draftproof.theory.closed_forms import expected_accepted
+from draftproof.simulators.laws.check import applies
+from draftproof.simulators.laws.enumerate import Invalid, emission
+from draftproof.simulators.laws.optimum import full_information, stateless
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Number
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate
+from draftproof.theory.values import expected_accepted
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 

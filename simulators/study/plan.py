@@ -13,10 +13,10 @@ from flint import fmpq
 from pyarrow import parquet
 
 from draftproof.simulators.instances.files import draft_document, spelled
-from draftproof.simulators.sources import Root
+from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Family
-from draftproof.simulators.verdict import Wrong
+from draftproof.simulators.support.sources import Root
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text

@@ -16,8 +16,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from draftproof.simulators.files import unusable
 from draftproof.simulators.study.designs import COLUMNS, SIBLINGS, Column
+from draftproof.simulators.support.files import unusable
 from draftproof.theory.errors import BadInput, located
 
 OFF = 0.02

@@ -16,8 +16,8 @@ from draftproof.simulators.study import tree_drafts as drafts
 from draftproof.simulators.study import tree_values as values
 from draftproof.simulators.study.recorded import Recorded, half_width
 from draftproof.simulators.study.tree_drafts import RowsAt
-from draftproof.theory import spelling
 from draftproof.theory.draft import Node
+from draftproof.theory.drafts import names as spelling
 from draftproof.theory.drafts.shape import NODES, Shape, chain, inner
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.rows import Prefix

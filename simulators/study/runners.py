@@ -10,8 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from typing import Any
 
-from draftproof.simulators.pool import AHEAD, flowing, shared
 from draftproof.simulators.study.plan import Chunk, computed
+from draftproof.simulators.support.pool import AHEAD, flowing, shared
 from draftproof.theory.errors import BadInput
 
 Shards = Generator[tuple[str, bytes], None, None]

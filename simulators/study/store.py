@@ -17,10 +17,10 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pyarrow import parquet
 
-from draftproof.simulators.files import replacing, text_of, unusable
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import Chunk, encoded, made_of, replaced
 from draftproof.simulators.study.runners import Runner
+from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.theory.errors import BadInput
 
 FORMAT = 1  # the version of the folder's own layout

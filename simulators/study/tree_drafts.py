@@ -14,7 +14,7 @@ from draftproof.simulators.study import designs
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.rows import Prefix
-from draftproof.theory.strata import stages
+from draftproof.theory.shared.strata import stages
 
 RowsAt: TypeAlias = Mapping[Prefix, np.ndarray]
 Siblings: TypeAlias = Callable[[np.ndarray, int, np.random.Generator], list[int]]

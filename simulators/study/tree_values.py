@@ -13,7 +13,7 @@ import numpy as np
 from draftproof.simulators.study import designs
 from draftproof.simulators.study.tree_drafts import RowsAt, less
 from draftproof.theory.draft import Node
-from draftproof.theory.strata import stages
+from draftproof.theory.shared.strata import stages
 
 Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], list[float]]
 """(p, q, tokens of the children) -> the probability with which each is the one kept."""

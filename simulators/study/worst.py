@@ -7,17 +7,17 @@ from time import monotonic
 
 from flint import fmpq
 
-from draftproof.simulators.check import must_fit
-from draftproof.simulators.instances.make import Key, assembled, prefixes, weighted
 from draftproof.simulators.instances.suite import of_depth
-from draftproof.simulators.optimum import stateless
+from draftproof.simulators.laws.check import must_fit
+from draftproof.simulators.laws.optimum import stateless
+from draftproof.simulators.laws.witness import shrink
 from draftproof.simulators.study.gap import expected
-from draftproof.simulators.witness import shrink
-from draftproof.theory.closed_forms import chains
+from draftproof.simulators.support.make import Key, assembled, prefixes, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
+from draftproof.theory.values import chains
 from draftproof.theory.verifier import Verifier
 
 BOUND = 8  # the largest whole-number weight of a row

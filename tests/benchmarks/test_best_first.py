@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.best_first import NEW, Texts, together
 from draftproof.gpu.drafters.choose import SHIPPED
-from draftproof.gpu.models import load
-from draftproof.gpu.nodes import Nodes
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.drafters.recorded_rows import Nodes
+from draftproof.gpu.network.models import load
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.simulators.study.recorded_trees import DESIGNS
 
 TEXTS = [[5, 6, 7, 8], [300, 20, 9, 11], [40, 41, 42, 43]]

@@ -6,16 +6,16 @@ import pytest
 from flint import fmpq
 
 from benchmarks.partial_information import completions, partial_information
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.optimum import stateless
-from draftproof.theory.closed_forms import expected_accepted
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.optimum import stateless
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.values import expected_accepted
 from draftproof.theory.verifiers import named
 
 

@@ -7,13 +7,13 @@ from math import prod
 import pytest
 
 from benchmarks import pooled
-from draftproof.simulators.decode import decode
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.laws.decode import decode
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
-from draftproof.theory.leaf_shaping import shaped
+from draftproof.theory.verifiers.shared.leaf_shaping import shaped
 from tests.problems import TOY
 
 

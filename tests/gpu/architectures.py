@@ -8,7 +8,7 @@ from transformers import AutoModelForCausalLM, GenerationConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-from draftproof.gpu.models import Model, context_of
+from draftproof.gpu.network.models import Model, context_of
 from tests.gpu.small import Numbers
 
 LEFT_OUT = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from draftproof.theory.processors import Mask
+from draftproof.theory.targets.processors import Mask
 from tests.gpu.small import VOCAB as WORDS
 
 THREES = Mask("0", {str(n): {str(x): str((n + x) % 3) for x in range(WORDS) if x % 3 != n} for n in range(3)})

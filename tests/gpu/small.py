@@ -8,10 +8,10 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
-from draftproof.gpu.models import Model
-from draftproof.gpu.structures import structure
+from draftproof.gpu.network.models import Model
 from draftproof.gpu.verify import named
 
 VOCAB, CONTEXT, END = 40, 96, 0

@@ -9,7 +9,7 @@ from torch import nn
 
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine import loop
-from draftproof.gpu.models import Model
+from draftproof.gpu.network.models import Model
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
 from tests.gpu.small import Numbers

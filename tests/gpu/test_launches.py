@@ -8,9 +8,10 @@ pytest.importorskip("transformers")
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from draftproof.gpu import graphs, passes, structures
+from draftproof.gpu.drafters import structures
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.structures import structure
+from draftproof.gpu.network import graphs, passes
 from draftproof.gpu.verify import named
 from tests.gpu.small import CONTEXT, drafter, steps_of, target
 from tests.gpu.tape import Recordings

@@ -7,16 +7,16 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.processors import processors
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
+from draftproof.gpu.sampling.processors import processors
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.processors import Mask
+from draftproof.theory.targets.processors import Mask
 from tests.gpu.pretended import DEVICE, pretended
 
 PAIR = Tree(((), ()))
@@ -82,8 +82,8 @@ def test_decoding_with_a_selection(rule):
 
 
 def test_the_ties_to_the_exact_engine():
-    from draftproof.gpu.exact.noise import agreement
-    from draftproof.gpu.exact.rounding import rounded
+    from draftproof.gpu.checks.against_exact.noise import agreement
+    from draftproof.gpu.checks.against_exact.rounding import rounded
 
     with pretended():
         found = list(agreement(list(Scenarios(PAIR, 2))[:1], "meta"))
@@ -95,7 +95,7 @@ def test_the_ties_to_the_exact_engine():
 
 @pytest.mark.slow
 def test_large_vocabularies():
-    from draftproof.gpu.exact.large import closeness
+    from draftproof.gpu.checks.against_exact.large import closeness
 
     with pretended():
         assert all(each.wrong == 0 < each.rows for each in closeness(64, device="meta", cases=1))
@@ -105,7 +105,7 @@ def test_large_vocabularies():
 def test_throughput():
     from draftproof.gpu.bench import report
     from draftproof.gpu.bench.models import Bench, Plan
-    from draftproof.gpu.prompts import Prompt
+    from draftproof.gpu.engine.prompts import Prompt
 
     with pretended() as device:
         target, drafter = pair(None, None, device)
@@ -121,8 +121,8 @@ def test_throughput():
 
 @pytest.mark.slow
 def test_validation():
-    from draftproof.gpu.validate.lossy import lossy_named
-    from draftproof.gpu.validate.run import Plan, Validation
+    from draftproof.gpu.checks.models.lossy import lossy_named
+    from draftproof.gpu.checks.models.run import Plan, Validation
 
     with pretended() as device:
         target, drafter = pair(None, None, device, torch.float32)

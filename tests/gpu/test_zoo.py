@@ -9,13 +9,13 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from draftproof.gpu.checks.models.greedy import Reference, compare
+from draftproof.gpu.checks.row_test import checked
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.processors import processors
-from draftproof.gpu.row_test import checked
-from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.greedy import Reference, compare
+from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.verify import named
 from tests.gpu.architectures import WINDOW, model, names
 from tests.gpu.parameters import SETS

@@ -19,13 +19,13 @@ import torch
 import transformers
 from transformers.utils import logging
 
+from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
+from draftproof.gpu.checks.row_test import checked
 from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate, misfit
-from draftproof.gpu.models import Model
-from draftproof.gpu.processors import processors
-from draftproof.gpu.row_test import checked
-from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.greedy import Greedy, Reference, compare
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from tests.gpu.architectures import LEFT_OUT, VOCAB, WINDOW, model, names

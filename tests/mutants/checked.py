@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias
 
-from draftproof.simulators.instances.make import tabulate, weighted
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain

@@ -1,6 +1,6 @@
 """Mutants of the batched verifiers and of their kernels, with judges of their own; needs torch and Triton."""
 
-from draftproof.gpu.validate.lossy import LOSSY
+from draftproof.gpu.checks.models.lossy import LOSSY
 from tests.gpu.kernels.mutants import FLAWS
 from tests.mutants.registry import Mutant
 

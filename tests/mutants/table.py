@@ -17,7 +17,7 @@ from draftproof.simulators.audit.battery import steep
 from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from tests.mutants import controls, edits, functions, generated, objects, rules

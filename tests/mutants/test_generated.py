@@ -8,7 +8,7 @@ from tokenize import generate_tokens
 import pytest
 
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import block, k_seq, nss, token, traversal
 from tests.mutants.checked import flaw, runs_of

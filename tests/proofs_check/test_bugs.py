@@ -3,7 +3,7 @@
 import pytest
 
 from draftproof.proofs_check.prove import prove
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table

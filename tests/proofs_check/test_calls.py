@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from draftproof.proofs_check.claims.calls import CLAIMS, SHORTER, TOY, ahead_is_worse, emitted
-from draftproof.simulators.optimum import full_information
+from draftproof.simulators.laws.optimum import full_information
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
 

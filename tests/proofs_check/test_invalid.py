@@ -6,12 +6,12 @@ import pytest
 
 from draftproof.proofs_check.means import accepted, compare
 from draftproof.proofs_check.prove import prove
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import exact
 from draftproof.theory.rows import one, scale
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.shared.modified_target import Replaced
 from tests.mutants.rules import BEYOND
 
 

@@ -4,10 +4,10 @@ from itertools import product
 from math import prod
 
 from draftproof.proofs_check.means import accepted, compare, mean_on
-from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import minimum
+from draftproof.theory.values import expected_accepted
 from draftproof.theory.verifiers import named
 
 
@@ -50,7 +50,7 @@ def full_information(domain, oracle):
 
 
 def closed_form(name, scheme):
-    """E[tau] by the verifier's closed form in `theory/closed_forms`."""
+    """E[tau] by the verifier's closed form in `theory/values`."""
     return lambda domain, oracle: (
         domain.number(1) * expected_accepted(Instance(domain.target, domain.proposal, scheme), name)
     )

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from draftproof.simulators import lanes
-from draftproof.simulators.enumerate import Invalid, emission, outcomes
-from draftproof.simulators.verdict import joint, judge
-from draftproof.simulators.witness import smallest
+from draftproof.simulators.laws import lanes
+from draftproof.simulators.laws.enumerate import Invalid, emission, outcomes
+from draftproof.simulators.laws.verdict import joint, judge
+from draftproof.simulators.laws.witness import smallest
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import context_free
-from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import one, scale
 from draftproof.theory.verifiers import VERIFIERS, named
+from draftproof.theory.verifiers.shared.modified_target import Replaced
 from tests.mutants.rules import BEYOND
 from tests.problems import TOY
 

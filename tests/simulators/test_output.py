@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from draftproof.simulators.files import replacing
+from draftproof.simulators.support.files import replacing
 from draftproof.theory.errors import BadInput
 
 

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from draftproof.simulators import screen
-from draftproof.simulators.check import Tally
 from draftproof.simulators.commands.sweep import _table as swept
+from draftproof.simulators.laws.check import Tally
 from draftproof.theory.verifiers import named
 
 

@@ -2,10 +2,8 @@
 
 import pytest
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.theory.closed_forms import FORMS, expected_accepted
-from draftproof.theory.closed_forms.nodes import distinct, shared_paths
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -17,6 +15,8 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import exact
+from draftproof.theory.values import FORMS, expected_accepted
+from draftproof.theory.values.nodes import distinct, shared_paths
 from draftproof.theory.verifiers import named
 
 SHAPES = (((), (), ()), (((), ()), ()), ((((),), ((),))), (((), ()), ((), ())))

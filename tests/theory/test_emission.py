@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.emission import Emission
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, exact

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput

@@ -5,8 +5,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.make import prefixes
-from draftproof.simulators.strategies import tables
+from draftproof.simulators.instances.strategies import tables
+from draftproof.simulators.support.make import prefixes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, exact

@@ -9,7 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import rows
+from draftproof.simulators.instances.strategies import rows
 from draftproof.theory import rows as ops
 from draftproof.theory.numbers import ONE, ZERO, exact
 

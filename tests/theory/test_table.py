@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.make import prefixes
-from draftproof.simulators.strategies import rows, tables
+from draftproof.simulators.instances.strategies import rows, tables
+from draftproof.simulators.support.make import prefixes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table

@@ -38,7 +38,8 @@ class Scheme(Protocol):
 
 
 def _found() -> dict[str, type[Scheme]]:
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    names = (module.name for module in iter_modules(__path__) if module.name != "names")
+    modules = (import_module(f"{__name__}.{name}") for name in names)
     schemes = (module.SCHEME for module in modules if hasattr(module, "SCHEME"))
     return {scheme.kind: scheme for scheme in schemes}
 

@@ -8,7 +8,7 @@ from draftproof.theory.drafts.shape import Grown
 from draftproof.theory.drafts.stratified import from_strata
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row, likeliest, minimum, one, supported
-from draftproof.theory.strata import inclusion, strata
+from draftproof.theory.shared.strata import inclusion, strata
 from draftproof.theory.table import Rows
 
 

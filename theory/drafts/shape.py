@@ -11,7 +11,7 @@ from draftproof.theory.draft import Node
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row, without
-from draftproof.theory.strata import stages
+from draftproof.theory.shared.strata import stages
 from draftproof.theory.table import Rows
 
 Shape: TypeAlias = tuple["Shape", ...]

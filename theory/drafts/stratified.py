@@ -8,7 +8,7 @@ from draftproof.theory.draft import Draft
 from draftproof.theory.drafts.shape import Shaped, grow, inner
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
-from draftproof.theory.strata import strata
+from draftproof.theory.shared.strata import strata
 from draftproof.theory.table import Rows
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from draftproof.theory.divergence import entropy_exceeds
 from draftproof.theory.rows import Number, Prefix, meet, one, share, total
+from draftproof.theory.shared.divergence import entropy_exceeds
 from draftproof.theory.table import Rows
 
 

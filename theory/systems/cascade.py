@@ -1,6 +1,6 @@
 """A cascade of three models: a middle model verifies the drafter, and its tokens are the target's draft.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> from draftproof.theory.table import Table

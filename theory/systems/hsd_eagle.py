@@ -1,6 +1,6 @@
 """HSD on the trees of EAGLE-3, as released: one-hot proposals, and the ratio carried over a stop. Lossy.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.theory.drafts.top_k import TopK
 >>> from draftproof.theory.instance import context_free
 >>> emitted = emission(context_free(["1/3"] * 3, ["1/3"] * 3, TopK(SMALLEST)), VERIFIER)

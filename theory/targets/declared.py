@@ -8,13 +8,13 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.theory.errors import BadInput, quoted
-from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Draft, Stop, Verifier
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.shared.modified_target import Replaced
 
 TOTAL_VARIATION, KL = "TV", "KL(emitted, target)"
 """What a budget bounds: for one token, between the row that is emitted and the target's row p."""

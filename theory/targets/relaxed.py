@@ -1,6 +1,6 @@
 """Rules without a law of their own, which accept more than a lossless rule may: how far they get is measured.
 
->>> from draftproof.simulators.against import judge_against
+>>> from draftproof.simulators.laws.against import judge_against
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> toy = scenario("toy", Chain(2))
@@ -10,9 +10,9 @@
 
 from flint import fmpq
 
-from draftproof.theory.divergence import entropy_exceeds
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row, descending, excess, minimum, normalise, otherwise, share, without
+from draftproof.theory.shared.divergence import entropy_exceeds
 from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import CHAIN, Draft, Stop

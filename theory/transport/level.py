@@ -11,8 +11,8 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from draftproof.theory.memo import Key, remembered
 from draftproof.theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total
+from draftproof.theory.shared.memo import Key, remembered
 from draftproof.theory.transport.flow import Network
 from draftproof.theory.transport.siblings import SiblingLaw, Siblings
 

@@ -14,8 +14,8 @@ entropy dual is ours.) The computation uses floats; a correction step then makes
 import numpy as np
 from flint import fmpq
 
-from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, one
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import Selection, alpha, selected_law
 

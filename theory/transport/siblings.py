@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
-from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, has_mass, likeliest, one, total, without
+from draftproof.theory.shared.memo import remembered
 
 Siblings: TypeAlias = tuple[tuple[int, tuple], ...]
 """The children that a node drew, as sorted pairs (token, shape below); their order no longer matters."""

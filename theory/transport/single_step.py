@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from draftproof.theory.errors import BadInput
-from draftproof.theory.memo import remembered
 from draftproof.theory.rows import (
     Number,
     Row,
@@ -31,6 +30,7 @@ from draftproof.theory.rows import (
     total,
     without,
 )
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.certificate import Transport
 from draftproof.theory.transport.flow import Network
 from draftproof.theory.transport.siblings import SetLaw, set_law

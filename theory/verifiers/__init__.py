@@ -13,7 +13,8 @@ from draftproof.theory.verifier import Verifier
 
 
 def _found() -> dict[str, Verifier]:
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    names = (module.name for module in iter_modules(__path__) if not module.ispkg)  # `shared` is one
+    modules = (import_module(f"{__name__}.{name}") for name in names)
     verifiers = (module.VERIFIER for module in modules)
     return {verifier.name: verifier for verifier in sorted(verifiers, key=lambda v: v.name)}
 

@@ -1,14 +1,14 @@
 """GLS: drafts and target token are winners of races on shared exponential noise.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted
 15989/23100
 """
 
-from draftproof.theory.races import target_law
 from draftproof.theory.rows import normalise, point
+from draftproof.theory.shared.races import target_law
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
 
 

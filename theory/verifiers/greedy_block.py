@@ -1,6 +1,6 @@
 """Greedy block verification: uncapped ratios, and a modified target for the tokens that follow.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
@@ -9,9 +9,9 @@
 
 from itertools import pairwise
 
-from draftproof.theory.modified_target import carry
 from draftproof.theory.rows import excess, normalise, one, scale, share, total
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.shared.modified_target import carry
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,15 +1,15 @@
 """HSD over K paths, corrected: each later path is a fresh block below the accepted prefix.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.paths import Paths
 >>> emission(scenario("toy", Paths(2, 2)), VERIFIER).expected_accepted
 115/81
 """
 
-from draftproof.theory.modified_target import Replaced
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import hsd
+from draftproof.theory.verifiers.shared.modified_target import Replaced
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

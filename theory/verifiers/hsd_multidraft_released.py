@@ -1,6 +1,6 @@
 """HSD over K paths as released: the prefix ratio is carried over a stop. Lossy.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.paths import Paths
 >>> emitted = emission(scenario("toy", Paths(2, 2)), VERIFIER)
@@ -10,10 +10,10 @@
 
 from itertools import pairwise
 
-from draftproof.theory.modified_target import Replaced
 from draftproof.theory.rows import maximum, minimum, one, otherwise, ratio
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.hsd import step_back
+from draftproof.theory.verifiers.shared.modified_target import Replaced
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

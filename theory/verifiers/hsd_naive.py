@@ -1,6 +1,6 @@
 """Naive HSD: the uncapped prefix ratio, lossless only with the modified target it leaves behind.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
@@ -9,10 +9,10 @@
 
 from itertools import pairwise
 
-from draftproof.theory.modified_target import carry
 from draftproof.theory.rows import minimum, one, ratio
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.hsd import step_back
+from draftproof.theory.verifiers.shared.modified_target import carry
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,6 +1,6 @@
 """HSD as released: the leaf is accepted with the uncapped joint ratio. Lossy.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> emitted = emission(scenario("toy", Chain(2)), VERIFIER)

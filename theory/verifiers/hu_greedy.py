@@ -1,6 +1,6 @@
 """Verification of Hu et al.'s greedy draft: one sampled child beside the likeliest tokens.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.greedy import Greedy
 >>> emission(scenario("toy", Greedy(((), ())), 3), VERIFIER).expected_accepted

@@ -1,14 +1,14 @@
 """K-SEQ: the sequential approximation of optimal transport for k i.i.d. drafts.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 6)
 0.708027
 """
 
-from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, excess, meet, normalise, point, scale, share, total
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
 
 STEPS = 1024

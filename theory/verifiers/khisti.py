@@ -1,6 +1,6 @@
 """Khisti et al.'s canonical decomposition: select one of the drafts, then verify it as a single one.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted

@@ -3,7 +3,7 @@
 A token may be a leaf in one draft and have children in another. What is emitted below it has to follow the
 target only over both, so the leaf takes what the children are not expected to draft.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> from draftproof.theory.verifiers import named

@@ -1,6 +1,6 @@
 """The lift of Hu et al.'s rule for greedy drafts to trees: the optimum of every node, from leaf to root.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.greedy import Greedy
 >>> emission(scenario("toy", Greedy((((),), ((),))), 3), VERIFIER).expected_accepted

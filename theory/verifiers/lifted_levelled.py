@@ -1,6 +1,6 @@
 """Two siblings kept as often as any rule can, lifted; other numbers of siblings by the priority rule.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.stratified import Stratified
 >>> emission(scenario("toy", Stratified((((), ()), ())), 3), VERIFIER).expected_accepted
@@ -10,11 +10,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from draftproof.theory import priority
-from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, add, minimum, positive, possible, share
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.lifted_priority import lifted
+from draftproof.theory.verifiers.shared import priority
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,6 +1,6 @@
 """The lift of the priority rule to trees, from leaf to root.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.stratified import Stratified
 >>> emission(scenario("toy", Stratified((((),), ((),))), 3), VERIFIER).expected_accepted
@@ -10,12 +10,12 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from draftproof.theory.priority import planned
 from draftproof.theory.rows import Number, Row, normalise, one, scale, share, total
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.shared.priority import planned
 
 Planned: TypeAlias = Callable[[Draft, Node, Row], Any]
-"""What a node keeps of t: an object with `shares(node)` and `left`, as `draftproof.theory.priority.Plan`."""
+"""What a node keeps of t: an object with `shares(node)` and `left`, as `shared.priority.Plan`."""
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,6 +1,6 @@
 """The priority rule with split tokens, lifted: at a node with i.i.d. siblings it reaches alpha*.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 9)
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, one, possible, ratio
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.lifted_priority import lifted
 

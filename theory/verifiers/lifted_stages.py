@@ -1,15 +1,15 @@
 """The priority rule stage by stage, lifted: what one stage of siblings leaves is judged by the next.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.stages import Stages
 >>> emission(scenario("toy", Stages((((),), ())), 3), VERIFIER).expected_accepted
 31/25
 """
 
-from draftproof.theory.priority import planned
 from draftproof.theory.rows import Number, normalise, one, scale, share, total
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.shared.priority import planned
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

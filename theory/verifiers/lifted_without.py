@@ -1,6 +1,6 @@
 """The priority rule for siblings drawn without replacement, and for K paths merged by prefix, lifted.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
@@ -10,8 +10,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, minimum, one, possible, ratio, share
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.lifted_priority import lifted

@@ -1,6 +1,6 @@
 """Greedy multi-path block verification: the best-ranked of K paths, judged against its own law.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.paths import Paths
 >>> emission(scenario("toy", Paths(2, 2)), VERIFIER).expected_accepted

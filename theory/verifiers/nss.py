@@ -1,6 +1,6 @@
 """Naive speculative sampling: draw from the target, and see whether it was drafted.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted

@@ -1,6 +1,6 @@
 """The one-hot rule of EAGLE-2 and EAGLE-3: every drafted child is a proposal with q(x) = 1.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted

@@ -1,6 +1,6 @@
 """Optimal transport, node by node: the drawn siblings are matched with the target at rate alpha*.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted

@@ -1,15 +1,15 @@
 """The priority rule, node by node: tokens that are drafted too seldom are judged first.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted
 19/25
 """
 
-from draftproof.theory.priority import planned
 from draftproof.theory.rows import normalise
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.shared.priority import planned
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,6 +1,6 @@
 """Recursive rejection without replacement: each sibling's law leaves out the earlier ones.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted

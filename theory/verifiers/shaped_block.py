@@ -4,7 +4,7 @@ A call's E[tau] is block verification's. The next calls accept more: after a rej
 the old block's end is drawn towards the proposal's, and the bonus token after a whole accepted draft takes
 what that leaves. Reads the proposal's row at the leaf; without it the verifier is block verification.
 
->>> from draftproof.simulators.decode import decode
+>>> from draftproof.simulators.laws.decode import decode
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> decode(scenario("toy", Chain(1)), VERIFIER, 2).accepted
@@ -13,10 +13,10 @@ what that leaves. Reads the proposal's row at the leaf; without it the verifier 
 
 from itertools import pairwise
 
-from draftproof.theory.leaf_shaping import carry, shaped
 from draftproof.theory.rows import one, share
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.block import rejected
+from draftproof.theory.verifiers.shared.leaf_shaping import carry, shaped
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,19 +1,19 @@
 """The priority rule, shaped at every leaf.
 
->>> from draftproof.simulators.decode import decode
+>>> from draftproof.simulators.laws.decode import decode
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> decode(scenario("toy", Tree(((), ()), True)), VERIFIER, 2).accepted
 (8/9, 73/81)
 """
 
-from draftproof.theory import leaf_shaping
 from draftproof.theory.drafts.shape import Shape
-from draftproof.theory.leaf_shaping import Ways
-from draftproof.theory.priority import token_by_token
 from draftproof.theory.rows import Number, Row, one
 from draftproof.theory.verifier import Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import priority
+from draftproof.theory.verifiers.shared import leaf_shaping
+from draftproof.theory.verifiers.shared.leaf_shaping import Ways
+from draftproof.theory.verifiers.shared.priority import token_by_token
 
 
 def planned(a: Number, p: Row, q: Row, x: int, shape: Shape, replacement: bool) -> Ways:

@@ -1,16 +1,16 @@
 """Recursive rejection, shaped at every leaf.
 
->>> from draftproof.simulators.decode import decode
+>>> from draftproof.simulators.laws.decode import decode
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> decode(scenario("toy", Tree((((),), ()), False)), VERIFIER, 2).accepted
 (14/9, 128/81)
 """
 
-from draftproof.theory import leaf_shaping
-from draftproof.theory.leaf_shaping import RECURSIVE
 from draftproof.theory.verifier import TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import rrs, specinfer
+from draftproof.theory.verifiers.shared import leaf_shaping
+from draftproof.theory.verifiers.shared.leaf_shaping import RECURSIVE
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

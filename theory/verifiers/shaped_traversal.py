@@ -1,16 +1,16 @@
 """Traversal Verification, shaped at every leaf: on a chain it is shaped block verification.
 
->>> from draftproof.simulators.decode import decode
+>>> from draftproof.simulators.laws.decode import decode
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> decode(scenario("toy", Tree(((), ()), True)), VERIFIER, 2).accepted
 (7/9, 67/81)
 """
 
-from draftproof.theory import leaf_shaping
-from draftproof.theory.leaf_shaping import carry
 from draftproof.theory.verifier import TREES, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import traversal
+from draftproof.theory.verifiers.shared import leaf_shaping
+from draftproof.theory.verifiers.shared.leaf_shaping import carry
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

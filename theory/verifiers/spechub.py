@@ -1,6 +1,6 @@
 """SpecHub: the optimal plan for two drafts of which one is always the hub token.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.spechub import SpecHub
 >>> emission(scenario("toy", SpecHub(1), 3), VERIFIER).expected_accepted

@@ -1,6 +1,6 @@
 """Recursive rejection with replacement: siblings are i.i.d. samples of the same q.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted

@@ -1,6 +1,6 @@
 """Medusa's typical acceptance. Lossy by design; kept as a negative control.
 
->>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.laws.enumerate import emission
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> emitted = emission(scenario("toy", Chain(2)), VERIFIER)

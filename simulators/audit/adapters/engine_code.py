@@ -26,7 +26,7 @@ import numpy as np
 from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.rounding import SHIFT
 from draftproof.simulators.audit.targets import Arrays
-from draftproof.simulators.files import text_of
+from draftproof.simulators.support.files import text_of
 from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.table import Rows

@@ -9,11 +9,11 @@ from flint import fmpq
 from draftproof.simulators.audit.judge.exact import SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.selection import Decision, Selection
-from draftproof.simulators.batches import Block, Emitted, judge_mixture
-from draftproof.theory.batch import Batch, Shown
+from draftproof.simulators.laws.batches import Block, Emitted, judge_mixture
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
+from draftproof.theory.selection.batch import Batch, Shown
 from draftproof.theory.verifiers import named as verifier
 
 TOKEN = verifier("token")

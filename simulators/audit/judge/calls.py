@@ -11,9 +11,9 @@ from draftproof.simulators.audit.processors import Missing
 from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.targets import Target
 from draftproof.simulators.instances.files import parse_any
-from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.selection.batch import Batch
 
 
 def called(target: Target) -> tuple[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.randomness.sources import Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Run, Target, paths_text
-from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix

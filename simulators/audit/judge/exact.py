@@ -10,20 +10,18 @@ from typing import Any, TypeAlias, TypeVar
 
 from flint import fmpq
 
-from draftproof.simulators.against import Distance, between, tokens
 from draftproof.simulators.audit.randomness.bisection import law_by_boxes
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opaque, dyadic
 from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Program, Target
-from draftproof.simulators.batches import JointWrong
-from draftproof.simulators.enumerate import outcomes
-from draftproof.simulators.optimum import stateless
-from draftproof.simulators.size import Descent
-from draftproof.simulators.verdict import Wrong
-from draftproof.simulators.witness import shrink
-from draftproof.theory.batch import Batch
-from draftproof.theory.closed_forms.chains import block
+from draftproof.simulators.laws.against import Distance, between, tokens
+from draftproof.simulators.laws.batches import JointWrong
+from draftproof.simulators.laws.enumerate import outcomes
+from draftproof.simulators.laws.optimum import stateless
+from draftproof.simulators.laws.size import Descent
+from draftproof.simulators.laws.verdict import Wrong
+from draftproof.simulators.laws.witness import shrink
 from draftproof.theory.drafts import SCHEMES
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -31,8 +29,10 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
+from draftproof.theory.values.chains import block
 
 BISECTED = 120.0  # seconds of bisection
 RUNS, SECONDS = 400_000, 600.0  # limits on the runs of a function on one instance: number and time

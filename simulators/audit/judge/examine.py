@@ -8,7 +8,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from draftproof.simulators.anytime import ERROR
 from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, battery, steep
 from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.judge.batches import BatchCase, batch_case
@@ -21,13 +20,14 @@ from draftproof.simulators.audit.processors import Missing, processed_already, p
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.spelling import natural
+from draftproof.simulators.audit.signatures import natural
 from draftproof.simulators.audit.targets import DraftVerifier, Target
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.theory.batch import Batch
+from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import declared
 
 BISECTED = 30.0  # seconds after which a target whose coins are read by bisection gets no more instances

@@ -19,15 +19,15 @@ from draftproof.simulators.audit.randomness.sources import Every, Replay, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.targets import DraftVerifier, Program, Target, paths_text
-from draftproof.simulators.batches import JointWrong, Words
-from draftproof.simulators.enumerate import outcomes
 from draftproof.simulators.instances.files import document, spelled
-from draftproof.theory.batch import Batch, Shown, presented
+from draftproof.simulators.laws.batches import JointWrong, Words
+from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import continued, law_of
 from draftproof.theory.numbers import ONE, ZERO, text
 from draftproof.theory.rows import Prefix
+from draftproof.theory.selection.batch import Batch, Shown, presented
 from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import named
 

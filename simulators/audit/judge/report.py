@@ -7,16 +7,16 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.against import Distance, distances
 from draftproof.simulators.audit.judge.exact import NONE, Case
 from draftproof.simulators.audit.judge.replay import WrongRun
 from draftproof.simulators.audit.judge.samples import Sampled
-from draftproof.simulators.batches import JointWrong
 from draftproof.simulators.instances.files import document, spelled
-from draftproof.simulators.verdict import Wrong
-from draftproof.theory.batch import Batch
+from draftproof.simulators.laws.against import Distance, distances
+from draftproof.simulators.laws.batches import JointWrong
+from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import ITSELF
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.anytime import ERROR, Process
 from draftproof.simulators.audit.judge.exact import optimum
 from draftproof.simulators.audit.randomness.sources import Chance
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Target
+from draftproof.simulators.support.anytime import ERROR, Process
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

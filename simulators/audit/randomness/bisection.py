@@ -15,7 +15,7 @@ from flint import fmpq
 
 from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, dyadic, weights
 from draftproof.simulators.audit.randomness.sources import Fixed, Source
-from draftproof.simulators.enumerate import Enumerator, outcomes
+from draftproof.simulators.laws.enumerate import Enumerator, outcomes
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
 

@@ -16,7 +16,7 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.coins import Coin
 from draftproof.simulators.audit.randomness.generators import Generator, Random, RandomState, chance_of
 from draftproof.simulators.audit.randomness.sources import Seeded, Source
-from draftproof.simulators.sources import INSTALLED
+from draftproof.simulators.support.sources import INSTALLED
 
 _STATE = np.random.RandomState
 _SALT = random.Random(0)

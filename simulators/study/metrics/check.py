@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from draftproof.simulators import lanes
-from draftproof.simulators.own import named
+from draftproof.simulators.laws import lanes
+from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study import plan
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Sliced, in_step, slices
 from draftproof.simulators.study.plan import PLACE, WITNESS, Metric
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.user_code import named
 
 SCHEMA = pa.schema(
     [

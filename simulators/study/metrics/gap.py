@@ -15,19 +15,19 @@ import numpy as np
 import pyarrow as pa
 from flint import fmpq
 
-from draftproof.simulators import lanes
-from draftproof.simulators.enumerate import Invalid
-from draftproof.simulators.optimum import SETS, full_information, one_level, stateless
-from draftproof.simulators.own import named
+from draftproof.simulators.laws import lanes
+from draftproof.simulators.laws.enumerate import Invalid
+from draftproof.simulators.laws.optimum import SETS, full_information, one_level, stateless
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice, Sliced, in_step, slices
 from draftproof.simulators.study.gap import exceeds, expected, ratio, remark
 from draftproof.simulators.study.plan import PLACE, Metric, Values, columns, exactly, number, place
-from draftproof.theory.closed_forms import FORMS
+from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.transport.block import chain_optimum
+from draftproof.theory.values import FORMS
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.check import applies
-from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.files import document, spelled
-from draftproof.simulators.instances.make import Key, assembled, prefixes
-from draftproof.simulators.optimum import stateless
+from draftproof.simulators.laws.check import applies
+from draftproof.simulators.laws.enumerate import drafts
+from draftproof.simulators.laws.optimum import stateless
 from draftproof.simulators.study.report.walk import Step, Value, Walk, walk
+from draftproof.simulators.support.make import Key, assembled, prefixes
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

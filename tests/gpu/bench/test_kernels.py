@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.bench import kernels, methods, timing  # noqa: E402
 from draftproof.gpu.bench.cases import DRAFTS, make, tree_of  # noqa: E402
 from draftproof.gpu.commands import bench  # noqa: E402
-from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
 from draftproof.simulators.commands.entry import enter  # noqa: E402
 
 CPU = torch.device("cpu")

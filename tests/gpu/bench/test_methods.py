@@ -14,8 +14,8 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu import kernels  # noqa: E402
 from draftproof.gpu.bench import methods  # noqa: E402
 from draftproof.gpu.bench.cases import Case, make  # noqa: E402
-from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import from_logits, named  # noqa: E402
 from draftproof.gpu.verify.verifier import level_law, stop_law  # noqa: E402
 

@@ -72,7 +72,7 @@ def test_every_cell_has_prediction_and_measurement(command, tmp_path):
 
 
 def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch):
-    from draftproof.gpu.validate import acceptance
+    from draftproof.gpu.checks.models import acceptance
 
     monkeypatch.setattr(acceptance, "level_law", lambda tree, stops: stops * 0 + stops.new_tensor([0, 0, 1]))
     few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 2, "--temperature", 1)

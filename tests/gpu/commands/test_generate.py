@@ -71,7 +71,7 @@ def test_a_text_depends_on_its_own_seed_alone(run):
 @pytest.mark.parametrize("draft", ["chain:4", "tree:2x2", "paths:2x3", "top-k:3x3x8"])
 def test_log_probabilities_are_those_of_a_plain_pass(run, draft):
     from draftproof.gpu.drafters.choose import SHIPPED
-    from draftproof.gpu.models import load
+    from draftproof.gpu.network.models import load
 
     asked = [
         "--prompt",

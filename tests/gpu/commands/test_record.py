@@ -46,8 +46,8 @@ def test_the_nodes_of_drafted_trees_are_written_with_their_places(run, tmp_path)
     import torch
 
     from draftproof.gpu.drafters.choose import pair
-    from draftproof.gpu.nodes import Nodes
-    from draftproof.gpu.rows import Sampling
+    from draftproof.gpu.drafters.recorded_rows import Nodes
+    from draftproof.gpu.sampling.rows import Sampling
     from draftproof.simulators.study.recorded_trees import measured
 
     path = tmp_path / "rows.npz"
@@ -71,9 +71,9 @@ def test_the_nodes_of_drafted_trees_are_written_with_their_places(run, tmp_path)
 def test_rows_at_nodes_beyond_a_window_and_of_a_network_with_states():
     import torch
 
-    from draftproof.gpu.nodes import Nodes
-    from draftproof.gpu.row_test import checked
-    from draftproof.gpu.rows import Sampling
+    from draftproof.gpu.checks.row_test import checked
+    from draftproof.gpu.drafters.recorded_rows import Nodes
+    from draftproof.gpu.sampling.rows import Sampling
     from tests.gpu.architectures import WINDOW, model
 
     both = [checked(model(name)) for name in ("mistral", "lfm2")]

@@ -135,7 +135,7 @@ def test_features_and_ngram_drafts(command):
 def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
     import torch
 
-    from draftproof.gpu.validate import run
+    from draftproof.gpu.checks.models import run
 
     compare = run.compare
     for error, expected, said in (

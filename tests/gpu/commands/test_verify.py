@@ -50,15 +50,17 @@ class TestWithTorch:
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
         pytest.importorskip("torch")
-        from draftproof.gpu.exact import large
-        from draftproof.gpu.exact import run as whole
+        from draftproof.gpu.checks.against_exact import large
+        from draftproof.gpu.checks.against_exact import run as whole
         from draftproof.simulators.instances.scenarios import Scenarios
 
         monkeypatch.setattr(large, "KINDS", ("random",))
         monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
         monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ("block",))
         monkeypatch.setattr(whole, "FEW", {"block": (Chain(1), 2)})
-        monkeypatch.setattr("draftproof.gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
+        monkeypatch.setattr(
+            "draftproof.gpu.checks.against_exact.run.standard", lambda: [Scenarios(Chain(2), 2)]
+        )
 
     def test_json(self, run):
         status, out, err = run("verify", "--vocab", "64", "--json", "--device", "cpu")
@@ -93,7 +95,7 @@ class TestWithTorch:
         few = {"block": (Chain(2), 2), "token": (Chain(1), 2)}
         monkeypatch.setattr(kernels, "NAMES", tuple(few))
         monkeypatch.setattr(kernels, "verify", swapped)
-        monkeypatch.setattr("draftproof.gpu.exact.run.FEW", few)
+        monkeypatch.setattr("draftproof.gpu.checks.against_exact.run.FEW", few)
         status, out, _ = run("verify", "--vocab", "64")  # kernels run where the GPU is
         assert status == 1
         assert "NOT all is as in the exact engine" in out
@@ -101,7 +103,7 @@ class TestWithTorch:
     def test_a_wrong_verifier_is_status_1(self, run, monkeypatch):
         from dataclasses import replace
 
-        from draftproof.gpu.exact import noise
+        from draftproof.gpu.checks.against_exact import noise
         from draftproof.gpu.verify import chains
 
         wrong = replace(noise.VERIFIERS["block"], rates=chains.token_rates)
@@ -111,7 +113,7 @@ class TestWithTorch:
         assert "NOT all is as in the exact engine" in out
 
     def test_interrupted_prints_what_was_compared(self, run, monkeypatch):
-        from draftproof.gpu.exact import run as whole
+        from draftproof.gpu.checks.against_exact import run as whole
 
         def stopped(*_):
             raise KeyboardInterrupt
@@ -132,7 +134,7 @@ class TestWithTorch:
         def too_much(*_, **__):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 8 GiB")
 
-        monkeypatch.setattr("draftproof.gpu.exact.run.closeness", too_much)
+        monkeypatch.setattr("draftproof.gpu.checks.against_exact.run.closeness", too_much)
         status, out, err = run("verify", "--json", "--device", "cpu")
         assert (status, out) == (2, "")
         assert err == "draftproof: out of memory; take a smaller --vocab\n"

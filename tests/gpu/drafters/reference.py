@@ -20,8 +20,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from draftproof.gpu.drafters import eagle3 as published
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
 from draftproof.gpu.drafters.published import _changed
-from draftproof.gpu.models import Model
-from draftproof.gpu.structures import structure
+from draftproof.gpu.drafters.structures import structure
+from draftproof.gpu.network.models import Model
 from tests.gpu.small import Numbers
 
 VOCAB, HIDDEN, DEPTH = 40, 32, 8

@@ -13,7 +13,7 @@ from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.train.blocks import block_loss, blocks, weights
 from draftproof.gpu.train.loop import rows_and_hidden
 from draftproof.theory.errors import BadInput

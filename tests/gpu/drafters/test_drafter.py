@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.drafter import NgramDrafter
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
+from draftproof.gpu.drafters.structures import structure
+from draftproof.gpu.sampling.rows import Sampling
 from tests.gpu.small import target
 
 

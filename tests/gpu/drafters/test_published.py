@@ -15,10 +15,10 @@ from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
 from draftproof.gpu.drafters.features import load_head, new_head
 from draftproof.gpu.drafters.mtp import QWEN, SPECULATORS, MtpHead
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from tests.gpu.architectures import model

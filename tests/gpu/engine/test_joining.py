@@ -9,21 +9,22 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu import history, passes, session
 from draftproof.gpu.drafters import drafter as drafters
 from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine import loop
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
+from draftproof.gpu.network import passes, session
+from draftproof.gpu.sampling import history
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import carry, named
 from draftproof.theory.errors import BadInput
 from tests.gpu import architectures as zoo
 from tests.gpu.edits import edit
+from tests.gpu.network.test_graphs import CHANGED, recordings
 from tests.gpu.small import drafter, steps_of
-from tests.gpu.test_graphs import CHANGED, recordings
 
 assert recordings  # a fixture
 

@@ -12,17 +12,16 @@ from scipy.stats import chi2
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu import structures
-from draftproof.gpu.drafters import choose
+from draftproof.gpu.drafters import choose, structures
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.drafters.structures import DDTree, structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.models import Model
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.strata import stratified
-from draftproof.gpu.structures import DDTree, structure
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.verify import named
 from draftproof.gpu.verify.carry import Shaped
 from tests.gpu.drafters import reference

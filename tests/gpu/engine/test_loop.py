@@ -6,11 +6,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import Noise, generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.models import Model
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.theory.errors import BadInput
 from tests.gpu.small import CONTEXT, END, PROMPTS, Numbers, drafter, network, steps_of, target

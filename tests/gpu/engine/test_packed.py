@@ -6,10 +6,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu import graphs
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.passes import PACKED, Reader, Unpacked
+from draftproof.gpu.network import graphs
+from draftproof.gpu.network.passes import PACKED, Reader, Unpacked
 from draftproof.theory.selection import RULES
 from tests.gpu.small import steps_of, target
 

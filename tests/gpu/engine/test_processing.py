@@ -9,16 +9,16 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu.checks.models.greedy import Reference, compare, for_transformers
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.history import History
-from draftproof.gpu.processors import processors
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.greedy import Reference, compare, for_transformers
+from draftproof.gpu.sampling.history import History
+from draftproof.gpu.sampling.processors import processors
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
-from draftproof.theory.processors import Mask
+from draftproof.theory.targets.processors import Mask
 from tests.gpu.engine.test_law import LENGTH, PROMPT, VOCAB, agreement, exact, other, target  # noqa: F401
 from tests.gpu.engine.test_loop import USUAL
 from tests.gpu.parameters import SETS

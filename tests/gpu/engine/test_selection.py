@@ -11,20 +11,20 @@ pytest.importorskip("transformers")
 
 from flint import fmpq
 
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.processors import processors
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.session import Draft
-from draftproof.gpu.structures import structure
+from draftproof.gpu.network.session import Draft
+from draftproof.gpu.sampling.processors import processors
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
-from draftproof.simulators.batches import batch_law
-from draftproof.theory.batch import Batch, presented
+from draftproof.simulators.laws.batches import batch_law
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection import named as rule
+from draftproof.theory.selection.batch import Batch, presented
 from draftproof.theory.selection.view import View
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import VERIFIERS as EXACT

@@ -8,13 +8,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu import kernels, rows, structures
+from draftproof.gpu import kernels
+from draftproof.gpu.drafters import structures
 from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.drafters.structures import Sampled, structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.models import Model
-from draftproof.gpu.processors import processors
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Sampled, structure
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling import rows
+from draftproof.gpu.sampling.processors import processors
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from tests.gpu.small import CONTEXT, PROMPTS, Numbers, network
 from tests.gpu.traffic import Traffic, counting_kernels

@@ -8,7 +8,7 @@ pytest.importorskip("transformers")
 pytest.importorskip("triton")
 
 from draftproof.gpu.engine import verdict
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import Verifier, named
 from tests.gpu.small import steps_of
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
 from draftproof.gpu.kernels import verify
-from draftproof.gpu.rows import probabilities
+from draftproof.gpu.sampling.rows import probabilities
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Outcome, named
 
 PAIR = [[[], []], [[]]]

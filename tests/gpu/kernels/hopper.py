@@ -14,8 +14,8 @@ from benchmarks.kernel_code import FILTERS, compile_only, compiled, read
 def main() -> None:
     compile_only()
     from draftproof.gpu.bench.cases import tree_of
-    from draftproof.gpu.draft import Tree
     from draftproof.gpu.kernels import NAMES
+    from draftproof.gpu.sampling.tree import Tree
 
     tree, chain, wide = Tree.of_shape([[[], []], [[]]]), Tree.chain(8), tree_of("tree", 8)
     drafts = {"token": chain, "block": chain, "greedy-block": chain, "specinfer": Tree.paths(2, 2)}

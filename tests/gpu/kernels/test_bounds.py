@@ -9,9 +9,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.kernels import launch, nodes  # noqa: E402
-from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from tests.gpu.kernels.drafts import assert_agree, draft  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")

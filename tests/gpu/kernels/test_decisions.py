@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 
-from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.kernels import grid, launch, verify  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, both_sides, draft  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")

@@ -8,10 +8,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu import kernels  # noqa: E402
-from draftproof.gpu.rows import PLAIN, Sampling  # noqa: E402
-from draftproof.gpu.structures import structure  # noqa: E402
+from draftproof.gpu.drafters.structures import structure  # noqa: E402
+from draftproof.gpu.sampling.rows import PLAIN, Sampling  # noqa: E402
+from tests.gpu.drafters.test_structures import Same  # noqa: E402
 from tests.gpu.kernels.mutants import edited  # noqa: E402
-from tests.gpu.test_structures import Same  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 V = 2500  # three chunks

@@ -5,11 +5,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.exact.noise import agreement, fits  # noqa: E402
-from draftproof.gpu.exact.run import fused  # noqa: E402
+from draftproof.gpu.checks.against_exact.noise import agreement, fits  # noqa: E402
+from draftproof.gpu.checks.against_exact.run import fused  # noqa: E402
 from draftproof.gpu.kernels import NAMES, verify  # noqa: E402
-from draftproof.gpu.strata import stratified  # noqa: E402
+from draftproof.gpu.sampling.strata import stratified  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import Batch, from_logits, named  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.theory.drafts.chain import Chain  # noqa: E402

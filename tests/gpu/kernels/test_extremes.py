@@ -8,9 +8,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 
-from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.kernels import NAMES, verify  # noqa: E402
-from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import from_logits  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402
 from tests.gpu.kernels.drafts import TREE, Draft, assert_agree, draft  # noqa: E402

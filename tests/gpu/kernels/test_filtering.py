@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from draftproof.gpu.rows import Sampling  # noqa: E402
+from draftproof.gpu.sampling.rows import Sampling  # noqa: E402
 from tests.gpu.kernels.mutants import edited  # noqa: E402
 from tests.gpu.traffic import Traffic, counting_kernels  # noqa: E402
 

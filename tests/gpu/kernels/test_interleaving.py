@@ -15,9 +15,9 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
 
-from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.kernels import interpreted  # noqa: E402
 from draftproof.gpu.kernels.grid import Split  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, PAIR, TREE, Draft, draft  # noqa: E402
 
 if not interpreted():

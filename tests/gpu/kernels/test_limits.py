@@ -7,8 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import named  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, assert_agree, both_sides, draft, drawn  # noqa: E402

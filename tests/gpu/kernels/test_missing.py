@@ -33,7 +33,7 @@ def test_logits_on_the_cpu_are_refused_in_one_line_where_kernels_are_compiled(mo
     import torch
 
     from draftproof.gpu import kernels
-    from draftproof.gpu.draft import Tree
+    from draftproof.gpu.sampling.tree import Tree
     from draftproof.gpu.verify import Batch
     from draftproof.theory.errors import BadInput
 

@@ -6,11 +6,11 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("uvicorn")
 
+from draftproof.gpu.checks.models.lossy import LOSSY
 from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.serve.answers import Engine
 from draftproof.gpu.serve.app import local
-from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison

@@ -22,9 +22,9 @@ if not is_serve_available():
     pytest.skip("needs transformers[serving]", allow_module_level=True)
 
 from draftproof.gpu.drafters.choose import SHIPPED, pair
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.serve.answers import Engine
 from draftproof.gpu.serve.app import local
-from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from draftproof.simulators.endpoint.checks import checked
 from draftproof.simulators.endpoint.client import Client

@@ -13,9 +13,9 @@ pytest.importorskip("httpx2")
 from starlette.testclient import TestClient
 
 from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.serve.answers import Engine
 from draftproof.gpu.serve.app import app
-from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 

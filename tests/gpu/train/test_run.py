@@ -12,8 +12,8 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.block_diffusion import Variant
 from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.structures import structure
 from draftproof.gpu.train import loop, run
 from draftproof.gpu.train.data import byte_pairs, documents, encoded
 from draftproof.gpu.train.recipe import PRESETS, Shape

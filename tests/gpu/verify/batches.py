@@ -4,7 +4,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Outcome, Verifier
 
 ONE_BELOW = 1 - 2**-24

@@ -6,8 +6,8 @@ from hypothesis import given
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.rounding import STEPS
+from draftproof.gpu.checks.against_exact.rounding import STEPS
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import named
 from tests.gpu.verify.batches import Drawn, drawn
 

@@ -6,10 +6,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts, carry
-from draftproof.theory import leaf_shaping, modified_target
 from draftproof.theory.drafts.shape import chain
+from draftproof.theory.verifiers.shared import leaf_shaping, modified_target
 
 V, GAMMA = 3, 4
 

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import VERIFIERS, Batch  # noqa: E402
 from tests.gpu.verify.batches import Drawn  # noqa: E402
 

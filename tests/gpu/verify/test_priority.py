@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch")
 
 import numpy as np
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.noise import agreement
-from draftproof.gpu.rows import probabilities
-from draftproof.gpu.strata import stratified
+from draftproof.gpu.checks.against_exact.noise import agreement
+from draftproof.gpu.sampling.rows import probabilities
+from draftproof.gpu.sampling.strata import stratified
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Rates, cells, named, priority
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.theory.drafts.chain import Chain

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, named
 from draftproof.gpu.verify.batch import BAD_COIN, BAD_PROPOSAL, BAD_TARGET, BAD_TOKEN
 from draftproof.theory.errors import BadInput

@@ -5,13 +5,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.drafts import batch, every
-from draftproof.gpu.exact.noise import EXACT, fits
+from draftproof.gpu.checks.against_exact.drafts import batch, every
+from draftproof.gpu.checks.against_exact.noise import EXACT, fits
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS
 from draftproof.gpu.verify.verifier import level_law, stop_law
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.suite import standard
+from draftproof.simulators.laws.enumerate import emission
 
 CLOSE = {
     "lifted-k-seq": 1e-6

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Batch, named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS as EXACT

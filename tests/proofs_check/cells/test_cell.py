@@ -20,7 +20,7 @@ from draftproof.proofs_check.cells.symbol import (
     solve,
     times,
 )
-from draftproof.simulators.enumerate import outcomes
+from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.table import Table
 

@@ -9,11 +9,10 @@ import pytest
 from flint import fmpq
 
 from draftproof.proofs_check.every_size.contracts import CONTRACTS, digest
-from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.batches import Batches
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.theory import leaf_shaping, modified_target, priority, rows
-from draftproof.theory.batch import Batch, presented
+from draftproof.simulators.laws.enumerate import drafts
+from draftproof.theory import rows
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -21,8 +20,10 @@ from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.selection import named
+from draftproof.theory.selection.batch import Batch, presented
 from draftproof.theory.transport import level, siblings
 from draftproof.theory.verifiers import k_seq, layered
+from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, priority
 
 PAIR, UNEVEN = ((), ()), (((),), ())
 RATES = (fmpq(0), fmpq(1, 3), fmpq(6, 7), fmpq(1))

@@ -10,7 +10,7 @@ from draftproof.proofs_check.every_size import contracts, prove_accepted, prove_
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import (
     VERIFIERS,
@@ -217,7 +217,8 @@ HOSTILE = {
         ("lossless=True, verify=verify)", "lossless=True, verify=verify, carry=carry)"),
         (
             "from draftproof.theory.rows import",
-            "from draftproof.theory.modified_target import carry\nfrom draftproof.theory.rows import",
+            "from draftproof.theory.verifiers.shared.modified_target import carry\n"
+            "from draftproof.theory.rows import",
         ),
     ),
     "a wrong share of whole drafts": (shaped_block, ("shaped(k, target", "shaped(k * k, target")),

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from draftproof.proofs_check.every_size.reads import ANY_LENGTH, prove_batch, prove_predictable
-from draftproof.simulators.batches import judge_batch
 from draftproof.simulators.instances.batches import Batches
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.batches import judge_batch
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.selection.confidence_stop import THRESHOLD

@@ -12,8 +12,8 @@ from random import Random
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.decode import decode
-from draftproof.simulators.enumerate import emission
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths

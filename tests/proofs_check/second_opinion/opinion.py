@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from draftproof.proofs_check.means import Mean
-from draftproof.simulators.enumerate import iteration, outcomes
+from draftproof.simulators.laws.enumerate import iteration, outcomes
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.emission import Emission

@@ -1,7 +1,7 @@
 """The project's own verifiers as foreign functions: in floats, their choices made by an rng."""
 
 from draftproof.simulators.audit.functions import Tree
-from draftproof.theory.leaf_shaping import extended
+from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 
 class Chooser:

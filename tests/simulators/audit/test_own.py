@@ -5,9 +5,9 @@ import pytest
 from draftproof.simulators.audit.judge.exact import case
 from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.sandbox import sandboxed
-from draftproof.simulators.check import applies
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.laws.check import applies
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import context_free

@@ -8,7 +8,7 @@ from draftproof.simulators import audit
 from draftproof.simulators.audit.processors import Missing, processed_battery
 from draftproof.simulators.commands.audit import audit as command
 from draftproof.simulators.commands.entry import enter
-from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.errors import BadInput
 
 GROUP = click.Group("draftproof", [command])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit.rounding import ROUNDOFF, SHIFT, rounding_bound
-from draftproof.simulators.instances.make import weighted
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
+from draftproof.simulators.support.make import weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
@@ -118,7 +118,7 @@ def test_the_shift_of_the_adapters_is_the_one_that_the_bound_counts():
     torch = pytest.importorskip("torch")
     from draftproof.simulators.audit.adapters.engine_code import TorchChain
     from draftproof.simulators.audit.loops import Model
-    from draftproof.simulators.enumerate import drafts
+    from draftproof.simulators.laws.enumerate import drafts
 
     toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(1))
     _, draft = next(drafts(toy))

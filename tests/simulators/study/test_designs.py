@@ -5,19 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import rows
+from draftproof.simulators.instances.strategies import rows
 from draftproof.simulators.study import designs
-from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
-from draftproof.theory.priority import included, plan, token_by_token
 from draftproof.theory.rows import total
-from draftproof.theory.strata import strata
+from draftproof.theory.shared.strata import strata
 from draftproof.theory.table import Table
 from draftproof.theory.transport.single_step import alpha, inclusion_bound
+from draftproof.theory.values import expected_accepted
+from draftproof.theory.verifiers.shared.priority import included, plan, token_by_token
 
 V = 6
 COUNTS = 1, 2, 3, 5

@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from draftproof.simulators.figures import LINES, MARKERS, required
 from draftproof.simulators.instances.randoms import Logits, Mixed, Randoms
 from draftproof.simulators.study.ensembles import SHOWN, VARIED, distance, vary, write_figure
 from draftproof.simulators.study.gap import measure, summarise
+from draftproof.simulators.support.figures import LINES, MARKERS, required
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.commands.report import STANDARD
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
-from draftproof.simulators.strategies import rows as exact_rows
+from draftproof.simulators.instances.strategies import rows as exact_rows
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.study.report.explorer import (
     SCALES,
     explorable,

@@ -3,9 +3,9 @@
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, Scenarios, scenario
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.study.gap import ABOVE, LOSSY, STATE, expected, measure
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import rows
+from draftproof.simulators.instances.strategies import rows
 from draftproof.simulators.study import designs
 from draftproof.simulators.study.designs import STEPS, Levelled
 from draftproof.theory.rows import total
-from draftproof.theory.strata import strata
+from draftproof.theory.shared.strata import strata
 from draftproof.theory.verifiers import lifted_levelled
 from tests.simulators.study.test_designs import floats
 

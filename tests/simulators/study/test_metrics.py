@@ -4,10 +4,10 @@ import pytest
 
 from draftproof import _FROM_PROOFS
 from draftproof.simulators.audit.judge.examine import examine
+from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.configuration import parsed
 from draftproof.simulators.study.gap import expected, measure
 from draftproof.simulators.study.plan import METRICS, Chunk, computed, plan
-from draftproof.simulators.verdict import judge
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.verifiers import VERIFIERS

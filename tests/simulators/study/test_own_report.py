@@ -12,7 +12,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from tests.simulators.study.test_page import at_explorer
-from tests.simulators.test_own import FILES, GIVEN, SWEPT
+from tests.simulators.test_user_code import FILES, GIVEN, SWEPT
 
 LOSSY = {"broken.py:verify"}
 WALKED = {"chain": "form.py:mine", "siblings": "rules.py:on_trees", "paths": "rules.py:verify_paths"}

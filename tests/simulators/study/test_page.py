@@ -7,8 +7,8 @@ import pytest
 
 from draftproof import commands
 from draftproof.simulators.commands.entry import enter
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.optimum import one_level
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.optimum import one_level
 from draftproof.simulators.study.report import sections
 from draftproof.simulators.study.report.explorer import placed
 from draftproof.simulators.study.report.page import page

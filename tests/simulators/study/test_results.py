@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.results import Results
-from draftproof.simulators.verdict import judge
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
 from draftproof.theory.verifiers import VERIFIERS

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import tables
+from draftproof.simulators.instances.strategies import tables
 from draftproof.simulators.study import tree_drafts as drafts
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import best_first

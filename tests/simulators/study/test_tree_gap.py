@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Mixed, Randoms
-from draftproof.simulators.optimum import stateless
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.optimum import stateless
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.study import designs
 from draftproof.simulators.study import tree_values as values
 from draftproof.simulators.study.recorded_trees import DESIGNS
-from draftproof.theory import priority
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -18,8 +17,9 @@ from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.priority import included, plan
 from draftproof.theory.verifiers import lifted_priority, lifted_stages, named
+from draftproof.theory.verifiers.shared import priority
+from draftproof.theory.verifiers.shared.priority import included, plan
 from tests.checks import drafts, mean_accepted
 from tests.simulators.study.test_tree_drafts import Rows
 

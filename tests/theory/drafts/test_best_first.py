@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances, rows, tables
+from draftproof.simulators.instances.strategies import instances, rows, tables
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import best_first
 from draftproof.theory.drafts.best_first import BestFirst, accepted, doubt, worthwhile
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.names import scheme
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import supported
-from draftproof.theory.spelling import scheme
-from draftproof.theory.strata import strata
+from draftproof.theory.shared.strata import strata
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, bracketed, children, drafts, drawn, is_lossy

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import tables
+from draftproof.simulators.instances.strategies import tables
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import DEPTH

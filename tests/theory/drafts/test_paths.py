@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import rows, tables
+from draftproof.simulators.instances.strategies import rows, tables
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances, schemes
+from draftproof.simulators.instances.strategies import instances, schemes
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.rows import supported

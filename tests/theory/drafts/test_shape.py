@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import shapes
+from draftproof.simulators.instances.strategies import shapes
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import (
     DEPTH,

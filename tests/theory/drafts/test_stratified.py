@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import rows, tables
+from draftproof.simulators.instances.strategies import rows, tables
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified, most
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, exact
-from draftproof.theory.strata import strata
+from draftproof.theory.shared.strata import strata
 from draftproof.theory.table import Table
 from tests.checks import bracketed, children, drafts, drawn
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import rows, shapes, tables
+from draftproof.simulators.instances.strategies import rows, shapes, tables
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.law import Law

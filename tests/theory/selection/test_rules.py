@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 
-from draftproof.theory.batch import Batch
-from draftproof.theory.divergence import entropy_exceeds
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.selection import RULES, named
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.selection.svip import LARGEST
 from draftproof.theory.selection.tetris_refill import threshold
 from draftproof.theory.selection.view import Unpredictable, View
+from draftproof.theory.shared.divergence import entropy_exceeds
 from draftproof.theory.table import Table
 
 P, Q = ["1/2", "1/2"], ["1/4", "3/4"]

@@ -6,10 +6,10 @@ from itertools import product
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.instance import context_free

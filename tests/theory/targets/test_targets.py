@@ -12,12 +12,12 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.against import judge_against
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
-from draftproof.simulators.own import named
-from draftproof.simulators.strategies import instances, rows
+from draftproof.simulators.instances.strategies import instances, rows
+from draftproof.simulators.laws.against import judge_against
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree

@@ -7,7 +7,7 @@ from flint import fmpq
 
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.optimum import block_problem, drafted, full_information
+from draftproof.simulators.laws.optimum import block_problem, drafted, full_information
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths

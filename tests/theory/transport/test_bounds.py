@@ -4,7 +4,7 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.optimum import drafted, stateless
+from draftproof.simulators.laws.optimum import drafted, stateless
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.calls import Calls, drafts, measure_calls, merged_tokens, order
 from draftproof.simulators.instances.randoms import Logits, Randoms
+from draftproof.simulators.laws.calls import Calls, drafts, measure_calls, merged_tokens, order
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree

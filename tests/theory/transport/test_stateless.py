@@ -5,11 +5,10 @@ import json
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.instances.randoms import Logits, Randoms
-from draftproof.simulators.optimum import drafted, full_information, one_level, stateless
-from draftproof.theory.closed_forms import expected_accepted
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.optimum import drafted, full_information, one_level, stateless
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -22,6 +21,7 @@ from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
 from draftproof.theory.transport.bounds import optimum
 from draftproof.theory.transport.stateless import exchangeable_tokens
+from draftproof.theory.values import expected_accepted
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import OPTIMA, TOY
 

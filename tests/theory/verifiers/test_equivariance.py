@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import assert_lossless, bracketed, drawn, emitted, relabelled, rename
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from draftproof.simulators.decode import decode
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
+from draftproof.simulators.laws.decode import decode
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.law import law_of
-from draftproof.theory.modified_target import Modified
 from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.shared.modified_target import Modified
 from tests.checks import assert_lossless, assert_same_law, completed, joint, mean_accepted, words
 from tests.problems import TOY
 

@@ -5,8 +5,8 @@ from math import comb
 from hypothesis import given
 
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.strategies import instances
-from draftproof.simulators.verdict import Wrong, judge
+from draftproof.simulators.instances.strategies import instances
+from draftproof.simulators.laws.verdict import Wrong, judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import Instance

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances, rows
+from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.instance import context_free

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Dirichlet, Logits, Randoms
-from draftproof.simulators.optimum import stateless
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.optimum import stateless
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.strategies import instances, rows
+from draftproof.simulators.instances.strategies import instances, rows
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free

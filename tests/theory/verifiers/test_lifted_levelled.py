@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances, rows
-from draftproof.theory import priority
+from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import ONE, ZERO, exact
-from draftproof.theory.priority import token_by_token
 from draftproof.theory.rows import total
-from draftproof.theory.strata import strata
+from draftproof.theory.shared.strata import strata
 from draftproof.theory.transport.single_step import alpha, max_flow
 from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.lifted_levelled import levelled, levels
+from draftproof.theory.verifiers.shared import priority
+from draftproof.theory.verifiers.shared.priority import token_by_token
 from tests.checks import assert_lossless, assert_same_law, is_lossy, mean_accepted
 
 VERIFIER = named("lifted-levelled")

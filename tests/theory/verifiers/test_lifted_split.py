@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances, rows
+from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import ONE, exact
-from draftproof.theory.priority import token_by_token
 from draftproof.theory.rows import total
 from draftproof.theory.transport.single_step import alpha
 from draftproof.theory.verifiers import lifted_split, named
 from draftproof.theory.verifiers.lifted_split import split, window, without
+from draftproof.theory.verifiers.shared.priority import token_by_token
 from tests.checks import assert_lossless, assert_same_law, is_lossy
 
 VERIFIER = named("lifted-split")

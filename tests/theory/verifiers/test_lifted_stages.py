@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Mixed, Randoms
-from draftproof.simulators.strategies import instances, schemes
+from draftproof.simulators.instances.strategies import instances, schemes
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.verifier import ALL
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import assert_lossless, is_lossy

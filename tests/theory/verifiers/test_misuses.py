@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.top_k import TopK

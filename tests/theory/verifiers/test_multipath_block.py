@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances, rows, tables
+from draftproof.simulators.instances.strategies import instances, rows, tables
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import Instance, context_free

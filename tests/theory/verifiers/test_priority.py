@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.enumerate import emission
-from draftproof.simulators.strategies import instances
-from draftproof.theory import priority
+from draftproof.simulators.instances.strategies import instances
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free
-from draftproof.theory.priority import plan
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.shared import priority
+from draftproof.theory.verifiers.shared.priority import plan
 from tests.checks import assert_lossless, assert_same_law, is_lossy
 
 PRIORITY, LIFTED = named("priority"), named("lifted-priority")

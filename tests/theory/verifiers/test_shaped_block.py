@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 
 from draftproof.proofs_check.prove import prove
-from draftproof.simulators.decode import decode
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.strategies import instances
-from draftproof.simulators.verdict import judge
-from draftproof.theory import leaf_shaping
+from draftproof.simulators.instances.strategies import instances
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import chain
 from draftproof.theory.instance import Instance
@@ -19,6 +18,7 @@ from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import add, scale
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.shared import leaf_shaping
 from tests.checks import assert_lossless, assert_same_law, mean_accepted
 from tests.problems import TOY
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.calls import Calls
-from draftproof.simulators.decode import decode
-from draftproof.simulators.enumerate import iteration
 from draftproof.simulators.instances.randoms import Dirichlet, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.verdict import judge
-from draftproof.theory import leaf_shaping
+from draftproof.simulators.laws.calls import Calls
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.enumerate import iteration
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.verifiers import named, priority, shaped_priority, traversal
+from draftproof.theory.verifiers.shared import leaf_shaping
 from tests.checks import assert_lossless
 from tests.problems import TOY
 

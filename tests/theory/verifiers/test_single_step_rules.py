@@ -3,8 +3,8 @@
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain

@@ -1,6 +1,6 @@
 from hypothesis import given
 
-from draftproof.simulators.strategies import instances, rows
+from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub

@@ -1,6 +1,6 @@
 from hypothesis import given
 
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.verifiers import named
 from tests.checks import assert_same_law, joint, mean_accepted, words

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree

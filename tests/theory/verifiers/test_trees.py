@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.strategies import instances
+from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK

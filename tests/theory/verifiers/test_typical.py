@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.strategies import rows
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.instances.strategies import rows
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.instance import context_free

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import parse, spelled
-from draftproof.simulators.verdict import judge
+from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.numbers import text
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import OPTIMA, VECTORS

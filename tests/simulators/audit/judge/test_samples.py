@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators import audit
-from draftproof.simulators.anytime import Process, detectable
 from draftproof.simulators.audit.judge.exact import optimum
 from draftproof.simulators.audit.judge.samples import Wide, classes
+from draftproof.simulators.support.anytime import Process, detectable
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

@@ -11,7 +11,7 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, dya
 from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.lazy import crossing
 from draftproof.simulators.audit.randomness.sources import Every, Fixed, Seeded
-from draftproof.simulators.enumerate import outcomes
+from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.theory.numbers import ONE, ZERO
 
 ROW = np.array([0.125, 0.5, 0.375])

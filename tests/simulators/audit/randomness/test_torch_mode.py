@@ -10,7 +10,7 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable  # n
 from draftproof.simulators.audit.randomness.sources import Every  # noqa: E402
 from draftproof.simulators.audit.randomness.torch_mode import Answering  # noqa: E402
 from draftproof.simulators.audit.randomness.triton_mode import addresses  # noqa: E402
-from draftproof.simulators.enumerate import outcomes  # noqa: E402
+from draftproof.simulators.laws.enumerate import outcomes  # noqa: E402
 
 ROW, PLACES = torch.tensor([0.125, 0.5, 0.375]), torch.arange(3)
 

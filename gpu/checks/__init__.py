@@ -1,0 +1,1 @@
+"""Checks of the batched code: against the exact engine, against real models' own laws, and of a network's rows."""

@@ -1,0 +1,225 @@
+"""All comparisons with the exact engine on one device, for plain torch and for the kernels, as one report."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from typing import Any, TypeAlias
+
+import torch
+from rich.table import Table
+
+from draftproof.gpu import kernels
+from draftproof.gpu.checks.against_exact.large import Closeness, closeness
+from draftproof.gpu.checks.against_exact.noise import Agreement, agreement, fits, grouped
+from draftproof.gpu.checks.against_exact.rounding import ROUNDING, rounded
+from draftproof.gpu.sampling.device import usable
+from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier, named
+from draftproof.simulators import screen
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.suite import standard
+from draftproof.simulators.laws.check import Family
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree as Drawn
+from draftproof.theory.instance import Instance
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage, the number of instances done, and the total."""
+
+Laws: TypeAlias = dict[str, dict[str, tuple[float, float]]]
+"""The largest `own` and `ideal` of `rounding.Rounded`, by verifier and type of the rows."""
+
+TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+COMPILED, INTERPRETED = "compiled", "in Triton's interpreter"
+
+PAIR = ((), ())
+FEW: dict[str, tuple[Scheme, int]] = {
+    "token": (Chain(1), 3),
+    "block": (Chain(2), 2),
+    "greedy-block": (Chain(2), 2),
+    "priority": (Chain(1), 2),
+    "lifted-priority": (Chain(1), 2),
+    "rrs": (Drawn(PAIR), 3),
+    "specinfer": (Drawn(PAIR, replacement=True), 2),
+    "traversal": (Drawn(PAIR), 3),
+    "one-hot": (TopK(PAIR), 3),
+    "nss": (Drawn(PAIR, replacement=True), 2),
+}
+"""Draft and vocabulary of each verifier's one instance in the interpreter, which is slow."""
+
+
+class Fused(Verifier):
+    """A verifier that runs its kernels, on the logarithms of its rows."""
+
+    def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
+        return kernels.verify(self.name, batch.map_rows(torch.log))
+
+
+def fused(name: str) -> Fused:
+    """The verifier of that name, run by its kernels."""
+    return Fused(**vars(named(name)))
+
+
+@dataclass
+class Found:
+    """The agreement of each verifier, and the comparisons at the large vocabulary."""
+
+    noise: dict[str, Agreement] = field(default_factory=dict)
+    large: list[Closeness] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all decisions agree with the exact engine and, at the large vocabulary, with float64."""
+        return not any(each.wrong for each in (*self.noise.values(), *self.large))
+
+    def add(self, found: Agreement) -> None:
+        """Adds an agreement to the earlier ones of its verifier."""
+        self.noise[found.verifier] = self.noise.get(found.verifier, Agreement(found.verifier)) + found
+
+    def table(self, title: str, laws: Laws | None = None) -> Table:
+        """One row per verifier; columns of errors only with `laws`."""
+        vocab, kinds = max((each.vocab for each in self.large), default=0), () if laws is None else TYPES
+        headings = ["instances", "noise rows", "differ", *(f"TV {kind}" for kind in kinds)]
+        headings += [f"V = {vocab:,}", "differ", *(["rate error"] if laws is not None else [])]
+        table = screen.table(title, "l" + "r" * len(headings), "verifier", *headings)
+        table.columns[0].no_wrap = True
+        for name in sorted({*self.noise, *(laws or ()), *(each.verifier for each in self.large)}):
+            noise, large = self.noise.get(name), [each for each in self.large if each.verifier == name]
+            counts = (noise.instances, noise.rows, noise.wrong) if noise else ()
+            cells = [f"{count:,}" for count in counts] or [""] * 3
+            cells += [f"{laws[name][kind][0]:.1e}" if laws and name in laws else "" for kind in kinds]
+            if large:
+                cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
+                cells += [f"{max(each.rate for each in large):.1e}"] * (laws is not None)
+            table.add_row(name, *cells)
+        return table
+
+
+@dataclass
+class Report:
+    """Results for plain torch and for the kernels: `run` says how the kernels were run, or `skipped` why they
+    were not.
+    """
+
+    device: str
+    run: str | None
+    skipped: str = ""
+    plain: Found = field(default_factory=Found)
+    kernels: Found = field(default_factory=Found)
+    laws: Laws = field(default_factory=dict)
+    complete: bool = False
+
+    @classmethod
+    def on(cls, device: str | None) -> "Report":
+        """Nothing compared yet."""
+        chosen = usable(device)
+        if not kernels.AVAILABLE:
+            return cls(str(chosen), None, "Triton is not installed")
+        if chosen.type == "cuda":
+            return cls(str(chosen), COMPILED)
+        if torch.cuda.is_available():
+            why = f"they are compiled for the GPU that is there, and the device is {chosen}"
+            return cls(str(chosen), None, why)
+        return cls(str(chosen), INTERPRETED)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all decisions agree and every error is within the bound for rounding."""
+        return (
+            self.plain.ok
+            and self.kernels.ok
+            and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
+            and all(each.of_margin <= 1 for each in self.plain.large)
+        )
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON document."""
+        keys = "verifier", "draft", "logits", "vocab", "rows", "wrong"
+        return {
+            "device": self.device,
+            "ok": self.ok,
+            "complete": self.complete,
+            "noise": [asdict(each) for each in self.plain.noise.values()],
+            "laws": [
+                {"verifier": name, "type": kind, "total_variation": own, "with_rounded_input": ideal}
+                for name, by_type in self.laws.items()
+                for kind, (own, ideal) in by_type.items()
+            ],
+            "large": [asdict(each) for each in self.plain.large],
+            "kernels": {
+                "run": self.run,
+                "skipped": self.skipped,
+                "noise": [asdict(each) for each in self.kernels.noise.values()],
+                "large": [{key: getattr(each, key) for key in keys} for each in self.kernels.large],
+            },
+        }
+
+    def tables(self) -> Iterator[Table | str]:
+        """A table for plain torch, and one for the kernels or a line that says why there is none."""
+        title = f"Batched verifiers compared with the exact engine, torch on {self.device}"
+        yield self.plain.table(title, self.laws)
+        title = f"Kernels compared with the exact engine, {self.run}"
+        yield self.kernels.table(title) if self.run else f"kernels skipped: {self.skipped}"
+
+    def summary(self) -> str:
+        """One line: the verdict and what was compared."""
+        both = [*self.plain.noise.values(), *self.kernels.noise.values()]
+        rows, narrow = sum(each.rows for each in both), sum(each.narrow for each in both)
+        verdict = "every decision is the exact engine's" if self.ok else "NOT all is as in the exact engine"
+        return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
+
+
+def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
+    """Compares on the standard suite, on a sample of it (laws and kernels), and at one large vocabulary.
+
+    The slowest part comes last: an interrupted run still reports what was compared before.
+    """
+    families = [family for family in standard() if len(family)]
+    sample = [family[len(family) // 2] for family in families]
+    progress(f"V = {vocab:,}", 0, 1)
+    report.plain.large += closeness(vocab, report.device, seed)
+    _kernels(report, sample, vocab, seed, progress)
+    _noise(report, families, progress)
+    _laws(report, families, progress)
+    report.complete = True
+
+
+def _kernels(report: Report, sample: Sequence[Instance], vocab: int, seed: int, progress: Progress) -> None:
+    found, compiled = report.kernels, report.run == COMPILED
+    progress("kernels", 0, len(kernels.NAMES))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
+        for done, name in enumerate(kernels.NAMES if report.run else (), 1):
+            found.add(Agreement(name))
+            for instance in sample if compiled else Randoms(*FEW[name], 1):
+                if fits(named(name), instance):
+                    found.add(next(agreement([instance], report.device, [fused(name)])))
+            if compiled or name == "block":  # the interpreter: one verifier, on a chain
+                found.large += closeness(vocab, report.device, seed, [fused(name)], None if compiled else 1)
+            progress("kernels", done, len(kernels.NAMES))
+
+
+def _noise(report: Report, families: list[Family], progress: Progress) -> None:
+    done, of = 0, sum(map(len, families))
+    for instances in grouped(families):
+        for found in agreement(instances, report.device):
+            report.plain.add(found)
+        done += len(instances)
+        progress("same noise", done, of)
+    report.plain.noise = dict(sorted(report.plain.noise.items()))
+
+
+def _laws(report: Report, families: list[Family], progress: Progress) -> None:
+    for done, family in enumerate(families, 1):
+        quartiles = [family[i] for i in sorted({quarter * len(family) // 4 for quarter in (1, 2, 3)})]
+        for instance, verifier in product(quartiles, VERIFIERS.values()):
+            if fits(verifier, instance):
+                by_type = report.laws.setdefault(verifier.name, dict.fromkeys(TYPES, (0.0, 0.0)))
+                for kind, dtype in TYPES.items():
+                    found = rounded(verifier, instance, dtype, report.device)
+                    own, ideal = by_type[kind]
+                    by_type[kind] = max(own, float(found.own)), max(ideal, float(found.ideal))
+        progress("exact laws", done, len(families))

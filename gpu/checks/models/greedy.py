@@ -1,0 +1,186 @@
+"""Compares greedy speculative decoding with the target's own greedy decoding, processors included."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from draftproof.gpu.checks.row_test import in_double
+from draftproof.gpu.engine.loop import Decode
+from draftproof.gpu.engine.output import texts
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.history import after
+from draftproof.gpu.sampling.processors import (
+    BadWords,
+    Bias,
+    Custom,
+    Frequency,
+    Grammar,
+    Presence,
+    Processor,
+    Repetition,
+)
+from draftproof.gpu.sampling.rows import Sampling
+from draftproof.theory.targets.processors import Mask
+
+LIKELIEST = 64
+"""The number of tokens from whose logits the error of one is estimated."""
+
+DEVIATIONS = 6
+"""Standard deviations by which rounding may change the difference of two logits."""
+
+
+@dataclass(frozen=True)
+class Tie:
+    """The first difference between two greedy texts."""
+
+    prompt: int
+    place: int
+    ours: int  # the token chosen, -1 if the text has ended
+    theirs: int
+    logits: tuple[float, float]  # of the two tokens on a plain pass in float64
+    tolerance: float  # the largest difference of logits that counts as a tie
+
+    @property
+    def explained(self) -> bool:
+        return abs(self.logits[0] - self.logits[1]) <= self.tolerance
+
+
+@dataclass
+class Greedy:
+    """The numbers of compared texts and of equal tokens, and the first difference of each text."""
+
+    texts: int
+    tokens: int = 0
+    ties: list[Tie] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return all(each.explained for each in self.ties)
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON object."""
+        ties = [asdict(each) | {"explained": each.explained} for each in self.ties]
+        return asdict(self) | {"ties": ties, "ok": self.ok}
+
+
+class Reference:
+    """The target's own greedy texts, by transformers' `generate`, and its logits on plain passes."""
+
+    def __init__(
+        self,
+        target: Model,
+        prompts: Sequence[Sequence[int]],
+        tokens: int,
+        processors: Sequence[Processor] = (),
+    ) -> None:
+        self.target, self.prompts, self.tokens = target, prompts, tokens
+        self.sampling = Sampling(0.0, processors=tuple(processors))
+        self.texts = [self._text(prompt) for prompt in prompts]
+
+    @torch.inference_mode()
+    def _text(self, prompt: Sequence[int]) -> list[int]:
+        ids = torch.tensor([prompt], device=self.target.device)
+        ends = sorted(self.target.ends)
+        text = self.target.network.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=min(self.tokens, self.target.context - len(prompt)),
+            do_sample=False,
+            use_cache=self.target.way != "whole",  # the network's own cache did not give its rows
+            eos_token_id=ends or None,
+            pad_token_id=ends[0] if ends else 0,
+            **for_transformers(self.sampling.processors, len(prompt)),
+        )
+        return text[0, len(prompt) :].tolist()
+
+    @cached_property
+    def double(self) -> Any:
+        """The same network in float64."""
+        return in_double(self.target.network)
+
+    @torch.inference_mode()
+    def tie(self, prompt: int, ours: Sequence[int], theirs: Sequence[int]) -> Tie:
+        """The first place where two texts differ.
+
+        Each text takes an argmax of logits with errors, so the difference of two of them has sqrt(2) times
+        the standard deviation of one. It ranks the two tokens in the wrong order only if that difference is
+        larger than their exact gap: a gap of more than `DEVIATIONS` of its standard deviations is no tie.
+        The errors are those of a plain pass at this place from the same pass in float64, at the likeliest
+        tokens.
+        """
+        pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
+        place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
+        given, device = self.prompts[prompt], self.target.device
+        word = torch.tensor([list(theirs[:place])], dtype=torch.long, device=device)
+        ids = torch.cat((torch.tensor([list(given)], device=device), word), 1)
+        both = (
+            network(input_ids=ids, use_cache=False).logits[:, -1].double()
+            for network in (self.target.network, self.double)
+        )
+        logits, exact = (after(self.sampling, each, given, word)[0] for each in both)
+        likely = exact.topk(min(LIKELIEST, len(exact))).indices
+        error = float((logits - exact)[likely].nan_to_num().square().mean().sqrt())  # both may be -inf
+        two = (float(exact[a]) if a >= 0 else -torch.inf, float(exact[b]) if b >= 0 else -torch.inf)
+        return Tie(prompt, place, a, b, two, DEVIATIONS * 2**0.5 * error)
+
+
+def compare(reference: Reference, decode: Decode) -> Greedy:
+    """Compares a decoder at temperature 0, with all prompts in one batch, with the reference."""
+    steps = decode(reference.prompts, sampling=reference.sampling, max_new_tokens=reference.tokens)
+    found = Greedy(len(reference.prompts))
+    both = zip(texts(steps, found.texts), reference.texts, strict=True)
+    for number, (ours, theirs) in enumerate(both):
+        if ours != theirs:
+            found.ties.append(reference.tie(number, ours, theirs))
+        found.tokens += len(ours) if ours == theirs else found.ties[-1].place
+    return found
+
+
+def for_transformers(processors: Sequence[Processor], start: int) -> dict[str, Any]:
+    """The options of transformers' `generate` that ask for the same processors of a text that is generated
+    from place `start` on. None of this project's tensor code runs behind them.
+    """
+    options: dict[str, Any] = {"logits_processor": []}
+    for each in processors:
+        if isinstance(each, Bias):
+            options["sequence_bias"] = {(token,): float(bias) for token, bias in each.biases}
+        elif isinstance(each, Repetition):
+            options["repetition_penalty"] = float(each.penalty)
+        elif isinstance(each, BadWords):
+            single = [word[0] for word in each.words if len(word) == 1]  # an end token is no bad word there
+            options["suppress_tokens"] = single or None
+            options["bad_words_ids"] = [list(word) for word in each.words if len(word) > 1] or None
+        elif isinstance(each, Grammar):
+            options["prefix_allowed_tokens_fn"] = _allowed(each.mask, start)
+        elif isinstance(each, Frequency):
+            options["logits_processor"].append(_penalised(each, start))
+        elif isinstance(each, Custom):
+            options["logits_processor"].append(each.function)
+    return options
+
+
+def _allowed(mask: Mask, start: int) -> Callable[[int, Tensor], list[int]]:
+    def tokens(_: int, ids: Tensor) -> list[int]:
+        state = mask.start
+        for token in ids[start:].tolist():
+            state = mask.edges[state][str(token)]
+        return [int(token) for token in mask.edges[state]]
+
+    return tokens
+
+
+def _penalised(of: Frequency, start: int) -> Callable[[Tensor, Tensor], Tensor]:
+    def penalty(ids: Tensor, scores: Tensor) -> Tensor:
+        scores = scores.clone()
+        for row, text in zip(scores, ids[:, start:].tolist(), strict=True):
+            for token, count in Counter(text).items():
+                row[token] -= of.penalty * (1 if isinstance(of, Presence) else count)
+        return scores
+
+    return penalty

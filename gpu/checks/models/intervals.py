@@ -1,0 +1,134 @@
+"""Anytime-valid intervals: tests that outcomes follow their predicted laws or stay below a bound.
+
+Both bet against the hypothesis with fixed stakes and add up what a stake would have won, so that steps may be
+added, and the interval read, at any time (waudbysmith2024betting).
+"""
+
+from dataclasses import dataclass
+from math import inf, log
+
+import torch
+from torch import Tensor
+
+from draftproof.simulators.support.anytime import ERROR
+
+STRENGTHS = 2.0 ** torch.arange(-10, 3, dtype=torch.float64)
+"""Values of lambda in `Agreement`, fixed in advance: a union bound allows taking the best of them."""
+BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()  # the same for `Ceiling`
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A measured mean, the predicted mean, and how far apart they may be; all 0 if there are no steps.
+
+    If each step's outcome follows its predicted law, then with probability at least 1 - error `measured` lies
+    in [predicted - below, predicted + above] at all times simultaneously.
+    """
+
+    measured: float
+    predicted: float
+    below: float
+    above: float
+    steps: int
+    error: float
+
+    @property
+    def agrees(self) -> bool:
+        return -self.below <= self.measured - self.predicted <= self.above
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the measurement exceeds the prediction, as an upper bound, by more than chance allows."""
+        return self.measured - self.predicted > self.above
+
+    @property
+    def half_width(self) -> float:
+        """The larger of both sides; infinite before the first step."""
+        return max(self.below, self.above) if self.steps else inf
+
+
+class Agreement:
+    """Paired differences of outcomes 0..M-1 and their means under known conditional laws.
+
+    For each lambda, exp(lambda (sum of outcome - mean) - sum of log E exp(lambda (outcome - mean))) is a
+    martingale from 1, so by Ville's inequality the sum stays below (log(1/error) + the second sum) / lambda
+    at all times; -lambda gives the other side. If the law's mean is only an upper bound of the outcome's
+    mean, the upper side still holds. An empirical-Bernstein interval has an estimate of the variance in place
+    of the second sum, which is exact here because the laws are known.
+
+    >>> coins = Agreement()
+    >>> coins.add_odds(torch.full((400,), 0.5), torch.arange(400) % 2)
+    >>> coins.interval.agrees
+    True
+    >>> coins.add_odds(torch.full((400,), 0.5), torch.ones(400))
+    >>> coins.interval.agrees
+    False
+    """
+
+    def __init__(self, error: float = ERROR) -> None:
+        self.error, self.steps = error, 0
+        self.seen = self.mean = 0.0
+        self.growth = torch.zeros(2, len(STRENGTHS), dtype=torch.float64)
+
+    def add(self, law: Tensor, seen: Tensor) -> None:
+        """Adds the outcomes `seen` [steps] with conditional laws `law` [steps, M]."""
+        law, values = law.double(), torch.arange(law.shape[1]).double()
+        mean = law @ values
+        off, mass = values - mean[:, None], law.clamp(min=1e-300).log()
+        bets = torch.stack((STRENGTHS, -STRENGTHS))[..., None, None]
+        self.growth += torch.logsumexp(bets * off + mass, -1).sum(-1)  # [2, lambdas]
+        self.seen += float(seen.double().sum())
+        self.mean += float(mean.sum())
+        self.steps += len(law)
+
+    def add_odds(self, odds: Tensor, seen: Tensor) -> None:
+        """The same of outcomes 0 and 1: `odds` [steps] are the probabilities of 1."""
+        odds = odds.double().clamp(0, 1)
+        self.add(torch.stack((1 - odds, odds), 1), seen)
+
+    @property
+    def interval(self) -> Interval:
+        """The interval for the mean of the outcomes so far."""
+        if not self.steps:
+            return Interval(0.0, 0.0, 0.0, 0.0, 0, self.error)
+        price = log(2 * len(STRENGTHS) / self.error)
+        above, below = (((self.growth + price) / STRENGTHS).amin(1) / self.steps).tolist()
+        return Interval(self.seen / self.steps, self.mean / self.steps, below, above, self.steps, self.error)
+
+
+class Ceiling:
+    """Outcomes 0 and 1 whose probabilities have upper bounds, of which only estimates are known: unbiased
+    ones in [0, most]. Only `above` is bounded.
+
+    Let d >= -1 be (outcome - estimate) / most, of conditional mean at most 0, lambda in [0, 1) and
+    psi = -log(1 - lambda) - lambda. exp(lambda d - psi d^2) <= 1 + lambda d has mean at most 1, so the
+    product over the steps is a supermartingale and, by Ville's inequality, the sum of d stays below
+    (log(1/error) + psi sum d^2) / lambda at all times (howard2021timeuniform).
+
+    >>> tokens = Ceiling()
+    >>> tokens.add_odds(torch.full((400,), 0.5), torch.ones(400))
+    >>> tokens.interval.exceeds
+    True
+    """
+
+    def __init__(self, most: float = 1, error: float = ERROR) -> None:
+        self.most, self.error, self.steps = most, error, 0
+        self.seen = self.bound = self.squares = 0.0
+
+    def add_odds(self, odds: Tensor, seen: Tensor) -> None:
+        """Adds outcomes `seen` [steps] and the estimates `odds` [steps] of the bounds."""
+        odds, seen = odds.double(), seen.double()
+        self.squares += float((((seen - odds) / self.most) ** 2).sum())
+        self.seen += float(seen.sum())
+        self.bound += float(odds.sum())
+        self.steps += len(odds)
+
+    @property
+    def interval(self) -> Interval:
+        """The interval for the mean of the outcomes so far."""
+        price = log(len(BETS) / self.error)
+        above = float(((price + (-torch.log1p(-BETS) - BETS) * self.squares) / BETS).amin())
+        steps = max(self.steps, 1)
+        return Interval(
+            self.seen / steps, self.bound / steps, inf, self.most * above / steps, self.steps, self.error
+        )

@@ -1,0 +1,236 @@
+"""Enumerates and tests the joint law of the first tokens; measures how far one lossy step is from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle, islice, product
+from math import prod
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from draftproof.gpu.checks.against_exact.rounding import dyadic, rounded
+from draftproof.gpu.engine.loop import Decode
+from draftproof.gpu.engine.output import texts
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.history import after
+from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.verify import Verifier
+from draftproof.simulators.support.anytime import ERROR, Process
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import normalise
+from draftproof.theory.table import Table
+
+Word: TypeAlias = tuple[int, ...]
+Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
+"""A prompt's number, its token ids, and the law of the next tokens."""
+
+Ahead: TypeAlias = tuple[Mapping[Word, Tensor], Mapping[Word, Tensor]]
+"""The float64 rows of target and drafter after the words that continue a prompt, restricted to the ids that
+some row keeps. Words are tuples of indices into the rows, not of ids.
+"""
+
+WORDS = 4096
+"""The largest number of words of an enumerated law."""
+
+CLOSE = 1e-3
+"""A prompt is skipped if the last token that top-k keeps and the first that it drops are this close in
+log-probability, or if other tokens were kept at a top-p or min-p that differs by this share: rounding could
+then change which tokens are kept."""
+
+
+def logits_after(
+    model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int, sampling: Sampling
+) -> Tensor:
+    """[n, vocab] float64: the logits after the prompt and each of n equally long words, by plain passes,
+    processed with the words in their history.
+    """
+    ids = torch.tensor([[*prompt, *word] for word in words], device=model.device)
+    parts = [model.network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
+    return after(sampling, torch.cat(parts).double(), prompt, ids[:, len(prompt) :])
+
+
+def _support(row: Tensor) -> list[int]:
+    return row.nonzero().flatten().tolist()
+
+
+@torch.inference_mode()
+def word_law(
+    target: Model, prompt: Sequence[int], length: int, sampling: Sampling
+) -> dict[Word, float] | None:
+    """The law of the next `length` tokens, from plain passes without a cache; None if a set of kept tokens is
+    `CLOSE` to another.
+
+    Needs top_k: the words are the products of the kept tokens, top_k ** length of them.
+    """
+    law: dict[Word, float] = {(): 1.0}
+    for _ in range(length):
+        logits = logits_after(target, prompt, list(law), target.vocab, sampling)
+        best = logits.topk(min(sampling.top_k + 1, target.vocab)).values
+        if best.shape[1] > sampling.top_k and bool((best[:, -2] - best[:, -1] < CLOSE).any()):
+            return None
+        made = sampling.rows(logits)
+        for share in (1 - CLOSE, 1 + CLOSE):
+            top_p = min(1.0, sampling.top_p * share) if sampling.top_p < 1 else 1.0
+            near = replace(sampling, top_p=top_p, min_p=min(1.0, sampling.min_p * share))
+            if not torch.equal(near.rows(logits) > 0, made > 0):
+                return None
+        rows = zip(law.items(), made, strict=True)
+        law = {(*word, x): mass * float(row[x]) for (word, mass), row in rows for x in _support(row)}
+    return law
+
+
+def laws(
+    target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
+) -> list[Known]:
+    """The first `most` prompts whose law can be enumerated, and their laws; BadInput if there is none."""
+    if sampling.top_k**length > WORDS:
+        raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
+    short = [(n, prompt) for n, prompt in enumerate(prompts) if len(prompt) + length < target.context]
+    every = ((n, prompt, word_law(target, prompt, length, sampling)) for n, prompt in short)
+    found = list(islice(((n, prompt, law) for n, prompt, law in every if law), most))
+    if not found:
+        raise BadInput(
+            "no prompt is short enough and has clearly separated likely tokens, so no law can be enumerated"
+        )
+    return found
+
+
+@dataclass
+class Joint:
+    """The evidence at one prompt. `total_variation` is between the observed frequencies and the law; for a
+    lossless verifier it is noise alone.
+    """
+
+    prompt: int
+    top_k: int
+    words: int
+    runs: int
+    log_e: float
+    rejected: bool
+    detectable: float
+    total_variation: float
+
+
+def observe(
+    decode: Decode,
+    known: Sequence[Known],
+    sampling: Sampling,
+    runs: int,
+    batch: int,
+    seed: int,
+    error: float = ERROR,
+    requests: int = 1,
+    together: int = 1,
+) -> list[Joint]:
+    """Decodes batches of so many requests `runs` times, or until a law is rejected: the joint law of the
+    first `together` requests, of the next ones, and so on. The prompts are those of `known` in turn; `batch`
+    rows are decoded at once. `error` is shared by the laws.
+    """
+    asked = list(islice(cycle(known), requests))
+    length = len(next(iter(asked[0][2])))
+    starts = range(0, requests - together + 1, together)
+    joint = [_product([law for *_, law in asked[at : at + together]]) for at in starts]
+    processes = [Process(len(law), error / len(joint)) for law in joint]
+    many = max(1, batch // requests)
+    for start in range(0, runs, many):
+        count = min(many, runs - start)
+        seeds = list(range(seed + start * requests, seed + (start + count) * requests))
+        prompts = [ids for _, ids, _ in asked] * count
+        steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
+        words = list(map(tuple, texts(steps, len(seeds))))
+        for first, (at, law, process) in product(
+            range(0, len(words), requests), list(zip(starts, joint, processes, strict=True))
+        ):
+            if not process.rejected:
+                seen = tuple(words[first + at : first + at + together])
+                process.update(seen, law.get(seen, 0.0))
+        if any(process.rejected for process in processes):
+            break
+    every = zip(starts, joint, processes, strict=True)
+    return [_evidence(asked[at][0], sampling, law, process) for at, law, process in every]
+
+
+def _product(laws: Sequence[Mapping[Word, float]]) -> dict[tuple[Word, ...], float]:
+    every = (zip(*each, strict=True) for each in product(*(law.items() for law in laws)))
+    return {tuple(words): prod(masses) for words, masses in every}
+
+
+def _evidence(prompt: int, sampling: Sampling, law: Mapping, process: Process) -> Joint:
+    seen = {word: count / process.runs for word, count in process.counts.items()}
+    evidence = process.runs, process.log_e, process.rejected, process.detectable
+    return Joint(prompt, sampling.top_k, len(law), *evidence, _total_variation(seen, law))
+
+
+def _total_variation(one: Mapping, other: Mapping) -> float:
+    return sum(abs(one.get(word, 0.0) - other.get(word, 0.0)) for word in {*one, *other}) / 2
+
+
+COPIES = 64
+"""Drafts at one prompt. A drafted word that none of them meets gets the row of a shorter suffix."""
+
+
+@torch.inference_mode()
+def look_ahead(target: Model, decode: Decode, prompt: Sequence[int], sampling: Sampling, depth: int) -> Ahead:
+    """The target's rows after all words of up to `depth` kept tokens, and the drafter's after drafted words,
+    from first steps of `decode`.
+    """
+    rows: dict[Word, Tensor] = {}
+    words: list[Word] = [()]
+    for _ in range(depth + 1):
+        logits = logits_after(target, prompt, words, target.vocab, sampling)
+        rows |= dict(zip(words, sampling.rows(logits).cpu(), strict=True))
+        words = [(*word, x) for word in words for x in _support(rows[word])]
+    options = {"max_new_tokens": depth + 1, "ignore_end": True, "seed": list(range(COPIES))}
+    step = next(iter(decode([prompt] * COPIES, sampling=sampling, **options)))
+    assert step.proposal is not None
+    drafted: dict[Word, Tensor] = {}
+    for tokens, along in zip(step.tokens.tolist(), step.proposal.double().cpu(), strict=True):
+        drafted |= {tuple(tokens[:i]): row for i, row in enumerate(along) if -1 not in tokens[:i]}
+    every = [row > 0 for each in (rows, drafted) for row in each.values()]
+    ids = torch.stack(every).any(0).nonzero().flatten()
+    index = {x: at for at, x in enumerate(ids.tolist())}
+
+    def narrow(found: dict[Word, Tensor]) -> dict[Word, Tensor]:
+        return {tuple(index[x] for x in word): row[ids] for word, row in found.items()}
+
+    return narrow(rows), narrow(drafted)
+
+
+def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
+    """The total variation between the target's law and that of one step that drafts gamma tokens, which the
+    target continues; exact for the verifier's computed rates and rows.
+    """
+
+    def exact(rows: Mapping[Word, Tensor]) -> Table:
+        made = {word: normalise(tuple(map(dyadic, row.tolist()))) for word, row in rows.items()}
+        return Table(len(rows[()]), made)
+
+    target, proposal = map(exact, ahead)
+    return float(rounded(verifier, Instance(target, proposal, Chain(gamma)), torch.float64).own)
+
+
+def worst_prompt(
+    target: Model,
+    decode: Decode,
+    prompts: Sequence[Sequence[int]],
+    verifier: Verifier,
+    gamma: int,
+    sampling: Sampling,
+    length: int,
+) -> tuple[float, Known]:
+    """The largest total variation of one step of `decode` among prompts with an enumerable law, and its
+    prompt. BadInput if there is no such prompt.
+    """
+    short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
+    off = [
+        total_variation(verifier, look_ahead(target, decode, prompt, sampling, gamma), gamma)
+        for prompt in short
+    ]
+    for number in sorted(range(len(short)), key=off.__getitem__, reverse=True):
+        law = word_law(target, short[number], length, sampling)
+        if law is not None:
+            return off[number], (number, short[number], law)
+    raise BadInput(f"{verifier.name} cannot be tested: no prompt has an enumerable law")

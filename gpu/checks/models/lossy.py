@@ -1,0 +1,185 @@
+"""Verifiers with a known fault, which `validate` must reject: lossy ones, some from released code, and one
+that keeps the law but accepts too little.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from draftproof.gpu.drafters.ddtree import DDTree
+from draftproof.gpu.drafters.structures import structure
+from draftproof.gpu.network.session import Structure
+from draftproof.gpu.sampling.tree import Tree
+from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
+from draftproof.gpu.verify.carry import Along, Shaped
+from draftproof.gpu.verify.residual import drafted, draw
+from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
+from draftproof.theory.errors import BadInput, quoted
+
+
+def _ratios(drafts: Drafts) -> Tensor:
+    return drafted(drafts.target, drafts.ids) / drafted(drafts.q, drafts.ids).clamp(min=1e-30)
+
+
+def _uncapped_leaf(drafts: Drafts) -> Rates:
+    """HSD as released: block verification, but the whole draft is accepted with min(1, R)."""
+    rates = chains.block_rates(drafts)
+    whole = _ratios(drafts).prod(1).clamp(max=1)
+    accept = torch.cat((rates.accept[:, :-1], whole[:, None]), 1)
+    return Rates(torch.where(drafts.drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
+
+
+def _typical(drafts: Drafts) -> Rates:
+    """Medusa's typical acceptance: p(x) > min(0.09, 0.3 exp(-H(p))), without a coin; Y ~ p."""
+    target = drafts.target
+    entropy = -torch.special.xlogy(target, target).sum(-1)[:, :-1]
+    typical = drafted(target, drafts.ids) > (0.3 * (-entropy).exp()).clamp(max=0.09)
+    accept = pad(typical.to(target.dtype), (1, 0), value=1)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def _target_for_residual(drafts: Drafts) -> Rates:
+    """After a rejection the extra token is drawn from p itself."""
+    accept = chains.token_rates(drafts).accept
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def _with_replacement(drafts: Drafts) -> Rates:
+    """The rule for siblings drawn with replacement, applied to siblings drawn without."""
+    tree = copy(drafts.tree)
+    tree.replacement = True
+    return recursive.rates(replace(drafts, tree=tree))
+
+
+def _plain_ratios(drafts: Drafts) -> Rates:
+    accept = pad(_ratios(drafts), (1, 0), value=1)
+    return Rates(accept, chains.token_rates(drafts).cut)
+
+
+def _unscaled(drafts: Drafts) -> Rates:
+    """Block verification with the residual (p - q)+, not (w p - q)+."""
+    rates = chains.block_rates(drafts)
+    return Rates(rates.accept, (rates.cut > 0).to(rates.cut))
+
+
+class _KeepsRejected(Verifier):
+    """Draws the extra token from (p - cut q)+ without removing the tokens of rejected children."""
+
+    def left(self, drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
+        return super().left(replace(drafts, tokens=torch.full_like(drafts.tokens, -1)), cut, node)
+
+
+class _JointProduct(Verifier):
+    """tau is the last i at which the product of ratios reaches the product of coins."""
+
+    def decide(self, tree: Tree, accept: Tensor, drawn: Tensor, coins: Tensor) -> Tensor:
+        taken = drawn[:, 1:] & (accept[:, 1:].cumprod(1) >= coins.cumprod(1))
+        place = torch.arange(1, tree.size, device=coins.device)
+        return torch.where(taken, place, 0).amax(1)
+
+
+class _TooEarly(Shaped):
+    """Shapes the row one token before the old block's end."""
+
+    def changed(self, rows: Tensor, proposal: Tensor, along: Along, left: Tensor) -> Tensor:
+        return super().changed(rows, proposal, along, left - 1)
+
+
+REFUSED = 0.05
+
+
+class _Refusing(Verifier):
+    """Refuses one draft in twenty unread, and draws Y ~ p instead: lossless, with 5 % less acceptance than
+    its rates say.
+    """
+
+    def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
+        first = batch.coins[:, :1]  # below REFUSED: refused; otherwise it is uniform again
+        coins = torch.cat(((first - REFUSED).clamp(min=0) / (1 - REFUSED), batch.coins[:, 1:]), 1)
+        out, refused = super().verify(replace(batch, coins=coins), softmax), first[:, 0] < REFUSED
+        token = draw(batch.target[:, 0], batch.extra.clamp(max=BELOW_ONE))
+        return replace(
+            out, node=torch.where(refused, 0, out.node), token=torch.where(refused, token, out.token)
+        )
+
+
+@dataclass(frozen=True)
+class Lossy:
+    """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest, which
+    its rates have to tell; of a lossless one acceptance is tested. `drawn` is the structure it runs on, if
+    not one of the run's.
+    """
+
+    verifier: Verifier
+    fault: str
+    faint: bool = False
+    lossless: bool = False
+    drawn: Structure | None = None
+
+
+_CHAIN = (CHAIN,)
+_SHAPED = Verifier("", _CHAIN, chains.shaped_block_rates, upwards=True, carry=Shaped, reads_leaves=True)
+LOSSY = (
+    Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
+    Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
+    Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
+    Lossy(
+        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True),
+        "uncapped ratio for the whole draft",
+        faint=True,
+    ),
+    Lossy(
+        _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
+        "residual not scaled by w",
+        faint=True,
+    ),
+    Lossy(
+        Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
+        "greedy block verification without the modified target",
+        faint=True,
+    ),
+    Lossy(
+        replace(_SHAPED, name="shaped-block-alone", carry=None),
+        "shaped block verification without the modified target",
+        faint=True,
+        drawn=structure("chain:1"),
+    ),
+    Lossy(
+        replace(_SHAPED, name="shaped-block-early", carry=_TooEarly),
+        "shaped block verification with the modified target a token too early",
+    ),
+    Lossy(
+        Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
+        "rule for draws with replacement on draws without",
+    ),
+    Lossy(
+        _Refusing("refuses-some", _CHAIN, chains.token_rates), "accepts 5 % less than it says", lossless=True
+    ),
+    Lossy(
+        Verifier("ratios-of-marginals", (WITHOUT,), recursive.rates),
+        "min(1, p/q) on the likeliest prefixes, which nobody drew from q",
+        drawn=DDTree("ddtree:8x2", 8, 2, claims_rows=True),
+    ),
+)
+
+
+SELECTIONS = ("tetris",)
+"""Selection rules that lose the law; they are run with a lossless verifier."""
+
+
+def lossy_named(names: Sequence[str]) -> tuple[list[Lossy], list[str]]:
+    """The lossy verifiers and selection rules of these names, or all if no name is given; BadInput for an
+    unknown name.
+    """
+    known = {each.verifier.name: each for each in LOSSY}
+    for name in names:
+        if name not in known and name not in SELECTIONS:
+            raise BadInput(
+                f"nothing faulty is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
+            )
+    asked = names or (*known, *SELECTIONS)
+    return [known[name] for name in asked if name in known], [name for name in asked if name in SELECTIONS]

@@ -1,0 +1,347 @@
+"""Runs every verifier on every draft it is made for, and the lossy verifiers; makes tables and JSON."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from itertools import count, cycle, zip_longest
+from typing import Any
+
+from rich.table import Table
+
+from draftproof.gpu.checks.models.acceptance import Acceptance, Result
+from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
+from draftproof.gpu.checks.models.joint import WORDS, Joint, Known, laws, observe, worst_prompt
+from draftproof.gpu.checks.models.lossy import Lossy
+from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
+from draftproof.gpu.engine.output import Step
+from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.network.session import Structure
+from draftproof.gpu.sampling.rows import PLAIN, Sampling
+from draftproof.gpu.verify import Verifier
+from draftproof.simulators import screen
+from draftproof.simulators.support.anytime import ERROR
+from draftproof.theory.errors import BadInput
+
+DRAFTS = (
+    "chain:3",
+    "paths:2x3",
+    "tree:2x2",
+    "tree+:2x2",
+    "strata:2x2",
+    "top-k:3x3x8",
+    "ddtree:8x3",
+)  # default of --draft
+PAIR = 2
+"""Tokens of each of two requests whose joint law is tested: words of two are many."""
+
+FAINTEST = 0.03
+"""The smallest total variation of a step at which a lossy verifier must be rejected."""
+
+ROWS = 64
+"""Texts decoded at once to measure acceptance, and for joint laws of requests, whose packed passes take time
+quadratic in this number."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is run. Laws of few words show small differences after few runs; laws of many words show more
+    kinds of faults.
+    """
+
+    runs: int = 500  # decodings for each law
+    length: int = 3  # tokens of each word of a tested law
+    laws: int = 1  # prompts for each number of kept tokens in `top_k`
+    tokens: int = 32  # length of a greedy text
+    batch: int = 500
+    seed: int = 0
+    temperature: float = 1.0
+    top_k: tuple[int, ...] = (2, 4)
+    requests: int = 8  # of a batch, if there is a selection
+    half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
+    patience: int = (
+        6  # another faulty rule gets this many times the prompts, and eight times the runs at each
+    )
+    long: int = 24  # a faint fault gets this many times the runs, at its worst prompt
+
+    def words(self, verifier: Verifier, depth: int) -> int:
+        """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
+        length = max(self.length, depth + 1) if verifier.reads_leaves else self.length
+        while length > self.length and max(self.top_k) ** length > WORDS:
+            length -= 1
+        return length
+
+
+@dataclass
+class Cell:
+    """One verifier on one draft. If it has a known `fault`, its law or its acceptance must be rejected."""
+
+    draft: str
+    verifier: str
+    fault: str | None = None
+    selection: str | None = None
+    off: float | None = (
+        None  # for a fault not noticed at once: total variation of one step at the worst prompt
+    )
+    greedy: Greedy | None = None
+    laws: list[Joint] = field(default_factory=list)
+    acceptance: Result | None = None
+
+    @property
+    def name(self) -> str:
+        return " ".join(filter(None, (self.draft, self.verifier, self.selection)))
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the law is rejected or, with a known fault, the acceptance."""
+        refused = self.fault is not None and self.acceptance is not None and bool(self.acceptance.problems)
+        return refused or any(each.rejected for each in self.laws)
+
+    @property
+    def runs(self) -> int:
+        return sum(each.runs for each in self.laws)
+
+    @property
+    def too_faint(self) -> bool:
+        """Whether the bias is below `FAINTEST`, so that missing it is no failure."""
+        return self.off is not None and self.off < FAINTEST
+
+    @property
+    def problems(self) -> list[str]:
+        """Each unexpected result as a sentence."""
+        if self.fault is not None:
+            fine = self.rejected or self.too_faint
+            steps = self.acceptance.total.steps if self.acceptance else 0
+            seen = f"{steps:,} steps" if steps else f"{self.runs:,} runs"
+            return [] if fine else [f"{self.fault}, but not noticed in {seen}"]
+        found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
+        if self.greedy is not None:
+            found += [
+                f"greedy text of prompt {each.prompt + 1} differs at token {each.place}"
+                for each in self.greedy.ties
+                if not each.explained
+            ]
+        return found + (self.acceptance.problems if self.acceptance else [])
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "draft": self.draft,
+            "verifier": self.verifier,
+            "selection": self.selection,
+            "fault": self.fault,
+            "off": self.off,
+            "greedy": self.greedy.answer() if self.greedy else None,
+            "laws": [asdict(each) for each in self.laws],
+            "acceptance": self.acceptance.answer() if self.acceptance else None,
+            "problems": self.problems,
+        }
+
+
+@dataclass
+class Validation:
+    """A model pair, prompts and a plan; `run` yields the cells.
+
+    Each verifier in `lossy` runs on its own structure, or else on the last that it fits. Faint ones run only
+    if the drafter is a model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each
+    of the `selections` runs on every chain with the first verifier that it fits; one that is not predictable
+    must be rejected.
+    Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan.
+    """
+
+    target: Model
+    drafter: Drafter
+    structures: Sequence[Structure]
+    verifiers: Sequence[Verifier]
+    prompts: Sequence[Sequence[int]]
+    plan: Plan
+    lossy: Sequence[Lossy] = ()
+    many: Sequence[Sequence[int]] = ()
+    selections: Sequence[Selection] = ()
+    sampling: Sampling = PLAIN
+    draft_sampling: Sampling = PLAIN
+    draft_temperature: float | None = None
+
+    def __post_init__(self) -> None:
+        pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
+        self.cells: list[tuple[Structure, Verifier, Lossy | Selection | None]] = [
+            (*pair, None) for pair in pairs
+        ]
+        chains = {shape.name: (shape, verifier) for shape, verifier in reversed(pairs)
+                  if cannot_select(verifier, shape) is None}  # fmt: skip
+        self.cells += [(*pair, each) for pair in reversed(chains.values()) for each in self.selections]
+        for each in self.lossy:
+            fit = [
+                one
+                for one in ([each.drawn] if each.drawn else self.structures)
+                if misfit(each.verifier, one, self.drafter, self.target) is None
+            ]
+            if fit:
+                self.cells.append((fit[-1], each.verifier, each))
+
+    def run(self) -> Iterator[Cell]:
+        """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
+        plan = self.plan
+        for number, prompt in enumerate(self.prompts, 1):
+            if len(prompt) + plan.tokens > self.target.context:
+                raise BadInput(
+                    f"prompt {number} has {len(prompt)} tokens and {plan.tokens} more are asked for; "
+                    f"{self.target.name} takes {self.target.context}"
+                )
+        samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
+        most = plan.laws * plan.patience
+
+        @cache
+        def every(length: int) -> list[list[tuple[Sampling, list[Known]]]]:
+            return [
+                [(sampling, [law]) for law in laws(self.target, self.prompts, length, sampling, most)]
+                for sampling in samplings
+            ]
+
+        reference = Reference(self.target, self.prompts, plan.tokens, self.sampling.processors)
+        for structure, verifier, how in self.cells:
+            selection = how if isinstance(how, Selection) else None
+            decode = self._decode(verifier, structure, selection)
+            cell, found = Cell(structure.name, verifier.name), every(plan.words(verifier, structure.depth))
+            if isinstance(how, Lossy):
+                cell.fault = how.fault
+                if how.lossless:
+                    cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
+                elif how.faint:
+                    self._at_worst(cell, decode, verifier, structure.depth, samplings[0])
+                else:
+                    in_turn = [law for turn in zip_longest(*found) for law in turn if law]
+                    cell.laws = self._laws(decode, in_turn, 8)
+                yield cell
+                continue
+            if selection is not None:
+                cell.selection = selection.rule.name
+                if not selection.rule.predictable:
+                    cell.fault = f"selection reads {selection.rule.reads}"
+                given, length = (self.target, self.prompts), min(PAIR, plan.length)
+                known = [(each, laws(*given, length, each, plan.requests)) for each in samplings]
+                pairs = {"requests": plan.requests, "together": 2}
+                cell.laws = self._laws(decode, known, 8 if cell.fault else 1, **pairs)
+            else:
+                few = [law for each in found for law in each[: plan.laws]]
+                cell.laws = self._laws(decode, few, 1)
+            if cell.fault is None:
+                cell.greedy = compare(reference, decode)
+                cell.acceptance = self._acceptance(decode, verifier, structure, 1)
+            yield cell
+
+    def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
+        def decode(prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any) -> Iterator[Step]:
+            heat = sampling.temperature if self.draft_temperature is None else self.draft_temperature
+            return generate(
+                self.target,
+                self.drafter,
+                prompts,
+                verifier=verifier,
+                structure=structure,
+                sampling=sampling,
+                draft_sampling=replace(self.draft_sampling, temperature=heat, top_k=sampling.top_k),
+                selection=selection,
+                **options,
+            )
+
+        return decode
+
+    def _acceptance(self, decode: Decode, verifier: Verifier, structure: Structure, times: int) -> Result:
+        """Decodes the prompts again and again, each time with other seeds, until E[tau] is known to the
+        planned half-width, or to a part of it; if `times` exceeds 1, until E[tau] is refused.
+        """
+        plan, acceptance = self.plan, Acceptance(verifier, structure)
+        every = dict.fromkeys(map(tuple, (*self.prompts, *self.many)))
+        fit = [each for each in every if len(each) + plan.tokens <= self.target.context]
+        seeds, rows = count(plan.seed), min(ROWS, plan.batch)
+        for prompts in cycle([fit[first : first + rows] for first in range(0, len(fit), rows)]):
+            given = {"max_new_tokens": plan.tokens, "seed": [next(seeds) for _ in prompts]}
+            for step in decode(prompts, sampling=self.sampling, ignore_end=True, **given):
+                acceptance.add(step)
+                total = acceptance.total.interval
+                if total.half_width <= plan.half_width / times or (times > 1 and not total.agrees):
+                    return acceptance.result()
+        raise AssertionError("there is a prompt")
+
+    def _at_worst(
+        self, cell: Cell, decode: Decode, verifier: Verifier, depth: int, sampling: Sampling
+    ) -> None:
+        """Tests at the prompt where one step is furthest from the target's law, unless that is too near."""
+        given = self.many, verifier, depth, sampling, self.plan.words(verifier, depth)
+        cell.off, known = worst_prompt(self.target, decode, *given)
+        if not cell.too_faint:
+            cell.laws = self._laws(decode, [(sampling, [known])], self.plan.long)
+
+    def _laws(
+        self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], times: int, **batch: int
+    ) -> list[Joint]:
+        """Tests laws with `times` the planned runs; if `times` exceeds 1, stops at the first rejection.
+        `batch`: how many requests are decoded and tested together.
+        """
+        plan, found = self.plan, []
+        rows, error = min(ROWS, plan.batch) if batch else plan.batch, ERROR / len(known)
+        for sampling, prompts in known:
+            found += observe(decode, prompts, sampling, plan.runs * times, rows, plan.seed, error, **batch)
+            if times > 1 and any(each.rejected for each in found):
+                break
+        return found
+
+
+def tables(cells: Sequence[Cell]) -> list[Table]:
+    """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
+    headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
+    lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
+    lossy = screen.table("Known faults", "llrl", "draft", "verifier", "runs or steps", "")
+    for made in (lossless, lossy):
+        made.columns[0].no_wrap = made.columns[1].no_wrap = True
+    for cell in cells:
+        style = "bold red" if cell.problems else ""
+        if cell.fault is not None:
+            verdict = "noticed" if cell.rejected else "too faint here" if cell.too_faint else "NOT noticed"
+            what = " ".join(filter(None, (cell.verifier, cell.selection)))
+            seen = cell.acceptance.total.steps if cell.acceptance else cell.runs
+            lossy.add_row(cell.draft, what, f"{seen:,}", verdict, style=style)
+        elif cell.acceptance is not None and cell.greedy is not None:
+            total, ties = cell.acceptance.total, len(cell.greedy.ties)
+            lossless.add_row(
+                *(cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))),
+                f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
+                *(f"{cell.runs:,}", "rejected" if cell.rejected else "kept"),
+                *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"),
+                *("" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()),
+                "NOT as expected" if cell.problems else "",
+                style=style,
+            )
+    return [each for each in (lossless, lossy) if each.row_count]
+
+
+def summary(cells: Sequence[Cell]) -> str:
+    """One line that counts the cells as expected, and one line for each problem."""
+    lossless = [cell for cell in cells if cell.fault is None]
+    lossy = [cell for cell in cells if cell.fault is not None]
+    runs, tokens = sum(cell.runs for cell in cells), sum(cell.greedy.tokens for cell in cells if cell.greedy)
+    steps = sum(cell.acceptance.total.steps for cell in cells if cell.acceptance)
+    lines = [
+        f"{sum(not cell.problems for cell in lossless)} of {len(lossless)} as predicted "
+        f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
+    ]
+    if lossy:
+        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} known faults noticed"
+    lines += [
+        f"{cell.name}: total variation of one step at the worst prompt {cell.off:.3f}"
+        + (": too faint to be required" if cell.too_faint else "")
+        for cell in lossy
+        if cell.off is not None
+    ]
+    lines += [f"{cell.name}: {each}" for cell in cells for each in cell.problems]
+    lines += [
+        f"{cell.name}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
+        f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
+        for cell in lossless
+        if cell.greedy
+        for tie in cell.greedy.ties
+        if tie.explained
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,262 @@
+"""The row test: a network's rows as the engine reads them, beside plain passes without a cache."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+from draftproof.gpu.drafters.choose import SHIPPED, pair
+from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
+from draftproof.gpu.drafters.structures import structure
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.network.models import WAYS, Model, quiet
+from draftproof.gpu.network.passes import WINDOWS, turns
+from draftproof.gpu.sampling.device import out_of_memory
+from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
+from draftproof.theory.errors import BadInput
+
+Word: TypeAlias = tuple[int, ...]
+"""The ids of a text."""
+
+TREE, CHAIN = "tree:2x2", "chain:3"
+NEW = 8
+"""Tokens added to each prompt: some four steps."""
+
+LONGEST = 40
+"""Tokens of the longest prompt, or more if the network changes at a greater length."""
+
+WINDOW = 24
+"""Longer attention windows are shortened to this during the test."""
+
+FARTHEST = 256
+"""Another length at which a network changes is crossed if it is at most so long."""
+
+ORDERS = 64
+"""By how many float32 errors of plain passes the engine's rows may differ from the rows of plain passes: the
+engine sums in another order. Among the architectures of docs/architectures.md the difference is at most 2
+such errors for attention and 18 for recurrences, which compute long and short texts by different algorithms;
+a network that is read wrongly differs by tens of thousands."""
+
+ROW_TEST = ContextVar("ROW_TEST", default=True)
+"""Whether models are tested when they are loaded."""
+
+LEAST = -15.0
+"""Log-probabilities below this are not compared: a drafter's rows are float32 probabilities."""
+
+
+def _rates(drafts: Any) -> Rates:
+    accept = torch.full_like(drafts.target[..., 0], 0.6)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+WALK = Verifier("row test", ALL, _rates)
+"""Accepts each drafted token with probability 0.6, whatever the rows are, so that rejections and acceptances
+both happen. The emitted texts have no particular law."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of a row test: the number of rows compared, the largest difference of two
+    log-probabilities, and the largest difference that rounding explains; or the error message of a pass.
+    """
+
+    draft: str
+    rows: int = 0
+    difference: float = 0.0
+    tolerance: float = 0.0
+    failure: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.failure is None and self.difference <= self.tolerance
+
+    def __str__(self) -> str:
+        if self.failure is not None:
+            return f"with {self.draft} a pass fails: {self.failure}"
+        return (
+            f"with {self.draft}, log-probabilities are up to {self.difference:.1e} away from those of plain "
+            f"passes (rounding: {self.tolerance:.1e})"
+        )
+
+
+def checked(model: Model) -> Model:
+    """The model, read in the first of `WAYS` that gives its own rows; BadInput if none does."""
+    why = None
+    for way in WAYS:
+        tried = replace(model, way=way, why=why)
+        with quiet():
+            found = compared(tried, CHAIN if tried.only_chains else TREE)
+        if found.ok:
+            return replace(tried, rows=str(found))
+        why = why or _why(model.network, found)
+    kind = type(model.network).__name__
+    raise BadInput(f"{model.name}: {kind} is not decoded as it should be: {found}")
+
+
+def checked_pair(
+    model: str | None, drafter: str | None, device: str | None = None, dtype: torch.dtype | None = None
+) -> tuple[Model, Drafter | None]:
+    """The target and the drafter of a run (`drafters.choose.pair`), each of which passed the row test. The
+    pair that ships is tested by the project's own tests.
+    """
+    target, chosen = pair(model, drafter, device, dtype)
+    target = _fit(target)
+    return target, ModelDrafter(_fit(chosen.model)) if isinstance(chosen, ModelDrafter) else chosen
+
+
+def _fit(model: Model) -> Model:
+    if SHIPPED in Path(model.name).parents:
+        return model
+    return checked(model) if ROW_TEST.get() else trusted(model)
+
+
+def reports(models: Sequence[Model]) -> dict[str, str]:
+    """What the row test finds on each model, by name; nothing if models are not to be tested."""
+    if not ROW_TEST.get():
+        return {}
+    done = [each if each.rows else checked(each) for each in models]
+    return {each.name: f"{each.rows}{f'; chains only: {each.why}' * each.only_chains}" for each in done}
+
+
+def trusted(model: Model) -> Model:
+    """The model as it is; BadInput if the names of its layers tell that trees of it are not right."""
+    if other := _other(model.network):
+        raise BadInput(f"{model.name}: {other}; leave out --no-row-test")
+    return model
+
+
+def _why(network: Any, found: Found) -> str:
+    """Why trees are refused: kinds of layers that are not attention say more than the error they raise."""
+    return (found.failure and _other(network)) or str(found)
+
+
+def _other(network: Any) -> str | None:
+    kinds = getattr(network.config.get_text_config(decoder=True), "layer_types", None) or []
+    other = sorted({each for each in kinds if not each.endswith("attention") or "linear" in each})
+    return f"layers of type {', '.join(other)} cannot take back rejected tokens" if other else None
+
+
+def compared(model: Model, draft: str) -> Found:
+    """Decodes a batch of unequal prompts, with the model as target and as drafter, and compares each row of
+    both with a plain pass over the text before it; so is a row from transformers' own `generate`.
+
+    All of it is in float32, of which a narrower network gets a copy. Rounding explains `ORDERS` times the
+    largest difference between plain passes in float32 and in float64.
+    """
+    try:
+        if model.network.dtype not in (torch.float32, torch.float64):
+            model = replace(model, network=deepcopy(model.network).float())
+        with short_windows(model.network.config.get_text_config(decoder=True)):
+            words, ours = _decoded(model, draft)
+            plain = _plain(model.network, words)
+            error = _error(model.network, words, plain)
+    except BadInput as error:
+        return Found(draft, failure=str(error))
+    except Exception as error:  # whatever a network's own code raises
+        if out_of_memory(error):
+            raise
+        said = (str(error).strip() or "no message").splitlines()[0]
+        return Found(draft, failure=f"{type(error).__name__}: {said}")
+    return Found(draft, len(ours), _apart(ours, plain), ORDERS * error)
+
+
+def _error(network: Any, words: Sequence[Word], plain: Tensor) -> float:
+    """The largest error of float32: the difference from float64 or, for a network that cannot be computed in
+    float64, from bfloat16, times the ratio of their rounding errors.
+    """
+    try:
+        return _apart(plain, _plain(in_double(network), words))
+    except (RuntimeError, TypeError) as error:
+        if out_of_memory(error):
+            raise
+    return _apart(plain, _plain(deepcopy(network).bfloat16(), words)) / 2**16
+
+
+def in_double(network: Any) -> Any:
+    """A copy in float64; experts are computed one by one, since grouped products know narrower types only."""
+    copy = deepcopy(network).double()
+    if copy._can_set_experts_implementation():
+        copy.set_experts_implementation("eager")
+    return copy
+
+
+@contextmanager
+def short_windows(config: Any) -> Iterator[None]:
+    """Shortens long attention windows to `WINDOW`, so that a short text is longer than them."""
+    long = {name: getattr(config, name, None) for name in WINDOWS}
+    long = {name: size for name, size in long.items() if size and size > WINDOW}
+    try:
+        for name in long:
+            setattr(config, name, WINDOW)
+        yield
+    finally:
+        for name, size in long.items():
+            setattr(config, name, size)
+
+
+@torch.inference_mode()
+def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
+    """Texts, each with the log-probabilities [V] of the next token, from which the engine drew or judged."""
+    draw = torch.Generator().manual_seed(0)
+    most = max(1, model.context - NEW)
+    longest = max([LONGEST, *(3 + each for each in turns(model.network.config) if each <= FARTHEST)])
+    sizes = (min(size, most) for size in (longest // 2, longest, 2, longest - 1))
+    prompts = [torch.randint(model.known, (size,), generator=draw).tolist() for size in sizes]
+    given: dict[str, Any] = {"verifier": WALK, "structure": structure(draft), "ignore_end": True}
+    so_far, words, rows = [tuple(prompt) for prompt in prompts], [], []
+    for step in generate(model, ModelDrafter(model), prompts, max_new_tokens=NEW, **given):
+        tree, drawn = step.tree, step.tree.drawn(step.tokens).tolist()
+        parents, tokens = tree.parents[0].tolist(), step.tokens.tolist()
+        places = dict(zip(tree.inner or (), tree.rows[0, list(tree.inner or ())].tolist(), strict=True))
+        for b, row in enumerate(step.rows):
+            texts = [so_far[row]]
+            texts += [()] * (tree.size - 1)
+            for node in range(tree.size):
+                if node:
+                    texts[node] = (*texts[parents[node]], tokens[b][node - 1])
+                if not drawn[b][node]:
+                    continue
+                words.append(texts[node])
+                rows.append(step.logits[b, node].double().log_softmax(-1))
+                if step.proposal is not None and node in places:
+                    words.append(texts[node])
+                    rows.append(step.proposal[b, places[node]].double().log())
+        for row, emitted in zip(step.rows, step.emitted, strict=True):
+            so_far[row] += tuple(emitted)
+    words.append(tuple(prompts[1]))
+    rows.append(_generated(model.network, prompts[1]))
+    return words, torch.stack(rows)
+
+
+def _generated(network: Any, prompt: Sequence[int]) -> Tensor:
+    ids = torch.tensor([prompt], device=network.device)
+    given = {"max_new_tokens": 1, "do_sample": False, "use_cache": False, "pad_token_id": 0}
+    outputs = {"output_logits": True, "return_dict_in_generate": True}
+    output = network.generate(ids, attention_mask=torch.ones_like(ids), **given, **outputs)
+    return output.logits[0][0].double().log_softmax(-1)
+
+
+@torch.inference_mode()
+def _plain(network: Any, words: Sequence[Word]) -> Tensor:
+    """[n, V]: the log-probabilities after each text, from passes over whole texts without a cache."""
+    by_length: dict[int, list[Word]] = defaultdict(list)
+    for word in sorted(set(words)):
+        by_length[len(word)].append(word)
+    rows = {}
+    for same in by_length.values():
+        ids = torch.tensor(same, device=network.device)
+        logits = network(input_ids=ids, use_cache=False).logits[:, -1]
+        rows |= zip(same, logits.double().log_softmax(-1), strict=True)
+    return torch.stack([rows[word] for word in words])
+
+
+def _apart(ours: Tensor, plain: Tensor) -> float:
+    """The largest difference, among tokens that are not very unlikely."""
+    return float(torch.where(plain > LEAST, ours - plain, 0.0).abs().max())

@@ -1,0 +1,111 @@
+"""Options shared by the commands of `draftproof gpu`; they check names before torch is loaded."""
+
+from collections.abc import Callable
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+from click import Choice, Context, FloatRange, IntRange, Parameter, option
+from click import Path as PathType
+
+from draftproof.gpu.sampling import names as spelling
+from draftproof.theory.errors import BadInput
+
+Names = TypeVar("Names", str, tuple[str, ...])
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
+    """The callback of `--draft`: BadInput for an unknown structure."""
+    for each in (given,) if isinstance(given, str) else given:
+        spelling.draft(each)
+    return given
+
+
+def _without_graphs(context: Context, _: Parameter, given: bool) -> None:
+    if given:
+        from draftproof.gpu.network.graphs import GRAPHS
+
+        context.call_on_close(partial(GRAPHS.reset, GRAPHS.set(False)))
+
+
+def _not_empty(_: Context, parameter: Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    if "" in given:
+        raise BadInput(f"{parameter.opts[0]} is empty")
+    return given
+
+
+def _untested(context: Context, _: Parameter, given: bool) -> None:
+    if given:
+        from draftproof.gpu.checks.row_test import ROW_TEST
+
+        context.call_on_close(partial(ROW_TEST.reset, ROW_TEST.set(False)))
+
+
+MODEL = "Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
+DEVICE = "A torch device, such as cuda:0 [default: cuda if there is one, else cpu]."
+GRAPHS = "On a GPU: launch every operation separately instead of replaying CUDA graphs."
+VERIFIER = Choice(spelling.VERIFIERS)
+DTYPE = Choice(["float32", "bfloat16", "float16"])
+
+NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
+device = option("--device", help=DEVICE)
+no_graphs = option("--no-graphs", is_flag=True, expose_value=False, callback=_without_graphs, help=GRAPHS)
+as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+
+
+no_row_test = option("--no-row-test", is_flag=True, expose_value=False, callback=_untested, help=NO_ROW_TEST)
+
+
+def model(command: Command) -> Command:
+    """Adds the target, and whether models are tested when they are loaded."""
+    return option("--model", help=MODEL)(no_row_test(command))
+
+
+FILE = PathType(path_type=Path, dir_okay=False)
+stop = option("--stop", multiple=True, callback=_not_empty, help="End a text where this string appears.")
+chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
+
+SIDES = "both", "target", "proposal"
+SAMPLING = (
+    option("--top-p", type=FloatRange(0, 1), help="Keep likeliest tokens up to this mass."),
+    option("--min-p", type=FloatRange(0, 1), help="Drop tokens below this fraction of the best."),
+    option("--repetition-penalty", type=float, help="As in transformers; the prompt counts."),
+    option("--presence-penalty", type=float, help="As in vLLM: subtracted from logits of generated tokens."),
+    option("--frequency-penalty", type=float, help="As in vLLM: the same for each time that one occurred."),
+    option("--logit-bias", "biases", multiple=True, metavar="ID=NUMBER", help="May be repeated."),
+    option("--bad-word", "bad_words", multiple=True, metavar="TEXT", help="May be repeated."),
+    option("--grammar", type=FILE, help="JSON file of an automaton over characters (see the documentation)."),
+    option(
+        "--logits-processor",
+        "functions",
+        multiple=True,
+        metavar="TARGET",
+        help="A function or LogitsProcessor as package.module:name or path/to/file.py:name.",
+    ),
+    option("--processors-on", "side", type=Choice(SIDES), help="[default: both] Penalties, bias, masks."),
+    option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
+)
+SELECTION = (
+    option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch."),
+    option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
+)
+
+
+def sampling(command: Command) -> Command:
+    """Adds the options that change rows; each command has its own --temperature and --top-k."""
+    return reduce(lambda made, add: add(made), reversed(SAMPLING), command)
+
+
+def budget(command: Command) -> Command:
+    """Adds --budget and --token-cost."""
+    return reduce(lambda made, add: add(made), reversed(SELECTION), command)
+
+
+def rule(_: Context, __: Parameter, given: Names) -> Names:
+    """The callback of `--selection`: BadInput for an unknown rule."""
+    from draftproof.theory.selection import named
+
+    for each in (given,) if isinstance(given, str) else given or ():
+        named(each)
+    return given

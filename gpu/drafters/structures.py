@@ -1,0 +1,323 @@
+"""Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from draftproof.gpu import kernels
+from draftproof.gpu.drafters.ddtree import DDTree
+from draftproof.gpu.network.session import Draft, Level, Session, Structure
+from draftproof.gpu.sampling import names as spelling
+from draftproof.gpu.sampling.history import History, along
+from draftproof.gpu.sampling.rows import PLAIN, Sampling, softened
+from draftproof.gpu.sampling.strata import stratified
+from draftproof.gpu.sampling.tree import Tree
+from draftproof.gpu.verify.residual import draws
+from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, WITH, WITHOUT, label
+
+STEP = 1e-9  # subtracted per node, so that a parent precedes a child of probability 1
+
+
+def structure(name: str) -> Structure:
+    """The structure of that name (see `gpu.spelling.draft`); BadInput if there is none."""
+    kind, given = spelling.draft(name)
+    if kind == "top-k":
+        return TopK(name, *given)
+    if kind == "ddtree":
+        return DDTree(name, *given)
+    if kind == "chain":
+        return Sampled(name, Tree.chain(*given))
+    if kind in ("paths", "paths+"):
+        return Sampled(name, Tree.paths(*given), merged=kind == "paths")
+    return Sampled(name, Tree.of_shape(given, replacement=kind == "tree+", stratified=kind == "strata"))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A level's inner nodes, and the turns in which their children are drawn, one child per node in each
+    turn.
+
+    A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
+    all of them), and the places of their children's tokens. own: the places of the nodes' own tokens, -1 for
+    the root; children [n, K]: the places of their children's tokens in drawing order, then -1; rows: the
+    places of the nodes' rows among the draft's. `index` is `own`, like a turn's tokens as `evenly` has it.
+    """
+
+    level: Level
+    nodes: Tensor
+    own: Tensor
+    children: Tensor
+    rows: Tensor
+    index: slice | Tensor
+    turns: tuple[tuple[Tensor | None, slice | Tensor], ...]
+
+
+def evenly(places: Tensor) -> slice | Tensor:
+    """Places from 0 as a slice if they rise evenly, so that what is read there is a view.
+
+    >>> evenly(torch.tensor([1, 3, 5])), evenly(torch.tensor([3, 2]))
+    (slice(1, 6, 2), tensor([3, 2]))
+    """
+    first, *others = places.tolist()
+    step = others[0] - first if others else 1
+    if first < 0 or step < 1 or [first, *others] != [first + step * k for k in range(len(places))]:
+        return places
+    return slice(first, first + step * len(others) + 1, step)
+
+
+class _Known(Session):
+    """Logits [B, I, V] of a tree's inner nodes, level by level."""
+
+    def __init__(self, logits: Tensor) -> None:
+        self.logits = logits
+
+    def root(self) -> Tensor:
+        return self.logits[:, 0]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        return self.logits[:, level.first : level.first + tokens.shape[1]]
+
+
+class Sampled(Structure):
+    """A fixed tree, drawn with or without replacement; or, if `merged`, i.i.d. paths that are merged by
+    prefix after drawing, which makes a tree without replacement.
+    """
+
+    def __init__(self, name: str, tree: Tree, merged: bool = False) -> None:
+        self.name, self.tree, self.merged = name, tree, merged
+        self.size, self.depth = tree.size, tree.depth
+        self.kind = WITHOUT if merged else label(tree)
+        self.moved: dict[torch.device, Sampled] = {}
+
+    def to(self, device: torch.device) -> "Sampled":
+        """The same structure with its tables on a device; repeated calls return the same object."""
+        if self.tree.parents.device == device:
+            return self
+        if device not in self.moved:
+            self.moved[device] = Sampled(self.name, self.tree.to(device), self.merged)
+        return self.moved[device]
+
+    def prepare(self) -> None:
+        _ = self.stages, self.places, self.reordered
+
+    @cached_property
+    def order(self) -> Tensor:
+        """The inner nodes level by level; the k-th is at place k of a drafter's KV cache."""
+        return torch.cat(self.tree.generations)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The tree level by level."""
+        device = self.tree.parents.device
+        parents = self.tree.parents[0].tolist()
+        columns = functional.pad(1 + self.order, (1, 1))
+        columns[-1] = self.size + 1
+        sees = self.tree.sees[:, self.order][..., columns]
+        stages, above, first = [], [0], 0
+        for depth, nodes in enumerate(self.tree.generations):
+            inner = nodes.tolist()
+            up = torch.tensor([[above.index(parents[node]) for node in inner]], device=device)
+            seen = None if self.tree.is_chain else sees[:, first : first + len(inner)]
+            level = Level(depth, first, seen, up)
+            children = self.tree.children[0, nodes] - 1
+            children = children[:, (children >= 0).any(0)].contiguous()
+            turns, before = [], torch.ones_like(nodes, dtype=torch.bool)
+            for at in children.unbind(1):
+                drawing = at >= 0
+                among = drawing[before].nonzero()[:, 0]
+                turns.append((None if drawing.equal(before) else among, evenly(at[drawing])))
+                before = drawing
+            tables = nodes, nodes - 1, children, self.tree.rows[0, nodes], evenly(nodes - 1)
+            stages.append(Stage(level, *tables, tuple(turns)))
+            above, first = inner, first + len(inner)
+        return tuple(stages)
+
+    @cached_property
+    def places(self) -> Tensor | None:
+        """[1, N]: each node's place in a drafter's KV cache; None for a chain, where node k is at place k."""
+        if self.tree.is_chain:
+            return None
+        places = self.order.new_zeros(1, self.size)
+        places[0, self.order] = torch.arange(len(self.order), device=self.order.device)
+        return places
+
+    @cached_property
+    def reordered(self) -> Tensor | None:
+        """The index of each inner node's row among the rows in level order; None if the orders agree."""
+        sort = self.order.argsort()
+        return None if bool((self.order == self.order[sort]).all()) else sort
+
+    def grow(
+        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one per node."""
+        logits, uniforms = session.root()[:, None], uniforms.double()[..., None]
+        missing = logits.shape[-1]  # in the place of a token that is not drawn, until all are
+        tokens = torch.full_like(uniforms, missing, dtype=torch.long)
+        by_kernel = not self.tree.stratified and kernels.compiled_for(logits.device)
+        rows, made, strata = None, [], []
+        for stage in self.stages:
+            if stage.level.depth:
+                own = tokens[:, stage.index, 0]
+                logits = session.extend(own.clamp(max=missing - 1), stage.level)
+            if history is not None:
+                words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
+                words = words[:, stage.nodes, : stage.level.depth]
+                logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
+            if by_kernel:
+                rows, tokens = self._draw_by_kernel(stage, sampling, logits, tokens, uniforms, rows)
+                continue
+            new, places, tokens = self._draw(stage, sampling, logits, tokens, uniforms)
+            made.append(new)
+            strata += [] if places is None else [places]
+        tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
+        rows, among = (
+            torch.cat(each, 1) if each else whole for each, whole in ((made, rows), (strata, None))
+        )
+        if self.reordered is not None and not by_kernel:
+            rows, among = (each if each is None else each[:, self.reordered] for each in (rows, among))
+        if self.merged:
+            tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
+        if among is not None:
+            return Draft(tree, tokens, rows, places=self.places, strata=among)
+        return Draft(tree, tokens, logits=rows, heat=sampling.heat, places=self.places)
+
+    def drawn(self, logits: Tensor, uniforms: Tensor) -> Draft:
+        """Draws the tree from the logits [B, I, V] of its nodes with children; uniforms [B, N - 1]."""
+        return self.grow(_Known(logits[:, self.tree.rows[0, self.order]]), PLAIN, uniforms)
+
+    def _draw(
+        self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        """(rows, strata, tokens): the rows of a stage's nodes as filtered logits, and `tokens` with their
+        children, drawn turn by turn. If the tree is stratified the rows are probabilities, with strata.
+        Tokens and uniforms are [B, N - 1, 1]; V stands for a token that is not drawn.
+        """
+        made, V = sampling.filtered(logits), logits.shape[-1]
+        rows = softened(made, sampling.heat)
+        drawn = None  # whether each node was: only here does the support run out
+        if stage.level.depth and self.kind not in (CHAIN, WITH):
+            drawn = tokens[:, stage.index] < V
+        if self.tree.stratified:
+            return self._draw_strata(stage, rows, drawn, tokens, uniforms)
+        for drawing, at in stage.turns:
+            if drawing is not None:
+                rows = rows[:, drawing]
+                drawn = drawn if drawn is None else drawn[:, drawing]
+            new = draws(rows, uniforms[:, at])
+            tokens[:, at] = new if drawn is None else torch.where(drawn, new, V)
+            if at is not stage.turns[-1][1] and not self.tree.replacement:
+                rows = rows.scatter(2, new.clamp(max=V - 1), 0.0)
+        return made, None, tokens
+
+    def _draw_by_kernel(
+        self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor,
+        rows: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
+        from draftproof.gpu.kernels.drafting import draw_level
+
+        if rows is None:
+            rows = logits.new_empty(len(logits), len(self.order), logits.shape[2])
+        draw_level(
+            logits, sampling, uniforms, stage.own, stage.children, tokens, rows, stage.rows,
+            replacement=self.tree.replacement,
+        )  # fmt: skip
+        return rows, tokens
+
+    def _draw_strata(
+        self, stage: Stage, rows: Tensor, drawn: Tensor | None, tokens: Tensor, uniforms: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """As `_draw`, all children at once; the rows that it returns are the means of the strata."""
+        below = self.tree.children[:, stage.nodes].expand(len(rows), -1, -1)
+        u = uniforms[..., 0].gather(1, (below - 1).clamp(min=0).flatten(1)).view(below.shape)
+        found = stratified(*(each.flatten(0, 1) for each in (rows, (below > 0).sum(2), u)))
+        mean, places, new = (each.unflatten(0, rows.shape[:2]) for each in found)
+        there = new >= 0 if drawn is None else (new >= 0) & drawn
+        new = torch.where(there, new, rows.shape[-1])
+        tokens = functional.pad(tokens[..., 0], (1, 0)).scatter(1, below.flatten(1), new.flatten(1))
+        return mean, places, tokens[:, 1:, None]
+
+
+class TopK(Structure):
+    """The `most` likeliest nodes of a tree in which the `width` likeliest nodes of each depth were extended
+    (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
+
+    The tree is a function of the context, so only rules for deterministic drafts (one-hot, nss) are lossless.
+    """
+
+    kind = DETERMINISTIC
+
+    def __init__(self, name: str, width: int, depth: int, most: int) -> None:
+        self.name, self.width, self.depth = name, width, depth
+        self.size = 1 + min(most, width + (depth - 1) * width * width)
+
+    @property
+    def slots(self) -> int:
+        return max(self.size, 1 + (self.depth - 1) * self.width)
+
+    def grow(
+        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""
+        logits = session.root()[:, None]
+        words = torch.zeros(len(logits), 1, 0, dtype=torch.long, device=logits.device)
+        if history is not None:
+            logits = history.processed(sampling, logits, words)
+        batch, width, device = len(logits), min(self.width, logits.shape[-1]), logits.device
+        own = torch.arange(width, device=device)
+        score = torch.zeros(batch, 1, device=device)
+        extended = torch.full((batch, 1), -1, device=device)  # candidates, by index; -1 is the root
+        best = own.expand(batch, width)
+        places = torch.arange(1 + (self.depth - 1) * width + 2, device=device)
+        sees = (places < 2).expand(batch, 1, -1)  # the text and the root
+        scores, ids, above, held = [], [], [], []
+        for depth in range(1, self.depth + 1):
+            count = sum(each.shape[1] for each in ids)
+            likely = functional.log_softmax(logits.double(), dim=-1) + score.double()[..., None] - STEP
+            score, tokens = (each.flatten(1) for each in likely.topk(width, dim=-1))
+            scores.append(score)
+            ids.append(tokens)
+            above.append(extended.repeat_interleave(width, 1))
+            if depth == self.depth:
+                break
+            if depth > 1:
+                score, best = score.topk(width, dim=1)
+                tokens = tokens.gather(1, best)
+            parent, extended, first = best // width, count + best, 1 + (depth - 1) * width
+            held.append(extended)
+            sees = sees.gather(1, parent[..., None].expand(-1, -1, sees.shape[-1]))
+            sees[:, :, 1 + first : 1 + first + width] = own == own[:, None]
+            logits = session.extend(tokens, Level(depth, first, sees, parent))
+            if history is not None:
+                words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))
+                words = torch.cat((words, tokens[..., None]), -1)
+                logits = history.processed(sampling, logits, words)
+        held = [extended[:, :0], *held]
+        return _likeliest(self.size, self.depth, *(torch.cat(each, 1) for each in (scores, ids, above, held)))
+
+
+def _likeliest(size: int, depth: int, scores: Tensor, ids: Tensor, above: Tensor, held: Tensor) -> Draft:
+    """The tree of `size` nodes with the likeliest candidates [B, C], parents first; above: their parents (-1:
+    the root); held: the candidates in the drafter's KV cache. Candidates of probability 0 have the token -1.
+    """
+    few = (0, max(0, size - 1 - scores.shape[1]))
+    scores, ids, above = (
+        functional.pad(each, few, value=fill) for each, fill in ((scores, -torch.inf), (ids, -1), (above, -1))
+    )
+    chosen = scores.topk(size - 1).indices.sort().values
+    tokens = torch.where(scores > -torch.inf, ids, -1).gather(1, chosen)
+    parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
+    places = _numbered(held, scores).gather(1, chosen + 1)
+    tree = Tree(functional.pad(parents, (1, 0)), depth=depth)
+    return Draft(tree, tokens, places=functional.pad(places, (1, 0)))
+
+
+def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:
+    """[B, 1 + C]: k + 1 at index 1 + chosen[b, k], 0 elsewhere."""
+    numbers = torch.arange(1, chosen.shape[1] + 1, device=chosen.device).expand_as(chosen)
+    table = chosen.new_zeros(len(chosen), candidates.shape[1] + 1)
+    return table.scatter(1, chosen + 1, numbers)

@@ -1,0 +1,373 @@
+"""Forward passes over a batch of texts that grow at different rates, and their KV cache."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+from draftproof.gpu.network.graphs import Recorder
+from draftproof.gpu.sampling.tree import mask
+
+IDLE: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
+"""Network -> the reader that was closed last, for reuse in the next run; holds networks weakly."""
+
+BLOCK = 256
+"""Recorded passes attend to a multiple of this many slots, so that fewer shapes are recorded."""
+
+PACKED = 8
+"""Recorded packed passes have a multiple of this many tokens, for the same reason."""
+
+
+@dataclass
+class Slots:
+    """The cache slots that the next pass writes, shared by all layers: `at` is [B, n] with `rows` [B, 1], or
+    one slice for all rows. `seen` is the number of slots that a query may attend to. A packed pass has one
+    row of n tokens, of which `owner` [1, n] are the texts; `at` is [1, n], and all texts' slots are keys.
+    """
+
+    capacity: int
+    rows: Tensor
+    at: Tensor | slice
+    seen: int = 0
+    owner: Tensor | None = None
+
+
+class SlotLayer(CacheLayerMixin):
+    """One layer's keys and values, [batch, heads, capacity, size], allocated once and written at `slots.at`;
+    the rows of `slots` are the first ones.
+    """
+
+    keys: Any
+    values: Any
+
+    def __init__(self, slots: Slots) -> None:
+        super().__init__()
+        self.slots = slots
+
+    def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
+        self.keys, self.values = (
+            states.new_zeros(*states.shape[:2], self.slots.capacity, states.shape[-1])
+            for states in (key_states, value_states)
+        )
+        self.is_initialized = True
+
+    def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        """Writes the new states; returns all slots that a query may attend to."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        at, rows, seen, owner = self.slots.at, self.slots.rows, self.slots.seen, self.slots.owner
+        for cache, states in ((self.keys, key_states), (self.values, value_states)):
+            if isinstance(at, slice):
+                cache[: len(rows), :, at] = states
+            else:
+                cache[rows if owner is None else owner, :, at] = states.transpose(1, 2)
+        keys, values = self.keys[: len(rows), :, :seen], self.values[: len(rows), :, :seen]
+        if owner is None:
+            return keys, values
+        return keys.transpose(0, 1).flatten(1, 2)[None], values.transpose(0, 1).flatten(1, 2)[None]
+
+    def move(self, source: Tensor, to: Tensor) -> None:
+        """Copies the slots `source` [B, n] to the slots `to` [B, n]."""
+        rows = self.slots.rows
+        for cache in (self.keys, self.values):
+            cache[rows, :, to] = cache[rows, :, source]
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.slots.seen * (1 if self.slots.owner is None else len(self.slots.rows)), 0
+
+    def get_seq_length(self) -> int:
+        return self.slots.seen
+
+    def get_max_length(self) -> int:
+        return self.slots.capacity
+
+
+class Unpacked(NamedTuple):
+    """What a packed pass gives, by row: logits [B, n, V], and hidden states [B, n, H] if asked for."""
+
+    logits: Tensor
+    hidden_states: tuple[Tensor, ...] | None
+
+
+class Reader:
+    """A network and its KV cache. `capacity`: slots per row; `context`: positions that the network has.
+
+    Row b has read `lengths[b]` tokens (`counts[b]` on the host), which occupy its first slots. A pass writes
+    to the slots after them, and `advance` keeps some of the new slots. A recorded pass overwrites the output
+    of the previous one. `room`: recorded passes see at least as many slots after the longest text.
+    """
+
+    room = 0
+
+    def __init__(self, network: Any, batch: int, capacity: int, context: int) -> None:
+        config: Any = network.config.get_text_config(decoder=True)
+        self.network: Any = network
+        self.context = context
+        self.device = next(network.parameters()).device
+        self.recorder = Recorder(self.device)
+        rows = torch.arange(batch, device=self.device)[:, None]
+        self.slots = Slots(self._rounded(capacity), rows, at=rows)
+        kind: Any = partial(SlotLayer, self.slots)  # a network adds as many layers as it has
+        self.cache: Any = Cache(layer_class_to_replicate=kind)
+        self.buffers = [torch.zeros(batch, dtype=torch.long, device=self.device), rows]
+        self.lengths, self.counts = self.buffers[0], [0] * batch
+        self.additive = config._attn_implementation != "sdpa"
+        self.reach = reach(config)
+        self.windows = any(self.reach.values())
+        self.places = torch.arange(self.slots.capacity, device=self.device)[None]
+        if self.windows:
+            self.positions = self.places.repeat(batch, 1)
+        self.causal: dict[int, Tensor] = {}  # by size, the mask of that many tokens after `capacity` others
+
+    @property
+    def packs(self) -> bool:
+        """Whether `packed` can be used: every layer attends to the whole text."""
+        return not self.windows
+
+    @classmethod
+    def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
+        """An empty reader: if it fits, the one closed last, with all its recordings."""
+        reader = IDLE.pop(network, None)
+        fits = reader is not None and len(reader.buffers[0]) == batch and reader.slots.capacity >= capacity
+        if reader is None or not fits or not Recorder(reader.device).active:
+            del reader  # frees its memory before the new one allocates
+            return cls(network, batch, capacity, context)
+        reader.network, reader.counts = network, [0] * batch
+        reader.lengths, reader.slots.rows = reader.buffers
+        reader.lengths.zero_()
+        return reader
+
+    def close(self) -> None:
+        """Ends a run; a reader with recordings is kept for the next run."""
+        if self.recorder.known:
+            IDLE[self.network], self.network = self, None
+
+    def read(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
+        """Reads whole prompts, one per row, padded on the right to the longest."""
+        size = max(map(len, prompts))
+        output = self._pass(size, 0, self._rounded(size), 0, **inputs)
+        self.counts = [len(prompt) for prompt in prompts]
+        self.lengths.copy_(torch.tensor(self.counts))
+        return output
+
+    def run(
+        self, size: int, offset: int, sees: Tensor | None = None, levels: Tensor | int = 0, **inputs: Any
+    ) -> Any:
+        """A pass over `size` tokens, which are written `offset`, offset + 1, ... slots after each row's end.
+
+        They are a sequence or, with `sees`, nodes of a tree whose root is the next token after each row's
+        end: sees [1 or B, size, N + 2] is as in `draft.Tree`; levels [1 or B, size], or one number, are
+        depths.
+        """
+        longest = max(self.counts)
+        aligned = not self.recorder.active and min(self.counts) == longest
+        start = longest + offset if aligned else None
+        given = {"size": size, "offset": offset, "seen": self.seen(offset + size), "start": start, **inputs}
+        return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
+
+    def seen(self, ahead: int) -> int:
+        """The number of slots to which a pass over `ahead` slots after each text attends at most."""
+        ahead = max(ahead, self.room) if self.recorder.active else ahead
+        return min(self._rounded(max(self.counts) + ahead), self.slots.capacity)
+
+    def packed(self, counts: Sequence[int], ids: Tensor, **inputs: Any) -> "Unpacked":
+        """A pass over the first counts[b] of the tokens ids [B, n] of each row, in sequence after its end.
+
+        All of them are one row for the network, so that it computes as many positions as there are tokens.
+        The result has rows again; what it has beyond counts[b] means nothing.
+        """
+        owner = [b for b, count in enumerate(counts) for _ in range(count)]
+        place = [i for count in counts for i in range(count)]
+        if self.recorder.active:  # the first token again, so that fewer shapes are recorded
+            fill = -len(owner) % PACKED
+            owner, place = owner + [0] * fill, place + [0] * fill
+        first = [0, *accumulate(counts)][:-1]
+        where = [[at + min(i, count - 1) for i in range(max(counts))]
+                 for at, count in zip(first, counts, strict=True)]  # fmt: skip
+        table = torch.tensor(where, device=self.device)
+        owners, places = (torch.tensor([each], device=self.device) for each in (owner, place))
+        seen = min(self._rounded(max(map(sum, zip(self.counts, counts, strict=True)))), self.slots.capacity)
+        given = {"owner": owners, "place": places, "input_ids": ids[owners, places], "seen": seen}
+        output = self.recorder("packed", self._packed, batch=len(counts), **given, **inputs)
+        hidden = getattr(output, "hidden_states", None)
+        hidden = None if hidden is None else tuple(each[0][table] for each in hidden)
+        return Unpacked(output.logits[0][table], hidden)
+
+    def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
+        """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device). They are at `places`
+        [B, n] after the row's end, or in sequence if `places` is None.
+        """
+        self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
+        if places is not None:
+            still = self.places[:, : places.shape[1]].expand_as(places)
+            self.recorder("move", self._move, {"places": still}, places=places)
+        self.lengths += read
+
+    def _move(self, places: Tensor) -> None:
+        to = self.lengths[:, None] + self.places[:, : places.shape[1]]
+        for layer in self.cache.layers:
+            layer.move(self.lengths[:, None] + places, to)
+
+    def back(self, count: int) -> None:
+        """Forgets the last `count` tokens of every row."""
+        self.counts = [length - count for length in self.counts]
+        self.lengths -= count
+
+    def keep(self, rows: list[int]) -> None:
+        """Drops all other rows of the batch. Recordings stay for half the rows, a quarter, and so on."""
+        index, count = torch.tensor(rows, device=self.device), len(rows)
+        layers = (cache for layer in self.cache.layers for cache in (layer.keys, layer.values))
+        positions = [self.positions] if self.windows else []
+        for each in (self.lengths, *positions, *layers):
+            each[:count] = each[index]
+        self.lengths, self.counts = self.lengths[:count], [self.counts[row] for row in rows]
+        self.slots.rows = self.slots.rows[:count]
+        batch = len(self.buffers[0])
+        if count not in (batch >> k for k in range(batch.bit_length())):
+            self.recorder.forget()
+
+    def put(self, rows: list[int], joined: "Reader") -> None:
+        """Replaces these rows by those of a reader that has only read prompts, with all slots that it has: a
+        drafter may have read more than `counts` says.
+        """
+        index = torch.tensor(rows, device=self.device)
+        size = min(self.slots.capacity, joined.slots.capacity)
+        self.lengths[index] = joined.lengths
+        for row, count in zip(rows, joined.counts, strict=True):
+            self.counts[row] = count
+        for layer, other in zip(self.cache.layers, joined.cache.layers, strict=True):
+            layer.keys[index, :, :size] = other.keys[:, :, :size]
+            layer.values[index, :, :size] = other.values[:, :, :size]
+        if self.windows:
+            self.positions[index, :size] = joined.positions[:, :size]
+
+    def _pass(
+        self,
+        size: int,
+        offset: int,
+        seen: int,
+        start: int | None,
+        sees: Tensor | None = None,
+        levels: Tensor | int = 0,
+        **inputs: Any,
+    ) -> Any:
+        """Writes to the slots from `start` on or, if `start` is None, from `offset` after each row's end.
+        Queries attend to at most the first `seen` slots.
+        """
+        self.slots.owner, self.slots.seen, batch = None, seen, len(self.counts)
+        if start is None:
+            at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
+            self.slots.at = at
+        else:
+            at = self.places[:, start : start + size]
+            at = at if batch == 1 else at.expand(batch, -1)
+            self.slots.at = slice(start, start + size)
+        if sees is not None:
+            positions = (self.lengths[:, None] + levels).expand(-1, size)
+            visible = mask(sees, self.lengths, seen)
+        elif start is None or seen > start + size:
+            positions, visible = at, (self.places[:, :seen] <= at[..., None])[:, None]
+        else:
+            positions, visible = at, self._after(start, size, seen)
+            visible = visible if batch == 1 else visible.expand(batch, 1, -1, -1)
+        if self.windows:
+            self.positions[self.slots.rows, at] = positions
+        masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
+        if self.recorder.active or max(self.counts) + offset + size > self.context:
+            positions = positions.clamp(max=self.context - 1)
+        return self._call(masks, positions, **inputs)
+
+    def _after(self, start: int, size: int, seen: int) -> Tensor:
+        """The attention mask [1, 1, size, seen] of consecutive tokens, the first in slot `start`."""
+        if size not in self.causal:
+            before = self.slots.capacity
+            whole = torch.ones(1, 1, size, before + size, dtype=torch.bool, device=self.device)
+            self.causal[size] = whole.tril_(before)
+        begin = self.slots.capacity - start
+        return self.causal[size].narrow(3, begin, seen)
+
+    def _packed(self, owner: Tensor, place: Tensor, seen: int, batch: int, **inputs: Any) -> Any:
+        """One row of tokens of all texts: token i is place[i] after the end of text owner[i], both [1, n]."""
+        self.slots.owner, self.slots.seen = owner, seen
+        self.slots.at = at = self.lengths[owner] + place
+        slot, rows = (torch.arange(count, device=self.device) for count in (seen, batch))
+        visible = (owner[..., None, None] == rows[:, None]) & (slot <= at[..., None, None])
+        whole = self._mask(visible.flatten(2)[:, None], None, at)
+        return self._call(dict.fromkeys(self.reach, whole), at.clamp(max=self.context - 1), **inputs)
+
+    def _call(self, masks: dict[str, Tensor], positions: Tensor, **inputs: Any) -> Any:
+        return self.network(
+            attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
+            position_ids=positions,
+            past_key_values=self.cache,
+            use_cache=True,
+            **inputs,
+        )
+
+    def _mask(self, visible: Tensor, within: "Within | None", positions: Tensor) -> Tensor:
+        """The attention mask of one kind of layer, from what every layer may see [B, 1, n, seen] and the
+        positions [B, n] of the queries.
+        """
+        if within is not None:
+            own = torch.arange(self.slots.seen, device=self.device)
+            kept = self.positions[: len(self.counts), : self.slots.seen]
+            keys = torch.where(own < self.lengths[:, None], own, kept)
+            visible = visible & within(positions[..., None], keys[:, None])[:, None]
+        if self.additive:
+            lowest = torch.finfo(self.network.dtype).min
+            visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)
+        return visible
+
+    def _rounded(self, slots: int) -> int:
+        """The number of slots, rounded up to whole blocks if passes are recorded."""
+        return -(-slots // BLOCK) * BLOCK if self.recorder.active else slots
+
+
+Within: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""Whether a query at one position may attend to a key at another, which is not after it."""
+
+
+def reach(config: Any) -> dict[str, Within | None]:
+    """How far back each kind of layer attends; None: over the whole text. The kinds are those by which a
+    network of transformers takes one mask each; a network that has a single kind takes the mask itself.
+    """
+    window, chunk = (getattr(config, name, None) for name in WINDOWS)
+    every: dict[str, Within | None] = {}
+    if window:
+        every["sliding_attention"] = lambda query, key: query - key < window
+    if chunk:
+        every["chunked_attention"] = lambda query, key: query // chunk == key // chunk
+    kinds = getattr(config, "layer_types", None) or [*every][:1] or ["full_attention"]
+    return {kind: every.get(kind) for kind in sorted(set(kinds))}
+
+
+WINDOWS = "sliding_window", "attention_chunk_size"
+"""Settings from which transformers makes masks in each pass."""
+ORIGINAL = "original_max_position_embeddings"
+
+
+def ropes(config: Any) -> list[dict[str, Any]]:
+    """The settings of a network's rotary positions: one, or one for each kind of layer."""
+    rope = getattr(config, "rope_parameters", None) or {}
+    return [each for each in (rope, *rope.values()) if isinstance(each, dict) and "rope_type" in each]
+
+
+def turns(config: Any) -> set[int]:
+    """The numbers of tokens after which a network attends, or turns its positions, in another way."""
+    text = config.get_text_config(decoder=True)
+    names = *WINDOWS, "window_size", "attention_window_size", "index_topk", ORIGINAL
+    given = [getattr(text, name, None) for name in names] + [rope.get(ORIGINAL) for rope in ropes(text)]
+    return {each for each in given if isinstance(each, int)}
+
+
+def padded(prompts: Sequence[Sequence[int]], device: torch.device, filler: int = 0) -> Tensor:
+    """Prompts as [B, longest] ids, padded with `filler` on the right."""
+    ids = [torch.tensor(each, dtype=torch.long) for each in prompts]
+    return pad_sequence(ids, True, filler).to(device)

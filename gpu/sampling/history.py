@@ -1,0 +1,102 @@
+"""The texts of a batch as processors remember them, and rows that follow a drafted prefix."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from draftproof.gpu.sampling.processors import Processor
+from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.tree import Tree
+from draftproof.theory.errors import BadInput
+
+Emptied: TypeAlias = tuple[str, Tensor]
+"""A processor's name, and the rows [B, n] of which it leaves nothing."""
+
+
+class History:
+    """What each processor remembers of the texts of a batch, which begin with prompts [B, T] (-1 after their
+    end). `longest`: the largest number of tokens of a text with its draft.
+    """
+
+    def __init__(self, processors: Iterable[Processor], prompts: Tensor, vocab: int, longest: int) -> None:
+        self.memory = {each: each.begin(prompts, vocab, longest) for each in processors}
+
+    def add(self, words: Tensor) -> None:
+        """Adds the words [B, d] that were emitted, -1 after their end."""
+        for each, memory in self.memory.items():
+            self.memory[each] = each.follow(memory[:, None], words[:, None])[:, 0]
+
+    def keep(self, rows: list[int]) -> None:
+        """Drops all other rows of the batch."""
+        self.memory = {each: memory[rows] for each, memory in self.memory.items()}
+
+    def put(self, rows: list[int], joined: "History") -> None:
+        """Replaces these rows."""
+        for each, memory in joined.memory.items():
+            index = torch.tensor(rows, device=memory.device)
+            self.memory[each] = self.memory[each].index_copy(0, index, memory)
+
+    def processed(
+        self, sampling: Sampling, logits: Tensor, words: Tensor, possible: Tensor | None = None
+    ) -> Tensor:
+        """The logits [B, n, V] after each of the words [B, n, d] that continue a text, processed.
+
+        A row of which nothing is left stays as it is. Raises BadInput if it is one of the `possible` [B, n].
+        """
+        logits, emptied = self._made(sampling, logits, words)
+        if possible is not None:
+            _must_go_on(emptied, possible)
+        return logits
+
+    def in_tree(self, sampling: Sampling, logits: Tensor, tree: Tree, tokens: Tensor) -> Tensor:
+        """The target's logits [B, N, V] at the nodes of a drafted tree, processed. A row of which nothing is
+        left stays as it is. Raises BadInput for one after a prefix that can be emitted.
+        """
+        logits, emptied = self._made(sampling, logits, along(tree, tokens))
+        if emptied:
+            parents = tree.parents.expand(len(tokens), -1)[:, 1:]
+            batch = torch.arange(len(tokens), device=tokens.device)[:, None]
+            forbidden = pad(logits[batch, parents, tokens.clamp(min=0)] == -torch.inf, (1, 0))
+            _must_go_on(emptied, tree.drawn(tokens) & ~(tree.above & forbidden[:, None]).any(-1))
+        return logits
+
+    def _made(self, sampling: Sampling, logits: Tensor, words: Tensor) -> tuple[Tensor, list[Emptied]]:
+        given = logits = logits if logits.dtype == torch.float64 else logits.float()
+        emptied = []
+        for each in sampling.processors:
+            logits = each(logits, each.follow(self.memory[each][:, None], words))
+            if each.forbids:
+                empty = logits.amax(-1) == -torch.inf
+                emptied.append((each.name, empty))
+                logits = torch.where(empty[..., None], given, logits)
+        return logits, emptied
+
+
+def _must_go_on(emptied: list[Emptied], possible: Tensor) -> None:
+    for name, empty in emptied:
+        if bool((empty & possible).any()):
+            raise BadInput(f"{name} leaves no token to go on with")
+
+
+def after(sampling: Sampling, logits: Tensor, prompt: Sequence[int], words: Tensor) -> Tensor:
+    """Logits [n, V] after a prompt and n emitted words [n, d], processed; there is no draft."""
+    count, vocab = logits.shape
+    prompts = torch.tensor([list(prompt)], device=logits.device).expand(count, -1)
+    history = History(sampling.processors, prompts, vocab, len(prompt) + words.shape[1])
+    history.add(words)
+    return history.processed(sampling, logits[:, None], words[:, None, :0], prompts[:, :1] >= 0)[:, 0]
+
+
+def along(tree: Tree, tokens: Tensor) -> Tensor:
+    """[B, N, depth]: the drafted tokens [B, N - 1] on the path to each node, -1 after its end.
+
+    >>> along(Tree([-1, 0, 0, 1]), torch.tensor([[5, 6, 7]])).tolist()
+    [[[-1, -1], [5, -1], [6, -1], [5, 7]]]
+    """
+    path = tree.root_paths[..., 1:].expand(len(tokens), -1, -1)
+    words = tokens.gather(1, (path.flatten(1) - 1).clamp(min=0)).view(path.shape)
+    inside = torch.arange(path.shape[-1], device=tokens.device) < tree.levels[..., None]
+    return torch.where(inside, words, -1)

@@ -1,0 +1,77 @@
+"""Parses names of verifiers and drafts without importing torch, which takes seconds."""
+
+from typing import Any
+
+from draftproof.theory.drafts.names import numbers, shape
+from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.errors import BadInput, quoted
+
+VERIFIERS = (
+    "block",
+    "greedy-block",
+    "lifted-k-seq",
+    "lifted-priority",
+    "nss",
+    "one-hot",
+    "priority",
+    "rrs",
+    "shaped-block",
+    "specinfer",
+    "token",
+    "traversal",
+)
+"""The names in `draftproof.gpu.verify.VERIFIERS`."""
+
+DRAFTS = (
+    "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, strata:2x3, "
+    "top-k:8x5x32, ddtree:32x7"
+)
+
+MOST = 512  # largest number of drafted tokens in a structure
+
+
+def draft(spelling: str) -> tuple[str, Any]:
+    """(kind, numbers or shape) of a structure's name; BadInput if the name is not a structure.
+
+    chain:GAMMA · paths:KxGAMMA, merged by prefix, or paths+:KxGAMMA, not merged · tree:CHILDRENxDEPTH,
+    tree:eagle or tree:SHAPE (JSON), drawn without replacement, or tree+:..., drawn with replacement, or
+    strata:..., child j from stratum j ·
+    top-k:WIDTHxDEPTHxTOKENS, the likeliest TOKENS nodes if the WIDTH likeliest of each depth are extended ·
+    ddtree:TOKENSxDEPTH, the likeliest TOKENS nodes, of drafters that have one row for each depth.
+
+    >>> draft("paths+:3x4"), draft("tree:2x1")
+    (('paths+', [3, 4]), ('tree', ((), ())))
+    """
+    kind, _, rest = spelling.partition(":")
+    try:
+        if kind == "chain":
+            return kind, [_few(gamma) for gamma in numbers(rest, 1)]
+        if kind in ("paths", "paths+"):
+            count, gamma = numbers(rest, 2)
+            _few(count * gamma)
+            return kind, [count, gamma]
+        if kind in ("tree", "tree+", "strata"):
+            return kind, _shape(rest)
+        if kind == "ddtree":
+            return kind, [_few(each) for each in numbers(rest, 2)]
+        if kind == "top-k":
+            return kind, [_few(each) for each in numbers(rest, 3)]
+    except BadInput as error:
+        raise BadInput(f"--draft {quoted(spelling)}: {error}") from None
+    except ValueError:
+        pass
+    raise BadInput(f"--draft {quoted(spelling)}: not a structure; write one like {DRAFTS}")
+
+
+def _few(tokens: int) -> int:
+    if tokens > MOST:
+        raise BadInput(f"{tokens} drafted tokens; at most {MOST}")
+    return tokens
+
+
+def _shape(text: str) -> Shape:
+    if text != "eagle" and not text.startswith("["):
+        children, depth = numbers(text, 2)
+        _few(sum(children**d for d in range(1, min(depth, 10) + 1)))
+        _few(depth)
+    return shape(text)

@@ -1,0 +1,160 @@
+"""The verdict on a rule against a declared target, and its exact distance from the target p.
+
+A rule is judged over one call, as against p. Its distance is that of the text: the first depth + 1 tokens,
+over as many calls as they need, so that nothing is completed by another law.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from flint import fmpq
+
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.enumerate import Invalid, emission
+from draftproof.simulators.laws.verdict import Verdict, Wrong
+from draftproof.theory.emission import Emission
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, first_difference, law_of
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.numbers import text as spelled
+from draftproof.theory.rows import Prefix
+from draftproof.theory.shared.divergence import ERROR, exceeds, kl
+from draftproof.theory.targets.declared import TOTAL_VARIATION, Budget, Declared
+from draftproof.theory.verifier import Verifier
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far an emitted law e is from p: TV(e, p), KL(e || p) and KL(p || e), in nats."""
+
+    total_variation: fmpq = ZERO
+    kl: float = 0.0
+    reverse: float = 0.0
+
+    def largest(self, other: "Distance") -> "Distance":
+        """The largest of each measure."""
+        return Distance(*map(max, vars(self).values(), vars(other).values()))
+
+
+@dataclass(frozen=True)
+class AgainstVerdict(Verdict):
+    """The verdict on a rule against a declared target.
+
+    `total_variation` and `wrong` are about the declared law; `token` is the largest distance of a token's row
+    from p's, given the text before it, and `block` that of the first depth + 1 tokens. `over`: whether some
+    token is further from p than the budget of the declared target; None without one. `follows`: the target
+    has a law of its own, other than p.
+    """
+
+    against: str = ""
+    token: Distance = Distance()
+    block: Distance = Distance()
+    over: bool | None = None
+    follows: bool = True
+
+    @property
+    def kept(self) -> bool:
+        """Whether the declared target is met: its law, or the budget of a rule without a law of its own."""
+        if self.invalid or self.over:
+            return False
+        return self.lossless or (self.over is False and not self.follows)
+
+
+def judge_against(
+    instance: Instance, verifier: Verifier, law: Declared, *, own_bonus: bool = False
+) -> AgainstVerdict:
+    """The exact verdict against a declared law, over one call.
+
+    After a fully accepted draft the extra token has to follow p, since the drafter has no row there. With
+    `own_bonus` it has to follow the law, so that text follows the law wherever calls begin; all leaves of a
+    tree must then have one depth. Raises BadInput for a verifier that keeps state.
+    """
+    must_measure(verifier)
+    depth = instance.draft.depth
+    head = verifier.name, instance.name, law.row is not None or verifier.lossless
+    try:
+        emitted, got, want = laws(instance, verifier, law, own_bonus)
+        text = decode(instance, verifier, depth + 1, depth + 1).first(depth + 1)
+    except Invalid as error:
+        return AgainstVerdict(*head, ONE, ZERO, None, str(error), str(law))
+    variation = got.total_variation(want)
+    wrong = Wrong(*found) if (found := first_difference(got, want)) else None
+    token, over = tokens(instance, text, law)
+    block = between(text, law_of(instance.target, depth + 1))
+    accepted = emitted.expected_accepted
+    follows = law.row is not None
+    return AgainstVerdict(*head, variation, accepted, wrong, "", str(law), token, block, over, follows)
+
+
+def laws(
+    instance: Instance, verifier: Verifier, law: Declared, own_bonus: bool = False
+) -> tuple[Emission, Law, Law]:
+    """What one call emits; its law, completed by the declared rows; and the declared law. Raises Invalid."""
+    depth = instance.draft.depth
+    rows = law.rows(instance.target, instance.proposal, None if own_bonus else depth)
+    emitted = emission(instance, verifier)
+    return emitted, emitted.law().complete(rows, depth + 1), law_of(rows, depth + 1)
+
+
+def must_measure(verifier: Verifier) -> None:
+    """BadInput unless the verifier can be judged against a declared target."""
+    if verifier.carry is not None:
+        raise BadInput(f"{verifier.name} keeps state between calls; --against judges one call")
+    if verifier.rounding is not None:
+        raise BadInput(f"{verifier.name} computes in floats: draftproof audit {verifier.name} --against LAW")
+
+
+def between(got: Mapping[Any, fmpq], want: Mapping[Any, fmpq]) -> Distance:
+    """The distance of one law from another."""
+    keys = {**got, **want}
+    variation = sum((abs(got.get(key, ZERO) - want.get(key, ZERO)) for key in keys), ZERO) / 2
+    return Distance(variation, kl(got, want), kl(want, got))
+
+
+def distances(law: Declared, token: Distance, text: Distance) -> dict[str, Any]:
+    """A declared target and the distances from p as JSON: divergences are numbers, or "infinite"."""
+
+    def kl(number: float) -> float | str:
+        return "infinite" if number == inf else number
+
+    answer: dict[str, Any] = {
+        name: {
+            "total_variation": spelled(each.total_variation),
+            "kl_emitted_target": kl(each.kl),
+            "kl_target_emitted": kl(each.reverse),
+            "kl_error": ERROR,
+        }
+        for name, each in (("token", token), ("text", text))
+    }
+    return {"against": str(law), "budget": law.budget and law.budget.measure, **answer}
+
+
+def tokens(instance: Instance, text: Law, law: Declared, slack: fmpq = ZERO) -> tuple[Distance, bool | None]:
+    """The largest distance of a token's row from p's, given the text before it, and whether a token is over
+    the budget by more than the slack (None without a budget).
+    """
+    worst, over, budget = Distance(), None, law.budget
+    rows: dict[Prefix, dict[int, fmpq]] = {}
+    for word, mass in text.items():
+        for length in range(len(word)):
+            row = rows.setdefault(word[:length], {})
+            row[word[length]] = row.get(word[length], ZERO) + mass
+    for prefix, masses in rows.items():
+        whole = sum(masses.values(), ZERO)
+        e = {x: mass / whole for x, mass in masses.items()}
+        p = instance.target[prefix]
+        want = dict(enumerate(p))
+        worst = worst.largest(between(e, want))
+        if budget is not None:
+            q, parameter = instance.proposal[prefix], law.parameter
+            over = over or _over(budget, e, want, budget.bound(p, q, parameter) + slack)
+    return worst, over
+
+
+def _over(budget: Budget, e: Mapping[int, fmpq], p: Mapping[int, fmpq], bound: fmpq) -> bool:
+    if budget.measure == TOTAL_VARIATION:
+        return between(e, p).total_variation > bound
+    return exceeds(e, p, bound)

@@ -1,0 +1,307 @@
+"""Batches, by exact enumeration of all drafts: the joint law of what is emitted, and what selection gains."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from types import SimpleNamespace
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from draftproof.simulators.laws.enumerate import Invalid, drafts, iteration
+from draftproof.simulators.laws.verdict import Verdict, judge
+from draftproof.theory.emission import Emission
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.selection import RULES
+from draftproof.theory.selection.batch import Batch, Shown, presented
+from draftproof.theory.selection.view import Unpredictable
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Verifier
+
+Words = tuple[Prefix, ...]
+"""For each request of a batch, the tokens that it emits."""
+
+
+@dataclass(frozen=True)
+class JointWrong:
+    """The first wrong prefixes, one of each request (empty: any), with their probability and the target's."""
+
+    prefixes: Words
+    got: fmpq
+    want: fmpq
+
+
+@dataclass(frozen=True)
+class BatchVerdict(Verdict):
+    """The verdict on a selection rule with a verifier on a batch.
+
+    `total_variation` is between joint laws of all requests' first depth + 1 tokens; `marginals` has it for
+    each request. `expected_accepted` is the sum over the requests.
+    """
+
+    selection: str = ""
+    marginals: tuple[fmpq, ...] = ()
+    joint: JointWrong | None = None
+
+    @property
+    def lossless(self) -> bool:
+        return self.joint is None and not self.invalid
+
+
+@dataclass(frozen=True)
+class Block:
+    """The law of the block that one request emits, and the mean number of kept tokens in it."""
+
+    law: Law
+    accepted: fmpq
+    target: Rows
+
+
+class Emitted(dict[Shown, Block]):
+    """What one request emits, given what the verifier is shown of its draft; enumerated on first use."""
+
+    def __init__(self, request: Instance, verifier: Verifier):
+        self.request, self.verifier = request, verifier
+
+    def __missing__(self, shown: Shown) -> Block:
+        self[shown] = self._enumerated(shown)
+        return self[shown]
+
+    def _enumerated(self, shown: Shown) -> Block:
+        draft, target = presented(self.request, shown)
+        emission = Emission(target)
+        if not draft.root.children:  # nothing to verify: Y ~ p
+            emission.add(ONE, draft.root, target[()])
+        else:
+            scheme: Any = SimpleNamespace(depth=len(draft.path) - 1, draw=lambda *_: draft)
+            proposal = self.request.proposal
+            for weight, _, node, row in iteration(scheme, proposal, self.verifier, target, start=ONE):
+                emission.add(weight, node, row)
+        accepted = sum((mass * min(tau, shown.kept) for tau, mass in emission.stopped.items()), ZERO)
+        return Block(emission.law().marginal(shown.kept + 1), accepted, target)
+
+
+def selected(batch: Batch) -> dict[tuple[Shown, ...], fmpq]:
+    """What the verifier is shown of all drafts -> its probability. Raises Invalid for a rule that is declared
+    predictable and reads a token before the rule keeps it.
+    """
+    found: dict[tuple[Shown, ...], fmpq] = {}
+    each = [[(mass, draft.path[-1].prefix) for mass, draft in drafts(r)] for r in batch.requests]
+    for together in product(*each):
+        try:
+            kept = batch.select([tokens for _, tokens in together])
+        except Unpredictable as error:
+            raise Invalid(f"{batch.rule.name} is declared predictable, and {error}") from None
+        found[kept] = found.get(kept, ZERO) + prod((mass for mass, _ in together), start=ONE)
+    return found
+
+
+def must_verify(verifier: Verifier) -> None:
+    """BadInput unless the verifier can be used in a batch."""
+    if "chain" not in verifier.drafts:
+        raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for a batch of chains")
+    if verifier.carry is not None:
+        raise BadInput(f"{verifier.name} keeps state between calls, and a batch is judged over one call")
+    if verifier.rounding is not None:
+        raise BadInput(f"{verifier.name} computes in floats, and the joint law of a batch is judged exactly")
+
+
+def judge_batch(batch: Batch, verifier: Verifier) -> BatchVerdict:
+    """The exact verdict on a batch: the joint law of the requests, and the law of each.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
+    >>> from draftproof.theory.selection import named
+    >>> from draftproof.theory.verifiers import named as verifier
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
+    >>> judge_batch(Batch((toy, toy), named("tetris"), 1), verifier("token")).marginals
+    (2/27, 1/27)
+    >>> judge_batch(Batch((toy, toy), named("tetris-repaired"), 1), verifier("token")).lossless
+    True
+    """
+    try:
+        mixture = selected(batch)
+        emitted = [Emitted(request, verifier) for request in batch.requests]
+        return judge_mixture(batch, verifier, emitted, mixture)
+    except Invalid as error:
+        declared = verifier.lossless and batch.rule.predictable
+        return BatchVerdict(verifier.name, batch.name, declared, ONE, ZERO, None, str(error), batch.rule.name)
+
+
+def judge_mixture(
+    batch: Batch,
+    verifier: Verifier,
+    emitted: Sequence[Mapping[Any, Block]],
+    mixture: Mapping[tuple[Any, ...], fmpq],
+) -> BatchVerdict:
+    """The verdict on a batch. `mixture` maps what is presented, one key for each request, to its probability;
+    emitted[r][key] is then the law of the block of request r.
+    """
+    declared = verifier.lossless and batch.rule.predictable
+    head = verifier.name, batch.name, declared
+    joint, want, words = _tensors(batch, emitted, mixture)
+    accepted = sum(
+        (mass * emitted[r][shown].accepted for key, mass in mixture.items() for r, shown in enumerate(key)),
+        ZERO,
+    )
+    if joint == want:
+        return BatchVerdict(*head, ZERO, accepted, None, "", batch.rule.name, (ZERO,) * len(words))
+    got = dict(zip(product(*words), joint, strict=True))
+    wanted = dict(zip(product(*words), want, strict=True))
+    lengths = _lengths(batch)
+    alone = [[length * (s == r) for s, length in enumerate(lengths)] for r in range(len(lengths))]
+    marginals = tuple(_difference(_marginal(got, shape), _marginal(wanted, shape)) for shape in alone)
+    variation, wrong = _difference(got, wanted), _first_wrong(got, wanted, lengths)
+    return BatchVerdict(*head, variation, accepted, None, "", batch.rule.name, marginals, wrong)
+
+
+def judge_any(given: Instance | Batch, verifier: Verifier, iterations: int | None = None) -> Verdict:
+    """The verdict on an instance, over that many iterations, or on a batch."""
+    return judge_batch(given, verifier) if isinstance(given, Batch) else judge(given, verifier, iterations)
+
+
+def batch_law(batch: Batch, verifier: Verifier) -> dict[Words, fmpq]:
+    """The exact joint law of the blocks that the requests emit, in the order of token ids."""
+    emitted = [Emitted(request, verifier) for request in batch.requests]
+    joint: dict[Words, fmpq] = {}
+    for key, mass in selected(batch).items():
+        laws = [emitted[r][shown].law.items() for r, shown in enumerate(key)]
+        for blocks in product(*laws):
+            words = tuple(word for word, _ in blocks)
+            joint[words] = joint.get(words, ZERO) + prod((share for _, share in blocks), start=mass)
+    return dict(sorted(joint.items()))
+
+
+def _lengths(batch: Batch) -> list[int]:
+    return [request.draft.depth + 1 for request in batch.requests]
+
+
+def _tensors(
+    batch: Batch, emitted: Sequence[Mapping[Any, Block]], mixture: Mapping[tuple[Any, ...], fmpq]
+) -> tuple[list[fmpq], list[fmpq], list[list[Prefix]]]:
+    # The joint law of completed words, the target's, and the words along each axis; axes are contracted one
+    # after another: [kept_1, rest] -> [rest, word_1].
+    keys = [list(dict.fromkeys(key[r] for key in mixture)) for r in range(len(emitted))]
+    at = [{kept: i for i, kept in enumerate(each)} for each in keys]
+    words: list[list[Prefix]] = []
+    joint, want = [ZERO] * prod(map(len, keys)), [ONE]
+    for key, mass in mixture.items():
+        index = 0
+        for r, kept in enumerate(key):
+            index = index * len(keys[r]) + at[r][kept]
+        joint[index] += mass
+    for r, length in enumerate(_lengths(batch)):
+        p = law_of(batch.requests[r].target, length)
+        blocks = [emitted[r][shown] for shown in keys[r]]
+        laws = [block.law.complete(block.target, length) for block in blocks]
+        words.append(sorted({word for law in (p, *laws) for word in law}))
+        rest = len(joint) // len(keys[r])
+        first = fmpq_mat(len(keys[r]), rest, joint).transpose()
+        second = fmpq_mat(len(keys[r]), len(words[r]), [law[w] for law in laws for w in words[r]])
+        joint = (first * second).entries()
+        want = [mass * p[word] for mass in want for word in words[r]]
+    return joint, want, words
+
+
+def _marginal(joint: Mapping[Words, fmpq], lengths: Sequence[int]) -> dict[Words, fmpq]:
+    found: dict[Words, fmpq] = {}
+    for words, mass in joint.items():
+        short = tuple(word[:length] for word, length in zip(words, lengths, strict=True))
+        found[short] = found.get(short, ZERO) + mass
+    return found
+
+
+def _difference(a: Mapping[Words, fmpq], b: Mapping[Words, fmpq]) -> fmpq:
+    return sum((abs(a[words] - b[words]) for words in a), ZERO) / 2
+
+
+def _first_wrong(
+    got: Mapping[Words, fmpq], want: Mapping[Words, fmpq], lengths: list[int]
+) -> JointWrong | None:
+    # Of the prefixes of all requests the shortest together first.
+    shapes = product(*(range(length + 1) for length in lengths))
+    for shape in sorted(shapes, key=lambda shape: (sum(shape), shape[::-1])):
+        a, b = _marginal(got, shape), _marginal(want, shape)
+        for words in sorted(a):
+            if a[words] != b[words]:
+                return JointWrong(words, a[words], b[words])
+    return None
+
+
+@dataclass(frozen=True)
+class BatchGap:
+    """The mean number of tokens that a batch emits in one call, for every selection rule.
+
+    `lossless`: whether the joint law is right on this batch. `predictable`: the most that a predictable rule
+    can emit. `ahead`: the most if the first dropped token of each request may be read, and is judged, too.
+    """
+
+    verifier: str
+    emitted: dict[str, fmpq]
+    lossless: dict[str, bool]
+    predictable: fmpq
+    ahead: fmpq
+
+
+def measure_batch(batch: Batch, verifier: Verifier) -> BatchGap:
+    """All rules with the batch's capacity. Raises BadInput for a verifier that a batch cannot use.
+
+    >>> from draftproof.simulators.instances.batches import witness
+    >>> from draftproof.theory.verifiers import named
+    >>> gap = measure_batch(witness("tetris"), named("token"))
+    >>> gap.emitted["tetris"], gap.emitted["tetris-repaired"], gap.predictable, gap.ahead
+    (8/3, 8/3, 17/6, 35/12)
+    """
+    must_verify(verifier)
+    verdicts = {name: judge_batch(replace(batch, rule=rule), verifier) for name, rule in RULES.items()}
+    every = ONE * len(batch.requests)  # one token of each request beside those accepted
+    return BatchGap(
+        verifier.name,
+        {name: every + verdict.expected_accepted for name, verdict in verdicts.items()},
+        {name: verdict.lossless for name, verdict in verdicts.items()},
+        every + most_accepted(batch, verifier, ahead=False),
+        every + most_accepted(batch, verifier, ahead=True),
+    )
+
+
+def most_accepted(batch: Batch, verifier: Verifier, ahead: bool) -> fmpq:
+    """The largest mean number of accepted tokens over all predictable rules, which may know all rows.
+
+    A dynamic programme over what was revealed: in each state the rule stops or keeps the next token of one
+    request, which reveals it, or with `ahead` the token after it. A rule that draws lots gains nothing.
+    """
+    emitted = [Emitted(request, verifier) for request in batch.requests]
+    depths = [request.draft.depth for request in batch.requests]
+    known: dict[tuple[Shown, ...], fmpq] = {}
+
+    def revealed(r: int, shown: Shown) -> list[tuple[fmpq, Shown]]:
+        # Every way to go on when the tokens up to kept (and one more) must be known.
+        if len(shown.tokens) >= min(shown.kept + ahead, depths[r]):
+            return [(ONE, shown)]
+        row = batch.requests[r].proposal[shown.tokens]
+        return [(q, replace(shown, tokens=(*shown.tokens, x))) for x, q in enumerate(row) if q > 0]  # type: ignore[misc]
+
+    def value(state: tuple[Shown, ...]) -> fmpq:
+        if state not in known:
+            options = [sum((emitted[r][shown].accepted for r, shown in enumerate(state)), ZERO)]
+            if sum(shown.kept for shown in state) < batch.capacity:
+                options += [keep(state, r) for r, shown in enumerate(state) if shown.kept < depths[r]]
+            known[state] = max(options)
+        return known[state]
+
+    def keep(state: tuple[Shown, ...], r: int) -> fmpq:
+        next_one = replace(state[r], kept=state[r].kept + 1)
+        return sum(
+            (q * value((*state[:r], shown, *state[r + 1 :])) for q, shown in revealed(r, next_one)), ZERO
+        )
+
+    out = ZERO
+    for start in product(*(revealed(r, Shown((), 0)) for r in range(len(depths)))):
+        masses, state = zip(*start, strict=True)
+        out += prod(masses, start=ONE) * value(state)
+    return out

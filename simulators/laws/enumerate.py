@@ -1,0 +1,199 @@
+"""Exact enumeration: a sampler program is run once for every sequence of outcomes of its choices."""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from flint import fmpq
+
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.emission import Emission
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, shown
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row, one, possible
+from draftproof.theory.table import Rows, Table, flaw
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers.shared.leaf_shaping import extended
+
+Result = TypeVar("Result")
+
+FRAMES = 12
+"""Most Python calls that a verifier nests for each level of a draft."""
+
+CRASHES = ArithmeticError, AssertionError, AttributeError, LookupError, ValueError
+"""What a verifier may raise on some rows. A TypeError says that it cannot be run on such numbers at all."""
+
+
+class Invalid(Exception):
+    """A verifier did what no sampler can: a coin outside [0, 1], a row that is no law, or it raised an
+    exception. The message names the draft and the choices before it.
+    """
+
+
+class Enumerator:
+    """The oracle that takes every branch in turn, depth first, and knows each one's weight.
+
+    A branch of weight zero is never entered. The numbers are those of the weight it starts with;
+    an exact enumeration refuses floats, and raises Invalid for a coin outside [0, 1] and for a row that is
+    no law. Floats and lanes are rounded, so these checks are not made for them.
+    """
+
+    __slots__ = ("_at", "_exact", "_start", "_trail")
+
+    def __init__(self, start: Any):
+        self._start = start
+        self._exact = isinstance(start, fmpq)
+        self._trail: list[list[tuple[int, Any]]] = []  # the branches still to take at each choice
+        self._at = 0
+
+    @property
+    def weight(self) -> Any:
+        """The probability of the branches taken so far."""
+        return self._trail[-1][-1][1] if self._trail else self._start
+
+    @property
+    def choices(self) -> list[int]:
+        """The branches taken so far: True and False of a coin, the token of a draw."""
+        return [branches[-1][0] for branches in self._trail]
+
+    @property
+    def left(self) -> int:
+        """The branches beside the current run that are known and not yet taken."""
+        return sum(len(branches) - 1 for branches in self._trail)
+
+    def choose(self, row: Row) -> int:
+        at = self._at
+        self._at = at + 1
+        if at == len(self._trail):
+            weight = self.weight
+            self._branch([(x, weight * mass) for x, mass in enumerate(row) if possible(mass)])
+            if self._exact:
+                must_be_a_law(row)
+        return self._trail[at][-1][0]
+
+    def accept(self, probability: Any) -> bool:
+        at = self._at
+        self._at = at + 1
+        if at == len(self._trail):
+            weight, rest = self.weight, 1 - probability
+            branches: list[tuple[int, Any]] = [(True, weight * probability)] if possible(probability) else []
+            if possible(rest):
+                branches.append((False, weight * rest))
+            if self._exact and len(branches) == 1 and probability * rest != 0:
+                side = "below 0" if probability < 0 else "above 1"
+                raise Invalid(f"the coin {shown(probability)} is {side}")
+            self._branch(branches)
+        return bool(self._trail[at][-1][0])
+
+    def _branch(self, branches: list[tuple[int, Any]]) -> None:
+        kind = type(self._start)
+        for _, weight in branches:
+            if type(weight) is not kind:
+                found = type(weight).__name__
+                raise TypeError(f"a weight of type {found} in an enumeration of {kind.__name__}")
+        branches.reverse()
+        self._trail.append(branches)
+
+    def next(self) -> bool:
+        """Goes back to the last choice that has a branch left; False if all branches were taken."""
+        self._at = 0
+        while self._trail:
+            self._trail[-1].pop()
+            if self._trail[-1]:
+                return True
+            self._trail.pop()
+        return False
+
+
+def outcomes(program: Callable[[Oracle], Result], start: Any = ONE) -> Iterator[tuple[Any, Result]]:
+    """(weight, result) of every run of the program that has positive probability.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> row = exact("1/4"), exact("3/4")
+    >>> list(outcomes(lambda oracle: (oracle.choose(row), oracle.choose(row))))
+    [(1/16, (0, 0)), (3/16, (0, 1)), (3/16, (1, 0)), (9/16, (1, 1))]
+    """
+    oracle = Enumerator(start)
+    while True:
+        result = program(oracle)
+        yield oracle.weight, result
+        if not oracle.next():
+            return
+
+
+def deepen(scheme: Scheme) -> None:
+    """Increases Python's recursion limit if verifiers that recurse on such a draft need more."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 1_000 + FRAMES * scheme.depth))
+
+
+def must_be_a_law(row: Row, what: str = "drawn from") -> None:
+    """Raises Invalid unless the rationals of the row are non-negative and sum to 1."""
+    if found := flaw(row):
+        raise Invalid(f"the row {what}, ({', '.join(map(shown, row))}), {found}")
+
+
+def iteration(
+    scheme: Scheme, proposal: Rows, verifier: Verifier, target: Rows, *, context: Prefix = (), start: Any
+) -> Iterator[tuple[Any, Draft, Node, Row]]:
+    """(weight, draft, node, row) of every stop of one iteration after `context`, entered with weight `start`.
+
+    Drafts are enumerated outside, verification inside: each draft is drawn once. Raises Invalid when the
+    verifier does what no sampler can; only an exact enumeration checks rows and coins.
+    """
+    exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
+    deepen(scheme)
+    for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
+        if verifier.reads_leaves:
+            extended(draft, proposal)
+        oracle, more = Enumerator(weight), True
+        while more:
+            try:
+                node, row = verifier.verify(oracle, draft, target)
+                if exact and not (given and row is target[node.prefix]):
+                    must_be_a_law(row, "returned")
+            except BadInput:
+                raise
+            except (Invalid, *CRASHES) as error:
+                raise Invalid(f"{_branch(draft, context, oracle)}: {_said(error)}") from error
+            yield oracle.weight, draft, node, row
+            more = oracle.next()
+
+
+def _branch(draft: Draft, context: Prefix, oracle: Enumerator) -> str:
+    # What was drafted, path by path, and what the oracle answered.
+    paths = (" ".join(map(str, path[-1].prefix[len(context) :])) or "nothing" for path in draft.paths)
+    answers = ["accept" if x is True else "reject" if x is False else f"token {x}" for x in oracle.choices]
+    after = f" after {' '.join(map(str, context))}" if context else ""
+    return f"draft {' / '.join(paths)}{after}, coins {' '.join(answers) or 'none'}"
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, Invalid) else f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def drafts(instance: Instance) -> Iterator[tuple[Any, Draft]]:
+    """(probability, draft) of every draft of the instance."""
+    return outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
+
+
+def emission(instance: Instance, verifier: Verifier) -> Emission:
+    """All that one iteration from the empty context can emit. Raises Invalid as `iteration` does.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
+    >>> from draftproof.theory.verifiers import named
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> emitted = emission(toy, named("hsd-released"))
+    >>> emitted.expected_accepted, emitted.total_variation, emitted.wrong_prefix()
+    (4/3, 1/9, ((1, 0), 1/3, 2/9))
+    """
+    target = instance.target
+    emitted = Emission(target)
+    for weight, _, node, row in iteration(
+        instance.draft, instance.proposal, verifier, target, start=one(target[()])
+    ):
+        emitted.add(weight, node, row)
+    return emitted

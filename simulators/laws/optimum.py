@@ -1,0 +1,48 @@
+"""The optima of an instance: enumerates its drafts and passes them to `theory.transport`."""
+
+from functools import lru_cache
+
+from flint import fmpq
+
+from draftproof.simulators.laws.enumerate import drafts
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.transport import block
+from draftproof.theory.transport import stateless as problems
+from draftproof.theory.transport.bounds import Optimum
+from draftproof.theory.transport.certificate import Certificate, Transport, certified
+from draftproof.theory.transport.single_step import subset_formula
+
+SETS = 10  # the largest vocabulary whose sets of tokens are enumerated
+
+
+@lru_cache(maxsize=1)
+def drafted(instance: Instance) -> block.Drafted:
+    """The law of the drafted prefixes; cached for the last instance, since both optima use it."""
+    return block.merged(drafts(instance))
+
+
+def block_problem(instance: Instance) -> Transport:
+    """The full-information block transport problem of an instance."""
+    return block.problem(drafted(instance), instance.target, instance.draft.depth)
+
+
+def full_information(instance: Instance) -> Certificate:
+    """The certified full-information optimum, a bound of every lossless verifier in its first call."""
+    return certified(block_problem(instance))
+
+
+def stateless(instance: Instance) -> Optimum:
+    """The certified optimum of lossless verifiers without state."""
+    return problems.stateless(drafted(instance), instance.target)
+
+
+def one_level(instance: Instance) -> fmpq:
+    """Both optima of a draft of one level, in closed form: 1 + min over sets H of p(H) - Pr(all drafts in H).
+
+    Raises BadInput for a deeper draft or more than SETS tokens.
+    """
+    if instance.draft.depth != 1 or instance.vocab > SETS:
+        raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")
+    draws = {frozenset().union(*seen): mass for seen, mass in drafted(instance).items()}
+    return subset_formula(instance.target[()], draws)

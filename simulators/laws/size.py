@@ -1,0 +1,144 @@
+"""How long an exact enumeration will take, estimated before it begins."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from threading import Timer
+from time import process_time
+
+from draftproof.simulators.laws.enumerate import CRASHES, Enumerator, Invalid, deepen
+from draftproof.simulators.laws.sample import last_stop
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import WORDS
+from draftproof.theory.numbers import ONE
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Verifier
+
+PROBES, SECONDS = 30, 0.05  # most random runs of an estimate; seconds for them, and for the first in order
+RUNS = 10**9
+"""Largest number of runs that are begun."""
+
+LONG = 4.0  # seconds from which on a duration is told
+
+
+class Descent:
+    """The oracle that answers at random and multiplies the numbers of branches on its way. On average over
+    descents the product is the number of leaves, that is of runs (Knuth's estimate).
+    """
+
+    def __init__(self, random: Random):
+        self.random, self.leaves = random, 1
+
+    def choose(self, row: Row) -> int:
+        branches = [x for x, mass in enumerate(row) if mass > 0]
+        self.leaves *= len(branches)
+        return self.random.choice(branches)
+
+    def accept(self, probability: Number) -> bool:
+        return bool(self.choose((1 - probability, probability)))
+
+
+@dataclass(frozen=True)
+class Size:
+    """The estimated number of runs of one verifier on one instance, and the seconds that they take."""
+
+    verifier: str
+    runs: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.verifier} about {self.runs:,.0f} runs, {_duration(self.seconds)}"
+
+
+def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
+    """The size of an exact enumeration. Raises BadInput if it has more than RUNS runs, or if the joint law
+    that it is compared with has more than WORDS words.
+
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
+    >>> round(size(scenario("uniform target", Chain(1)), named("token")).runs)
+    3
+    """
+    joint = iterations > 1 or verifier.carry is not None
+    iterations = max(iterations, 2) if joint else 1
+    deepen(instance.draft)
+    random, began, probes, runs = Random(0), process_time(), 0, 0.0
+    started, done, more = Enumerator(ONE), 0, True  # random runs seldom end where a deep draft is accepted
+    while more and (not done or process_time() - began < SECONDS):
+        _run(instance, verifier, started, iterations)
+        done, more = done + 1, started.next()
+    middle = process_time()
+    while more and probes < PROBES and (not probes or process_time() - middle < SECONDS):
+        oracle = Descent(random)
+        _run(instance, verifier, oracle, iterations)
+        runs, probes = runs + oracle.leaves, probes + 1
+    each = (process_time() - began) / (done + probes)
+    least = done + started.left + 1 if more else done
+    runs = max(least, (instance.draft.depth + 1) * more, runs / max(probes, 1))
+    if runs > RUNS:
+        raise BadInput(
+            f"{instance.name}: {verifier.name} has about {runs:.1e} runs, and the most are {RUNS:.0e}"
+        )
+    if joint:
+        words = _words(instance.target, instance.draft.depth + iterations, random)
+        if words > WORDS:
+            length = instance.draft.depth + iterations
+            raise BadInput(
+                f"{instance.name}: {verifier.name} keeps state and needs the joint law of {length} tokens, "
+                f"which has about {words:.1e} words; the most are {WORDS:,}"
+            )
+    return Size(verifier.name, runs, runs * each)
+
+
+@contextmanager
+def watched(tell: Callable[[str], object]) -> Iterator[list[str]]:
+    """While entered, tells after LONG seconds what is being estimated, the last entry of the list: the first
+    run alone may take long.
+    """
+    doing = [""]
+    timer = Timer(LONG, lambda: tell(f"takes long: after {LONG:g} s still estimating {doing[-1]}"))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield doing
+    finally:
+        timer.cancel()
+
+
+def announcement(sizes: list[Size]) -> str:
+    """A line that announces enumerations that take long and names the three longest; empty if none does."""
+    seconds = sum(each.seconds for each in sizes)
+    longest = sorted(sizes, key=lambda each: -each.seconds)[:3]
+    return f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}" if seconds > LONG else ""
+
+
+def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> None:
+    try:
+        last_stop(instance, verifier, oracle, iterations)
+    except BadInput:
+        raise
+    except (Invalid, *CRASHES):  # which the enumeration will find too
+        pass
+
+
+def _words(target: Rows, length: int, random: Random) -> float:
+    # About how many words of this length the target can emit.
+    total = 0
+    for _ in range(PROBES):
+        oracle, word = Descent(random), Prefix()
+        for _ in range(length):
+            word = (*word, oracle.choose(target[word]))
+        total += oracle.leaves
+    return total / PROBES
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds > 2 * length:
+            return f"about {seconds / length:,.0f} {unit}"
+    return f"about {max(seconds, 1):.0f} s"

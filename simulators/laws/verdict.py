@@ -1,0 +1,116 @@
+"""The verdict on one verifier on one instance, with a witness if it is not lossless."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.enumerate import Invalid, emission
+from draftproof.theory.emission import Emission
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, first_difference, law_of
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.verifier import Verifier
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """The first wrong prefix: its probability under the verifier, and under the target."""
+
+    prefix: Prefix
+    got: fmpq
+    want: fmpq
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether one verifier is lossless on one instance, by exact enumeration.
+
+    `total_variation` is between the law of what the verifier emits, completed by the target, and the
+    target's own, over the first depth + N tokens of N iterations. `expected_accepted` is E[tau] of the
+    first iteration. `invalid` says where the verifier used a coin outside [0, 1] or a row that is no law, or
+    raised an exception: then it emits no law, and the figures are 1 and 0.
+    """
+
+    verifier: str
+    instance: str
+    declared: bool
+    total_variation: fmpq
+    expected_accepted: fmpq
+    wrong: Wrong | None
+    invalid: str = ""
+
+    @property
+    def lossless(self) -> bool:
+        return self.wrong is None and not self.invalid
+
+    @property
+    def kept(self) -> bool:
+        """Whether the law that is judged is kept."""
+        return self.lossless
+
+    @property
+    def as_declared(self) -> bool:
+        """Whether the verdict agrees with the declaration. A verifier declared lossy may be lossless on some
+        instances, so only a lossy verdict on a verifier declared lossless does not.
+        """
+        return self.lossless or not self.declared
+
+
+def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:
+    """The exact verdict, over one iteration or, for a verifier that keeps state, two.
+
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
+    >>> judge(scenario("toy", Chain(2)), named("hsd-released")).wrong
+    Wrong(prefix=(1, 0), got=1/3, want=2/9)
+    """
+    if iterations is None:
+        iterations = 1 if verifier.carry is None else 2
+    if iterations > 1 or verifier.carry is not None:
+        return joint(instance, verifier, iterations)[0]
+    return judged(instance, verifier)[0]
+
+
+def judged(instance: Instance, verifier: Verifier) -> tuple[Verdict, Emission | None]:
+    """The verdict over one iteration, and what is emitted; None if it is invalid."""
+    try:
+        emitted = emission(instance, verifier)
+    except Invalid as error:
+        return _invalid(instance, verifier, error), None
+    figures = emitted.total_variation, emitted.expected_accepted
+    wrong = Wrong(*found) if (found := emitted.wrong_prefix(_rounding(instance, verifier, 1))) else None
+    return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), emitted
+
+
+def joint(
+    instance: Instance,
+    verifier: Verifier,
+    iterations: int,
+    progress: Callable[[float], object] = lambda done: None,
+) -> tuple[Verdict, Law]:
+    """The verdict over N iterations, and the law of the first depth + N tokens, empty if it is invalid;
+    progress(iterations done).
+    """
+    length = instance.draft.depth + iterations
+    try:
+        decoded = decode(instance, verifier, iterations, length, progress)
+        got = decoded.first(length)
+    except Invalid as error:
+        return _invalid(instance, verifier, error), Law([])
+    want = law_of(instance.target, length)
+    figures = got.total_variation(want), decoded.accepted[0]
+    found = first_difference(got, want, _rounding(instance, verifier, iterations))
+    wrong = Wrong(*found) if found else None
+    return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), got
+
+
+def _rounding(instance: Instance, verifier: Verifier, iterations: int) -> fmpq:
+    return verifier.rounding(instance, iterations) if verifier.rounding else ZERO
+
+
+def _invalid(instance: Instance, verifier: Verifier, error: Invalid) -> Verdict:
+    return Verdict(verifier.name, instance.name, verifier.lossless, ONE, ZERO, None, str(error))

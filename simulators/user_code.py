@@ -1,0 +1,74 @@
+"""The verifier that a spelling names: one of the project's, or the user's own by file or module."""
+
+import inspect
+from dataclasses import fields
+from functools import cache
+from typing import Any, cast
+
+from draftproof.simulators.audit.functions import Tree
+from draftproof.simulators.audit.rule import Rule
+from draftproof.simulators.audit.signatures import natural
+from draftproof.simulators.support.load import load, source, version
+from draftproof.simulators.support.sources import Root
+from draftproof.theory.errors import BadInput, unknown
+from draftproof.theory.targets import TARGETS, declared
+from draftproof.theory.verifier import ALL, CHAIN, Verifier
+from draftproof.theory.verifiers import VERIFIERS
+
+FORMS = {3: ("oracle", "draft", "target"), 2: ("target", "draft")}
+"""The first parameters of a rule in the project's form (docs/write.md), and of one on trees (audit.Tree)."""
+
+
+class Own(Verifier):
+    """A verifier of the user's. Its name is its spelling, by which other processes load it again."""
+
+    def __reduce__(self) -> tuple:
+        return named, (self.name,)
+
+
+def named(spelling: str) -> Verifier:
+    """The verifier of that name, the rule of a declared target, or the object that `file.py:name` or
+    `package.module:name` is: a `Verifier`; verify(oracle, draft, target), taken as a rule declared lossless
+    on every kind of draft; or a function that `draftproof audit` takes, on arrays or as verify(target, draft,
+    rng) on trees, whose law is exact for its own arithmetic. An edited file is loaded again.
+
+    Raises BadInput if there is none.
+
+    >>> named("block").lossless, named("synthetic:1/2").lossless
+    (True, False)
+    """
+    if spelling in VERIFIERS:
+        return VERIFIERS[spelling]
+    if spelling.partition(":")[0] in TARGETS:
+        return declared(spelling).rule
+    if ":" not in spelling:
+        raise unknown("verifier", spelling, [*VERIFIERS, *TARGETS, "file.py:name"])
+    return _own(spelling, version(spelling))
+
+
+@cache
+def _own(spelling: str, _: str) -> Verifier:
+    found: Any = load(spelling)
+    if isinstance(found, Verifier):
+        given = {field.name: getattr(found, field.name) for field in fields(Verifier)}
+        return Own(**given | {"name": spelling, "roots": (source(spelling),)})
+    if not callable(found):
+        raise BadInput(f"{spelling}: is no verifier, but a {type(found).__name__}")
+    first = _parameters(found)
+    if first[:3] == FORMS[3]:
+        roots: tuple[Root, ...] = (source(spelling),)
+        return Own(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
+    tree = first[:2] == FORMS[2]
+    target = Tree(found, name=spelling) if tree else natural(found, name=spelling)
+    rule, roots = Rule(target), (source(spelling), Rule.__module__)
+    drafts = ALL if tree else CHAIN
+    return Own(
+        spelling, spelling, drafts, True, rule.verify, ordered=True, rounding=rule.rounding, roots=roots
+    )
+
+
+def _parameters(function: object) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ()

@@ -1,0 +1,68 @@
+"""float32 decides as float64 does, at real vocabulary sizes."""
+
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from draftproof.gpu.checks.against_exact import large  # noqa: E402
+from draftproof.gpu.checks.against_exact.large import closeness  # noqa: E402
+from draftproof.gpu.sampling.tree import Tree  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Drafts, Rates, recursive  # noqa: E402
+
+
+def agree(vocab: int, seed: int = 0) -> None:
+    found = list(closeness(vocab, seed=seed))
+    assert {each.verifier for each in found} == set(VERIFIERS)
+    assert {each.logits for each in found} == set(large.KINDS)
+    for each in found:
+        assert each.wrong == 0, each
+        assert each.of_margin <= 1, each
+        assert each.row < 1e-3, each
+    assert sum(each.rows for each in found) > 4 * len(found)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("seed", [3, 0, 1, 2, 4, 5])  # 3 has rates that differ where nothing arrives
+def test_a_small_vocabulary(monkeypatch, seed):
+    monkeypatch.setattr(large, "KINDS", ("near-equal", "adversarial", "peaked"))
+    agree(500, seed)
+
+
+def test_rates_that_are_wrong_where_verification_arrives_are_noticed():
+    block = VERIFIERS["block"]
+
+    def rounded(drafts):
+        rates, single = block.rates(drafts), drafts.target.dtype == torch.float32
+        return Rates(rates.accept * (0.999 if single else 1), rates.cut)
+
+    (found,) = closeness(500, seed=1, verifiers=[replace(block, rates=rounded)], cases=1)
+    assert found.of_margin > 1
+
+
+def test_rows_that_are_wrong_where_verification_stops_are_noticed():
+    block = VERIFIERS["block"]
+
+    def unscaled(drafts):
+        rates = block.rates(drafts)
+        single = drafts.target.dtype == torch.float32
+        return Rates(rates.accept, (rates.cut > 0).to(rates.cut)) if single else rates
+
+    (found,) = closeness(500, seed=1, verifiers=[replace(block, rates=unscaled)], cases=1)
+    assert found.wrong == 0
+    assert found.row > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vocab", [128_256, 262_144])
+def test_a_real_vocabulary(vocab):
+    agree(vocab)
+
+
+def test_what_siblings_leave_is_summed_and_does_not_cancel():
+    q = torch.softmax(torch.tensor([[[30.0, 3.0, 2.0, 1.0]]]), -1)
+    drafts = Drafts(Tree([-1, 0, 0]), q, q, torch.tensor([[0, 1]]))
+    left = recursive._left(drafts, q, torch.tensor([2]))
+    want = torch.softmax(torch.tensor([30.0, 3.0, 2.0, 1.0], dtype=torch.float64), -1)[1:].sum()
+    assert abs(float(left) / float(want) - 1) < 1e-5

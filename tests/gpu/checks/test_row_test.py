@@ -1,0 +1,180 @@
+"""The row test finds what is read wrongly: architectures, and edits of the engine's own source."""
+# ruff: noqa: E402
+
+import inspect
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from draftproof.gpu.checks import row_test
+from draftproof.gpu.checks.row_test import CHAIN, TREE, compared, trusted
+from draftproof.gpu.network import passes, states
+from draftproof.gpu.sampling import tree as draft
+from draftproof.theory.errors import BadInput
+from tests.gpu import architectures as zoo
+from tests.gpu.edits import edit
+from tests.gpu.small import near, target
+
+TREES_ARE_WRONG = "gpt_neo", "mpt", "rwkv", "trocr", "moshi"
+"""Each gives another model's rows in silence, without an error."""
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", TREES_ARE_WRONG)
+def test_silent_faults_are_found_and_only_chains_are_allowed(name):
+    model = zoo.model(name)
+    found = compared(model, TREE)
+    assert found.failure is None
+    assert found.difference > 1000 * found.tolerance
+    chains = row_test.checked(model)
+    assert chains.only_chains
+    assert chains.why == str(found)
+    assert f"{found.difference:.1e}" in chains.why
+
+
+def test_longrope_is_found_beyond_the_length_of_its_first_training():
+    model = zoo.model("phi3-longrope")
+    assert model.context == 32
+    assert row_test.checked(model).only_chains is False
+    found = compared(replace(model, context=zoo.CONTEXT), TREE)
+    assert found.failure is None
+    assert found.difference > 1000 * found.tolerance
+
+
+def test_what_is_not_causal_is_refused_in_one_line_with_the_difference():
+    with pytest.raises(
+        BadInput, match=r"^bert: BertLMHeadModel is not decoded.* up to \d\.\de\+00 away"
+    ) as raised:
+        row_test.checked(zoo.model("bert"))
+    assert "\n" not in str(raised.value)
+
+
+def test_networks_narrower_than_float32_are_tested_in_float32():
+    model = target()
+    wide = compared(model, TREE)
+    narrow = compared(replace(model, network=deepcopy(model.network).bfloat16()), TREE)
+    assert wide.ok
+    assert narrow.ok
+    assert narrow.tolerance < 10 * wide.tolerance
+
+
+def test_the_largest_difference_of_a_right_network_is_far_below_the_tolerance():
+    for model in (target(), near(), zoo.model("gpt2"), zoo.model("gemma3_text")):
+        found = compared(model, TREE)
+        assert 0 < found.difference < found.tolerance / 16
+        assert found.rows > 100
+
+
+def test_long_windows_are_crossed_and_restored():
+    model = zoo.model("moshi")
+    model.network.config.sliding_window = 3000
+    assert not compared(model, TREE).ok
+    assert model.network.config.sliding_window == 3000
+
+
+def test_without_the_test_layers_that_keep_a_state_are_refused_by_name():
+    assert trusted(target()) is target()
+    with pytest.raises(
+        BadInput, match="layers of type conv cannot take back rejected tokens; leave out --no"
+    ):
+        trusted(zoo.model("lfm2"))
+
+
+SLOTS = [
+    (
+        "passes",
+        "positions = (self.lengths[:, None] + levels)",
+        "positions = (self.lengths[:, None] + levels + 1)",
+    ),
+    ("passes", "positions, visible = at, (", "positions, visible = at + 1, ("),
+    ("passes", "<= at[..., None])[:, None]", "< at[..., None])[:, None]"),
+    ("passes", "<= at[..., None])[:, None]", "<= at[..., None] + 1)[:, None]"),
+    ("passes", "torch.arange(offset, offset + size,", "torch.arange(offset + 1, offset + size + 1,"),
+    ("passes", "start = longest + offset if aligned", "start = longest + offset - 1 if aligned"),
+    ("passes", "whole.tril_(before)", "whole.tril_(before - 1)"),
+    ("passes", "whole.tril_(before)", "whole.tril_(before + 1)"),
+    ("passes", "begin = self.slots.capacity - start", "begin = self.slots.capacity - start - 1"),
+    ("passes", "at = self.places[:, start : start + size]", "at = self.places[:, start : start + size] + 1"),
+    (
+        "passes",
+        "to = self.lengths[:, None] + self.places[:, : places.shape[1]]",
+        "to = self.lengths[:, None] + self.places[:, : places.shape[1]] + 1",
+    ),
+    (
+        "passes",
+        "layer.move(self.lengths[:, None] + places, to)",
+        "layer.move(self.lengths[:, None] + places + 1, to)",
+    ),
+    ("passes", "layer.move(self.lengths[:, None] + places, to)", "pass"),
+    ("passes", "each[:count] = each[index]", "pass"),
+    ("passes", "for each in (self.lengths, *positions, *layers)", "for each in (self.lengths, *positions)"),
+    ("passes", "        self.lengths += read", "        self.lengths += read - 1"),
+    (
+        "draft",
+        "torch.arange(1, width + 1, device=starts.device)",
+        "torch.arange(width, device=starts.device)",
+    ),
+    (
+        "draft",
+        "torch.arange(1, width + 1, device=starts.device)",
+        "torch.arange(2, width + 2, device=starts.device)",
+    ),
+]
+WINDOWS = [
+    ("passes", "query - key < window", "query - key <= window"),
+    ("passes", "query - key < window", "query - key < window - 1"),
+    (
+        "passes",
+        "torch.where(own < self.lengths[:, None], own,",
+        "torch.where(own < self.lengths[:, None], own + 1,",
+    ),
+]
+CHUNKS = [
+    ("passes", "query // chunk == key // chunk", "query // chunk <= key // chunk + 1"),
+    ("passes", "self.positions[self.slots.rows, at] = positions", "pass"),
+]
+STATES = [
+    ("states", "if start < self.read:", "if start + 1 < self.read:"),
+    (
+        "states",
+        "self.read, self.states = self.kept[0], deepcopy(self.kept[1])",
+        "self.read, self.states = start, self.states",
+    ),
+    ("states", "self._pass(start)", "self.read = start"),
+    ("states", "self.kept = self.read, deepcopy(self.states)", "self.kept = self.read, self.states"),
+    ("states", "if start <= self.length:", "if True:"),
+    ("states", "            text.length += count", "            text.length += count - 1"),
+]
+MUTANTS = [
+    *[("llama", TREE, *each) for each in SLOTS],
+    *[("mistral", TREE, *each) for each in WINDOWS],
+    *[("llama4_text", TREE, *each) for each in CHUNKS],
+    *[("rwkv", CHAIN, *each) for each in STATES],
+]
+MODULES = {"passes": passes, "states": states, "draft": draft}
+
+
+def test_every_edit_is_one_of_the_present_source():
+    for _, _, where, old, _ in MUTANTS:
+        assert inspect.getsource(MODULES[where]).count(old) == 1, old
+
+
+@pytest.mark.parametrize(("name", "shape", "where", "old", "new"), MUTANTS)
+@pytest.mark.sampled(3)
+def test_edits_of_the_engine_are_found(name, shape, where, old, new, monkeypatch):
+    model = zoo.model(name)
+    model = replace(model, way="states") if shape == CHAIN else model
+    assert compared(model, shape).ok
+    edit(MODULES[where], old, new, monkeypatch)
+    assert not compared(model, shape).ok

@@ -1,0 +1,103 @@
+"""Prompt files, chat templates, and the turns and categories of benchmarks."""
+# ruff: noqa: E402
+
+import json
+from functools import cache
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from draftproof.gpu.drafters.choose import SHIPPED
+from draftproof.gpu.engine.prompts import Question, asked, prompts, questions
+from draftproof.gpu.network.models import load
+from draftproof.theory.errors import BadInput
+
+TEMPLATE = (
+    "{% for m in messages %}{{ '<' + m['role'] + '>' + m['content'] + '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
+)
+
+
+@cache
+def shipped():
+    return load(SHIPPED / "target", "cpu")
+
+
+@pytest.fixture
+def chatting(monkeypatch):
+    """The shipped target with a chat template."""
+    monkeypatch.setattr(shipped().tokenizer, "chat_template", TEMPLATE)
+    return shipped()
+
+
+def test_lines_objects_and_questions_of_a_file(tmp_path):
+    lines = [
+        "import os",
+        "",
+        '{"prompt": "def f():"}',
+        json.dumps(
+            {"question_id": 81, "category": "writing", "turns": ["Write.", "Shorter."], "reference": []}
+        ),
+        "{not JSON",
+        '{"category": "", "prompt": ["One\u2028line", "two"]}',
+    ]
+    (tmp_path / "question.jsonl").write_text("\n".join(lines))
+    assert questions(tmp_path / "question.jsonl") == [
+        Question(("import os",)),
+        Question(("def f():",)),
+        Question(("Write.", "Shorter."), "writing", "81"),
+        Question(("{not JSON",)),
+        Question(("One\u2028line", "two")),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"turns": []}', '{"turns": "text"}', '{"turns": ["a", ""]}', '{"prompt": 3}']
+)
+def test_an_object_without_text_is_bad_input(tmp_path, line):
+    (tmp_path / "file").write_text(f"fine\n{line}\n")
+    with pytest.raises(BadInput, match='line 2: neither a "prompt" nor "turns"'):
+        questions(tmp_path / "file")
+
+
+def test_a_later_turn_follows_the_targets_own_greedy_answer(chatting):
+    given = [Question(("def", "class"), "coding"), Question(("import",))]
+    first, second, other = asked(given, chatting, chat=True, answer=6)
+    assert [(each.text, each.question, each.category) for each in (first, second, other)] == [
+        ("def", 0, "coding"),
+        ("class", 0, "coding"),
+        ("import", 1, None),
+    ]
+    tokenizer = chatting.tokenizer
+    assert first.ids == tokenizer.encode("<user>def\n<assistant>", add_special_tokens=False)
+    ids = torch.tensor([first.ids])
+    own = chatting.network.generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=6, do_sample=False
+    )
+    answer = tokenizer.decode(own[0, len(first.ids) :], skip_special_tokens=True)
+    said = [("user", "def"), ("assistant", answer), ("user", "class")]
+    messages = [{"role": role, "content": text} for role, text in said]
+    written = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    assert second.ids == tokenizer.encode(written, add_special_tokens=False)
+    assert answer in written
+    assert asked(given, chatting, chat=True) == [first, other]
+
+
+def test_the_template_is_the_tokenizers_own(chatting):
+    messages = [{"role": "user", "content": "def f"}]
+    own = chatting.tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
+    (prompt,) = asked([Question(("def f",))], chatting, chat=True)
+    assert prompt.ids == list(own)
+    assert prompt.ids != asked([Question(("def f",))], chatting)[0].ids
+
+
+def test_no_template_one_that_fails_and_no_file_are_bad_input(monkeypatch):
+    with pytest.raises(BadInput, match="has no chat template"):
+        asked([Question(("a",))], shipped(), chat=True)
+    monkeypatch.setattr(shipped().tokenizer, "chat_template", "{{ raise_exception('roles') }}")
+    with pytest.raises(BadInput, match=r"chat template of .* fails: roles"):
+        asked([Question(("a",))], shipped(), chat=True)
+    with pytest.raises(BadInput, match="--chat is for runs with --prompts"):
+        prompts(None, shipped(), 1, chat=True)

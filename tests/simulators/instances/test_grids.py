@@ -1,0 +1,134 @@
+"""Exhaustive grids, and that one instance of each orbit under relabelling stands for all."""
+
+from collections import Counter
+from itertools import permutations
+from math import comb
+
+import pytest
+
+from draftproof.simulators.instances.grids import Grid, rows
+from draftproof.simulators.laws.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import named
+from tests.checks import relabelled
+
+PAIR = ((), ())
+GRIDS = [
+    (Chain(1), 2, 4),
+    (Chain(1), 3, 2),
+    (Chain(2), 2, 2),
+    (Tree(PAIR, True), 3, 2),
+    (Tree(PAIR, False), 3, 2),
+    (Paths(2, 1), 3, 2),
+]
+EVERY = pytest.mark.parametrize(
+    ("draft", "vocab", "denominator"), GRIDS, ids=lambda part: getattr(part, "label", None)
+)
+
+
+@pytest.mark.parametrize(("vocab", "denominator"), [(1, 5), (2, 1), (2, 7), (3, 4), (4, 3)])
+def test_rows_are_all_the_ways_to_share_a_whole(vocab, denominator):
+    found = rows(vocab, denominator)
+    assert len(set(found)) == len(found) == comb(denominator + vocab - 1, vocab - 1)
+    assert all(sum(row) == denominator and len(row) == vocab and min(row) >= 0 for row in found)
+    assert list(found) == sorted(found)
+
+
+@EVERY
+def test_a_grid_has_every_choice_of_rows_once(draft, vocab, denominator):
+    grid = Grid(draft, vocab, denominator)
+    free = sum(vocab**length for length in range(draft.depth))
+    assert len(grid) == len(rows(vocab, denominator)) ** (2 * free)
+    keys = {key(instance) for instance in grid}
+    assert len(keys) == len(grid)
+
+
+@EVERY
+def test_every_row_has_the_denominator_and_only_rows_at_full_depth_are_fixed(draft, vocab, denominator):
+    fixed = set()
+    for instance in list(Grid(draft, vocab, denominator))[::7]:
+        tables = [*instance.target.given(), *instance.proposal.given()]
+        free = [row for prefix, row in tables if len(prefix) < draft.depth]
+        assert all((mass * denominator).q == 1 for row in free for mass in row)
+        fixed.add(tuple(row for prefix, row in tables if len(prefix) == draft.depth))
+        assert all(
+            row[prefix[-1]] == max(row) > min(row) for prefix, row in tables if len(prefix) == draft.depth
+        )
+    assert len(fixed) == 1
+
+
+@EVERY
+def test_every_orbit_has_exactly_one_representative(draft, vocab, denominator):
+    everything, kept = Grid(draft, vocab, denominator), Grid(draft, vocab, denominator, symmetric=True)
+    leaders = {key(instance) for instance in kept}
+    assert len(leaders) == len(kept) < len(everything)
+    for instance in everything:
+        assert len({key(other) for other in orbit(instance)} & leaders) == 1
+
+
+@EVERY
+def test_verdicts_of_the_orbits_are_those_of_the_grid(draft, vocab, denominator):
+    """Equal distance and E[tau] all over each orbit, for a rule that is right and one that is not."""
+    everything, kept = Grid(draft, vocab, denominator), Grid(draft, vocab, denominator, symmetric=True)
+    for name in ("traversal", RIGHT_OR_WRONG[draft.label]):
+        seen = Counter()
+        for instance in everything:
+            seen[measured(instance, name)] += 1
+        again = Counter()
+        for instance in kept:
+            again[measured(instance, name)] += len({key(other) for other in orbit(instance)})
+        assert again == seen
+
+
+RIGHT_OR_WRONG = {
+    "chain": "hsd-released",
+    "tree with replacement": "rrs",
+    "tree without replacement": "specinfer",
+    "paths": "hsd-multidraft-released",
+}
+
+
+def test_some_of_the_rules_compared_on_orbits_are_lossy():
+    lossy = [judge(instance, named("hsd-released")).lossless for instance in Grid(Chain(2), 2, 2)]
+    assert len(set(lossy)) == 2
+
+
+def measured(instance, name):
+    verdict = judge(instance, named(name))
+    return str(verdict.total_variation), str(verdict.expected_accepted)
+
+
+def key(instance):
+    return frozenset((which, *item) for which, table in enumerate(tables(instance)) for item in table.given())
+
+
+def tables(instance):
+    return instance.target, instance.proposal
+
+
+def orbit(instance):
+    return [relabelled(instance, s) for s in permutations(range(instance.vocab))]
+
+
+def test_grids_are_sequences_made_on_demand():
+    grid = Grid(Chain(2), 3, 6)  # 28 rows, 8 free ones
+    assert len(grid) == 28**8
+    assert grid[28**8 - 1].vocab == 3
+    for index in (-1, 28**8):
+        with pytest.raises(IndexError):
+            grid[index]
+
+
+def test_names_tell_grids_apart():
+    grids = [Grid(*each, symmetric=symmetric) for each in GRIDS for symmetric in (False, True)]
+    assert len({grid.name for grid in grids}) == len(grids)
+    assert grids[0][3].name.startswith(grids[0].name)
+
+
+def test_a_grid_beyond_all_numbers_is_one_line():
+    with pytest.raises(BadInput, match=r"grid chain depth 5 V=5 D=10: about 10\^4687 instances"):
+        Grid(Chain(5), 5, 10)
+    assert len(Grid(Chain(2), 2, 100)) == 101**6

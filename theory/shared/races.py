@@ -1,0 +1,92 @@
+"""Races of exponentials: the exact law of a target race given the winners of the draft races.
+
+Every token i has K independent Exp(1) variables E_i^(k). Draft k is the token that minimises E_i^(k) / q_i,
+and the target token Y minimises min_k E_i^(k) / p_i (rowan2025list), so X^(k) ~ q, i.i.d., and Y ~ p. Given Y
+and its time s, every other E_i^(k) exceeds p_i s by an Exp(1) variable (memorylessness). So each draft race
+is a race with handicaps p_i s / q_i. Its law is a sum of exponentials in s, and the integral over s is
+rational in p and q.
+"""
+
+from typing import TypeAlias
+
+from draftproof.theory.rows import Number, Row
+from draftproof.theory.shared.memo import remembered
+
+Decays: TypeAlias = list[tuple[Number, Number]]
+"""Pairs (rate a, coefficient c): the function sum c exp(-a s) of the time s."""
+
+
+@remembered(4096)
+def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
+    """Pr(Y = y, X^(1..K) = drafts) for every y; a row of mass q(x_1) .. q(x_K), not normalised.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> target_law((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")), (0,))
+    (1/3, 1/3)
+    """
+    K = len(drafts)
+    track = _Track(p, q)
+    zero = p[0] - p[0]
+    free = {x: track.winner(x, None) for x in set(drafts)}
+    row = []
+    for y, mass in enumerate(p):
+        out = zero
+        if mass > 0:
+            for k, x in enumerate(drafts):
+                function = track.winner(x, y)
+                for other in (*drafts[:k], *drafts[k + 1 :]):
+                    function = _product(function, free[other])
+                for rate, factor in function:
+                    out = out + factor / (K + rate)
+        row.append(mass * out)
+    return tuple(row)
+
+
+class _Track:
+    """The draft race after target time s; its tokens are sorted by the earliest time they can win."""
+
+    def __init__(self, p: Row, q: Row):
+        self.q = q
+        zero, self.one = p[0] - p[0], type(p[0])(1)
+        order = sorted((x for x in range(len(q)) if q[x] > 0), key=lambda x: p[x] / q[x])
+        self.place = {x: n for n, x in enumerate(order)}
+        self.rates: list[Number] = []  # accumulated hazard when the n-th token enters, in units of s
+        self.masses: list[Number] = []  # hazard rate from then on
+        P = Q = zero
+        for x in order:
+            P, Q = P + p[x], Q + q[x]
+            self.rates.append(Q * (p[x] / q[x]) - P)
+            self.masses.append(Q)
+
+    def winner(self, x: int, y: int | None) -> Decays:
+        """The probability that x wins, as a function of s. `y` is the target token if this race's noise
+        decided it, else None; if given, the race ends where y enters.
+        """
+        end = len(self.rates) if y is None else self.place.get(y, len(self.rates))
+        start = self.place[x]
+        if x == y:
+            return [(self.rates[start], self.one)]
+        out: Decays = []
+        before = self.q[x] - self.q[x]
+        for n in range(start, end):
+            weight = self.q[x] / self.masses[n]
+            out.append((self.rates[n], weight - before))
+            before = weight
+        if end < len(self.rates):  # the last token's hazard never ends
+            out.append((self.rates[end], -before))
+        return out
+
+
+def _product(first: Decays, second: Decays) -> Decays:
+    return [(a + b, c * d) for a, c in first for b, d in second]
+
+
+def agreement(p: Row, q: Row) -> Row:
+    """Pr(X = Y = x) of one draft: p(x) / sum_i max(p(i), q(i) p(x) / q(x)), in closed form."""
+    zero = p[0] - p[0]
+    row = []
+    for a, b in zip(p, q, strict=True):
+        pairs = [(c * b, d * a) for c, d in zip(p, q, strict=True)]
+        whole = sum((max(pair) for pair in pairs), zero)
+        row.append(a * b / whole if a > 0 and b > 0 else zero)
+    return tuple(row)

@@ -1,0 +1,59 @@
+"""Strata: a row cut into rows of mass 1, one for each sibling, so that likely tokens are drafted for certain.
+
+A design of survey sampling, inclusion with probability proportional to size, used as a draft: K siblings
+include the token x pi(x) = min(1, c q(x)) times on average, where sum pi = K. The pi(x) are laid end to end,
+the likeliest first, and cut at 1, 2, .., K - 1 (systematic selection, madow1949theory, draws one number for
+all cuts). The token that straddles a cut belongs to two strata.
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from draftproof.theory.rows import Row, likeliest, maximum, minimum, one, positive
+from draftproof.theory.shared.memo import remembered
+
+
+def inclusion(q: Row, count: int) -> Row:
+    """pi(x) = min(1, c q(x)) with sum pi = `count`; 1 for every token of q, if there are not more.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> inclusion((exact("2/3"), exact("1/6"), exact("1/6")), 2)
+    (1, 1/2, 1/2)
+    """
+    order = likeliest(q, len(q))
+    pi = [one(q) * 0] * len(q)
+    sure, rest = min(count, len(order)), order
+    while rest and sure * q[rest[0]] >= (mass := sum((q[x] for x in rest[1:]), q[rest[0]])):
+        pi[rest[0]], rest, sure = one(q), rest[1:], sure - 1
+    for x in rest:
+        pi[x] = sure * q[x] / mass
+    return tuple(pi)
+
+
+@remembered(4096)
+def strata(q: Row, count: int) -> tuple[Row, ...]:
+    """The rows that `count` siblings are drawn from, fewer where q has fewer tokens.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> strata((exact("1/2"), exact("1/4"), exact("1/4")), 2)
+    ((1, 0, 0), (0, 1/2, 1/2))
+    >>> strata((exact("1/3"), exact("1/3"), exact("1/3")), 2)
+    ((2/3, 1/3, 0), (0, 1/3, 2/3))
+    """
+    pi, order = inclusion(q, count), likeliest(q, len(q))
+    rows = [[one(q) * 0] * len(q) for _ in range(min(count, len(order)))]
+    end = one(q) * 0
+    for x in order:
+        start, end = end, end + pi[x]
+        for j, row in enumerate(rows):
+            row[x] = positive(minimum(end, one(q) * (j + 1)) - maximum(start, one(q) * j))
+    return tuple(map(tuple, rows))
+
+
+def stages(shape: tuple) -> Iterator[int]:
+    """How many neighbouring children of a node have subtrees of the same shape, which makes them a stage.
+
+    >>> list(stages((((),), (), ())))
+    [1, 2]
+    """
+    return (len(list(alike)) for _, alike in groupby(shape))

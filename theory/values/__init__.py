@@ -1,0 +1,37 @@
+"""E[tau] in closed form: sums over prefixes instead of an enumeration of drafts and decisions.
+
+* `chains`: rules that verify a whole path, or the best-ranked of K paths;
+* `nodes`: rules that go down node by node, if the law of siblings has a closed form;
+* `lifts`: rules that verify from leaf to root: a subtree's probability of ending the walk is its entry rate.
+
+Each form is exact and equals the enumeration of one iteration with `==`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from flint import fmpq
+
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.values import chains, lifts, nodes
+
+Form = Callable[[Instance], Any]
+
+FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **lifts.FORMS}
+"""(verifier name, label of the draft) -> E[tau] of an instance."""
+
+
+def expected_accepted(instance: Instance, name: str) -> fmpq:
+    """E[tau] of the named verifier; BadInput if there is no closed form for the draft.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> [expected_accepted(toy, name) for name in ("token", "block", "greedy-block", "hsd-released")]
+    [10/9, 11/9, 4/3, 4/3]
+    """
+    form = FORMS.get((name, instance.draft.label))
+    if form is None:
+        raise BadInput(f"{name[:40]} has no closed form of E[tau] on a draft of kind {instance.draft.label}")
+    return form(instance)
