@@ -7,6 +7,6 @@
 * `endpoint/` to test a running server;
 * `commands/` for the command line, `support/` for files, loading, process pools and figures.
 
-At the door: `api` (the public functions), `user_code` (a verifier by name or file), `screen` (what commands print)
-and `pytest_plugin`.
+At the door: `api` (the public functions), `user_code` (a verifier by name or file), `screen` (what commands
+print) and `pytest_plugin`.
 """

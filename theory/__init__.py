@@ -1,7 +1,7 @@
 """The mathematics, free of input, output and randomness.
 
-At the door is the nucleus: `rows` (operations on probability rows), `numbers`, `errors`, `oracle` (who answers a
-choice), `table` (a model as rows by prefix), `draft`, `instance`, `law`, `emission`, `verifier`. Come to
+At the door is the nucleus: `rows` (operations on probability rows), `numbers`, `errors`, `oracle` (answers
+choices), `table` (a model as rows by prefix), `draft`, `instance`, `law`, `emission`, `verifier`. Come to
 
 * `drafts/` to change how the small model proposes tokens, or the words that name a draft (`chain:4`);
 * `verifiers/` to add or change a verification rule, one file each;

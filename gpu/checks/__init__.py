@@ -1,1 +1,1 @@
-"""Checks of the batched code: against the exact engine, against real models' own laws, and of a network's rows."""
+"""Checks: batched code against the exact engine, decoding against the models' own laws, a network's rows."""

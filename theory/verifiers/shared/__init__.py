@@ -1,1 +1,1 @@
-"""What several verifiers share: the plan of the priority rule, and targets that change with what was drafted."""
+"""What several verifiers share: the priority rule's plan, and targets that change with what was drafted."""
