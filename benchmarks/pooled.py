@@ -3,7 +3,7 @@
 Decoding comes to a text in three ways: a call starts there, a whole accepted draft ends there, or the text
 lies inside an accepted part of a draft. With drafts of gamma tokens, how often each happens is a function of
 the text. So the rows of the first two ways can be shaped together (`leaf_shaping.shaped`): a call that starts
-there gets a row drawn towards the proposal's, and the bonus token what that leaves. docs/shaped-block.md
+there gets a row drawn towards the proposal's, and the bonus token what that leaves. docs/findings.md
 derives it.
 
 It is no verifier of the registry: the text of a run is the target's, but a single call followed by the
@@ -110,7 +110,7 @@ def _pooled(target: Rows, proposal: Rows, draft: Draft) -> Pooled:
 
 VERIFIER = Verifier(
     "pooled-block",
-    "draftproof, docs/shaped-block.md",
+    "draftproof, docs/findings.md",
     CHAIN,
     lossless=False,
     verify=verify,

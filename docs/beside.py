@@ -1,4 +1,4 @@
-"""Fills the page of machine proofs with definitions in Python and Rocq, read from their source files."""
+"""Fills the page of proofs with definitions in Python and Rocq, read from their source files."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ ROCQ = re.compile(r"^\{\{ (\w+) \}\}$", re.MULTILINE)
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """The page with its placeholders replaced by definitions."""
-    if page.file.src_uri != "rocq.md":
+    if page.file.src_uri != "proofs.md":
         return markdown
     with_python = PYTHON.sub(lambda found: _python(*found.groups()), markdown)
     return ROCQ.sub(lambda found: _rocq(found[1]), with_python)

@@ -2,8 +2,8 @@
 
 A result has `subject`, `title`, `date`, `machine`, `commit` and `command`, and what was measured: `tables`
 (`columns` and `rows`, with a `caption`), `values` (a name and a number, a range or a text each) and `notes`.
-The page of measurements is made of all results that have a subject; on other pages the comment
-`<!-- table: NAME.json N -->` stands above the N-th table of a result.
+The page of measurements has the `summary` of every result with a subject, and its tables that are `shown`. On other
+pages the comment `<!-- table: NAME.json N -->` stands above the N-th table of a result.
 """
 
 import json
@@ -30,13 +30,14 @@ TABLE = re.compile(r"(<!-- table: (\S+) (\d+) -->\n)(?:\|.*\n)*")
 HEAD = """\
 # Measurements
 
-Made from [benchmarks/results](../benchmarks/results) by `python docs/results_tables.py --write`; a test
-checks this. Negative results stay. A command is quoted as of its commit; a script that was used once may no
-longer exist.
+One paragraph for each measurement; all its figures are in the file named after the title, in
+[benchmarks/results](../benchmarks/results). A command is quoted as of its commit; a script that was used once may no
+longer exist. Negative results stay.
 
-Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*;
-a known load is stated. Seconds are processor seconds (CPU) unless they are called wall time or of
-the clock. No GPU was used for any figure.
+Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*. Seconds
+are processor seconds unless they are called wall time or of the clock. No GPU was used for any figure.
+
+This page is made by `python docs/results_tables.py --write`.
 """
 
 
@@ -64,27 +65,26 @@ def table(columns: list[str], rows: list[list[Any]]) -> str:
     return "".join(f"| {' | '.join(map(text, line))} |\n" for line in lines)
 
 
-def section(found: dict[str, Any]) -> str:
+def section(name: str, found: dict[str, Any]) -> str:
     """A result on the page of measurements."""
     command = found["command"] and f"`{found['command']}`"
     commit = found["commit"] and f"commit {found['commit']}"
-    where = (command, found["date"], f"machine {found['machine']}", commit)
-    parts = [f"### {found['title']}\n", " · ".join(filter(None, where)) + "\n"]
+    where = (f"`{name}`", command, found["date"], f"machine {found['machine']}", commit)
+    parts = [f"### {found['title']}\n", " · ".join(filter(None, where)) + "\n", found["summary"] + "\n"]
     for each in found.get("tables", ()):
-        parts += [f"{each['caption'][0].upper()}{each['caption'][1:]}:\n"] if "caption" in each else []
-        parts.append(table(each["columns"], each["rows"]))
-    if values := found.get("values"):
-        parts.append(table(["measured", "value"], [list(pair) for pair in values.items()]))
-    return "\n".join([*parts, *(f"{note}\n" for note in found.get("notes", ()))])
+        if each.get("shown"):
+            parts += [f"{each['caption'][0].upper()}{each['caption'][1:]}:\n"] if "caption" in each else []
+            parts.append(table(each["columns"], each["rows"]))
+    return "\n".join(parts)
 
 
 def measurements() -> str:
     """The page of measurements."""
-    results = [result(path.name) for path in sorted(RESULTS.glob("*.json"))]
+    results = {path.name: result(path.name) for path in sorted(RESULTS.glob("*.json"))}
     parts = [HEAD]
     for subject in SUBJECTS:
         parts.append(f"## {subject}\n")
-        parts += [section(each) for each in results if each["subject"] == subject]
+        parts += [section(name, each) for name, each in results.items() if each["subject"] == subject]
     return "\n".join(parts)
 
 

@@ -3,7 +3,7 @@
     draftproof sweep studies/standard.toml
     python studies/figures.py results/standard --out figures
 
-The images of docs/study.md are of studies/figures.toml, in docs/images.
+The images of docs/standard-study.md are of studies/figures.toml, in docs/images.
 
 A figure shows the chosen rules, with 95 % intervals of the mean; the table has all. Verifiers whose means
 agree to 1e-9 share a row of the table.

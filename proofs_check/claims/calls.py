@@ -101,7 +101,7 @@ CLAIMS = (
     Claim(
         "shaped-block-never-behind",
         "In the long run shaped block verification emits no fewer tokens a call than block verification.",
-        "open; docs/shaped-block.md",
+        "open; docs/findings.md",
         "a chain of 2, V = 2",
         refuted_on(BEHIND, _never_behind),
         REFUTED,

@@ -25,7 +25,7 @@ IID: Sizes = "V = 2: a pair with replacement", PAIRS[1:]
 CHAINS: Sizes = "chains, (V, depth) = (2,1), (3,1), (2,2)", [*chains(2, 1, 2), (3, Chain(1))]
 GREEDY: Sizes = "n = 2 at V = 2 and 3", [(2, Greedy(PAIR)), (3, Greedy(PAIR))]
 
-SHAPED = "draftproof, docs/shaped-block.md"
+SHAPED = "draftproof, docs/findings.md"
 BY_CELLS: tuple[tuple[str, str, str, float, Sizes], ...] = (
     ("sampling-match", "Sampling-match", "kwon2023vllm, drafts without probabilities", 2, CHAINS),
     ("hu-greedy", "The greedy draft's rule", "hu2025towards, greedy draft", 4, GREEDY),

@@ -226,7 +226,7 @@ CLAIMS = (
         "shaped-block-every-size",
         ("shaped-block",),
         "Shaped block verification is lossless with the row that it leaves behind.",
-        "draftproof, docs/shaped-block.md",
+        "draftproof, docs/findings.md",
         "every chain",
         40,
     ),
@@ -286,7 +286,7 @@ CLAIMS = (
         ("shaped-block", "block"),
         PREFIX,
         "A call of shaped block verification keeps what block verification does.",
-        "draftproof, docs/shaped-block.md",
+        "draftproof, docs/findings.md",
     ),
     *argued(),
 )

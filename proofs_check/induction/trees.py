@@ -62,7 +62,7 @@ THEOREMS = (
     Theorem(
         key="layered-lossless",
         statement="Layered transport is lossless, whatever its plan.",
-        source="draftproof, docs/layered.md",
+        source="draftproof, docs/findings.md",
         scope="every tree, chain and set of paths",
         verifiers=("layered", "layered-leaves"),
         assumed=(

@@ -1,4 +1,4 @@
-(** The lift of any valid single-step rule to trees, from leaf to root, is lossless (docs/layered.md).
+(** The lift of any valid single-step rule to trees, from leaf to root, is lossless (docs/findings.md).
 
     A rule gives every drawn child a mass of its own and leaves a rest of the row that it was given.  It is valid
     if what a token gets on average and the rest together are the row.  Siblings may be drawn in any way. *)

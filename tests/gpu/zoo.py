@@ -4,8 +4,10 @@ Run as `python -m tests.gpu.zoo` to print docs/architectures.md, with `--write` 
 see what the engine makes of these.
 """
 
+import re
 import sys
 import warnings
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from copy import deepcopy
@@ -36,8 +38,8 @@ HEADING = """# Architectures
 
 {}, transformers {}: {} small networks with random weights, made by `python -m tests.gpu.zoo --write`.
 
-Each was read by the [row test](gpu.md#the-row-test) and, if it passed, decoded greedily with chains, trees,
-merged paths and top-k trees, as far as its way of reading allows. The texts, {:,} in all, are those of
+Each was read by the [row test](real-models.md#the-row-test) and, if it passed, decoded greedily with chains,
+trees, merged paths and top-k trees, as far as its way of reading allows. The texts, {:,} in all, are those of
 transformers' own `generate` (without a cache where each pass reads the whole text); they cross attention
 windows of 24 tokens and end at different times. They are transformers' own again with each sampling
 parameter, on chains and trees; {:,} of these texts are changed by their parameter:
@@ -168,8 +170,11 @@ def page(entries: Sequence[Entry]) -> str:
         if reads == "trees":
             lines += [", ".join(f"`{each.name}`" for each in told[reads]) + ".", ""]
             continue
-        lines += ["| architecture | class | why |", "| --- | --- | --- |"]
-        lines += [f"| `{each.name}` | `{each.kind}` | {escaped(each.why)} |" for each in told[reads]]
+        reasons = defaultdict[str, list[str]](list)
+        for each in told[reads]:
+            reason, detail = reasoned(each.why)
+            reasons[reason].append(f"`{each.name}` ({detail})")
+        lines += [f"* {reason}: {', '.join(found)}." for reason, found in sorted(reasons.items())]
         lines += [""]
     lines += [
         f"Not made small, most of them with parts for images or audio: {', '.join(sorted(LEFT_OUT))}.",
@@ -178,9 +183,20 @@ def page(entries: Sequence[Entry]) -> str:
     return "\n".join(lines)
 
 
-def escaped(text: str) -> str:
-    """As a cell of a table."""
-    return text.replace("|", "\\|").replace("<", "&lt;")
+def reasoned(why: str) -> tuple[str, str]:
+    """The kind of a reason why a network reads no trees, or nothing, and what is particular to this network.
+
+    >>> reasoned("with tree:2x2, log-probabilities are up to 5.5e+00 away from those of plain passes")
+    ('log-probabilities differ from those of plain passes, by at most', '5.5')
+    >>> reasoned("layers of type conv cannot take back rejected tokens")
+    ('layers that cannot take back rejected tokens', 'conv')
+    """
+    if off := re.search(r"up to (\S+) away", why):
+        return "log-probabilities differ from those of plain passes, by at most", f"{float(off[1]):.2g}"
+    if layers := re.search(r"layers of type (.+) cannot take back", why):
+        return "layers that cannot take back rejected tokens", layers[1]
+    failure = re.search(r"a pass fails: (\w+)", why)
+    return "a pass fails", failure[1] if failure else why
 
 
 def main(given: Sequence[str]) -> None:

@@ -123,7 +123,7 @@ def shared(v: Node, given: dict[int, Number]) -> Iterator[tuple[Node, Number]]:
 
 VERIFIER = Verifier(
     "layered",
-    "draftproof, docs/layered.md",
+    "draftproof, docs/findings.md",
     (*CHAIN, *TREES, *PATHS),
     lossless=True,
     verify=verify,

@@ -23,7 +23,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 VERIFIER = Verifier(
     "layered-leaves",
-    "draftproof, docs/layered.md",
+    "draftproof, docs/findings.md",
     (*CHAIN, *TREES, *PATHS),
     lossless=True,
     verify=verify,

@@ -44,7 +44,7 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop
 
 VERIFIER = Verifier(
     "lifted",
-    "draftproof, docs/layered.md: the lift of optimal transport, after weng2025traversal",
+    "draftproof, docs/findings.md: the lift of optimal transport, after weng2025traversal",
     (*CHAIN, *TREES, *PATHS),
     lossless=True,
     verify=verify,

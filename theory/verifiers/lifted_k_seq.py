@@ -65,7 +65,7 @@ def carried(t: Row, q: Row, k: int) -> tuple[list[tuple[Row, Row]], Row]:
 
 VERIFIER = Verifier(
     "lifted-k-seq",
-    "draftproof, docs/layered.md: the lift of sun2023spectr, Algorithm 2",
+    "draftproof, docs/findings.md: the lift of sun2023spectr, Algorithm 2",
     (*CHAIN, "tree with replacement"),
     lossless=True,
     verify=verify,

@@ -40,7 +40,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 VERIFIER = Verifier(
     "shaped-block",
-    "draftproof, docs/shaped-block.md",
+    "draftproof, docs/findings.md",
     CHAIN,
     lossless=True,
     verify=verify,

@@ -34,7 +34,7 @@ def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
 
 VERIFIER = Verifier(
     "shaped-priority",
-    "draftproof, docs/shaped-block.md",
+    "draftproof, docs/findings.md",
     ("tree with replacement",),
     lossless=True,
     verify=verify,

@@ -26,7 +26,7 @@ def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
 
 VERIFIER = Verifier(
     "shaped-recursive",
-    "draftproof, docs/shaped-block.md",
+    "draftproof, docs/findings.md",
     TREES,
     lossless=True,
     verify=verify,

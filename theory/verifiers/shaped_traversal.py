@@ -23,7 +23,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 VERIFIER = Verifier(
     "shaped-traversal",
-    "draftproof, docs/shaped-block.md",
+    "draftproof, docs/findings.md",
     TREES,
     lossless=True,
     verify=verify,

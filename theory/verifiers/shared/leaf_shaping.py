@@ -1,6 +1,6 @@
 """Leaf shaping: which row follows a drafted word, after it was accepted whole and in all other ways.
 
-docs/shaped-block.md derives it.
+docs/findings.md derives it.
 """
 
 from collections.abc import Callable, Iterator
