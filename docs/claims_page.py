@@ -28,7 +28,7 @@ registry (`python docs/claims_page.py > docs/claims.md`); a test fails when it i
 | code run | the verifier's own code, at every size |
 | sign cells | the code that the claim is about was run on symbols |
 | exact instances | that code was run on rational instances |
-| Rocq | Coq checked a proof of a program that is compared with the code ([machine proofs](proofs.md#3-machine-proofs-in-rocq)) |
+| Rocq | Coq checked a proof of a program that is compared with the code ([proofs](proofs.md)) |
 | argument | nothing was run |
 
 Seconds are CPU seconds on a 2-core x86-64 virtual machine, rounded up.

@@ -2,8 +2,8 @@
 
 A result has `subject`, `title`, `date`, `machine`, `commit` and `command`, and what was measured: `tables`
 (`columns` and `rows`, with a `caption`), `values` (a name and a number, a range or a text each) and `notes`.
-The page of measurements has the `summary` of every result with a subject, and its tables that are `shown`. On other
-pages the comment `<!-- table: NAME.json N -->` stands above the N-th table of a result.
+The page of measurements has the `summary` of every result with a subject, and its tables that are `shown`. On
+other pages the comment `<!-- table: NAME.json N -->` stands above the N-th table of a result.
 """
 
 import json
@@ -31,11 +31,11 @@ HEAD = """\
 # Measurements
 
 One paragraph for each measurement; all its figures are in the file named after the title, in
-[benchmarks/results](../benchmarks/results). A command is quoted as of its commit; a script that was used once may no
-longer exist. Negative results stay.
+[benchmarks/results](../benchmarks/results). A command is quoted as of its commit; a script that was used once
+may no longer exist. Negative results stay.
 
-Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*. Seconds
-are processor seconds unless they are called wall time or of the clock. No GPU was used for any figure.
+Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*.
+Seconds are processor seconds unless they are called wall time or of the clock. No GPU was used for any figure.
 
 This page is made by `python docs/results_tables.py --write`.
 """

@@ -1,6 +1,6 @@
 """Upper bounds on Pr(tau >= l) that hold for every verifier, computed from single drafts.
 
-They are exact on chains and deterministic trees, unbiased estimates on sampled trees (see docs/real-models.md).
+They are exact on chains and deterministic trees, unbiased estimates on sampled trees (docs/real-models.md).
 Draws without replacement are the order in which independent exponential times with rates q arrive. Let Q be
 the mass outside a set, c_j(t) the probability that exactly j of the set have arrived by t. Then
 
