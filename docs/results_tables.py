@@ -35,7 +35,7 @@ One paragraph for each measurement; all its figures are in the file named after 
 may no longer exist. Negative results stay.
 
 Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*.
-Seconds are processor seconds unless they are called wall time or of the clock. No GPU was used for any figure.
+Seconds are processor seconds unless they are called wall time or of the clock. No GPU was used.
 
 This page is made by `python docs/results_tables.py --write`.
 """
