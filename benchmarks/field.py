@@ -36,7 +36,7 @@ class Row(NamedTuple):
         file = f"studies/field/{self.name}.py"
         if self.rest.startswith(":"):
             function, *options = self.rest.split()
-            return ["-m", "draftproof", "audit", file + function, *options]
+            return ["draftproof.py", "audit", file + function, *options]
         return [file, *self.rest.split()]
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.lanes import Lanes, measure
-from draftproof.simulators.support.make import prefixes
+from draftproof.simulators.support.make import prefixes, weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import exact
+from draftproof.theory.rows import Row
 from draftproof.theory.table import Table
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
@@ -34,13 +34,11 @@ def many(vocab: int, depth: int, count: int) -> Lanes:
     return Lanes(Table(vocab, rows(depth)), Table(vocab, rows(depth - 1)), Chain(depth))
 
 
-def single(whole: Lanes, lane: int, number: Callable[[float], object]) -> Instance:
-    """One lane as a separate instance."""
+def single(whole: Lanes, lane: int, made: Callable[[list[float]], Row]) -> Instance:
+    """One lane as a separate instance, whose rows are `made` from its floats."""
 
     def table(lanes: Table) -> Table:
-        return Table(
-            lanes.vocab, {prefix: tuple(map(number, row[:, lane].tolist())) for prefix, row in lanes.given()}
-        )
+        return Table(lanes.vocab, {prefix: made(row[:, lane].tolist()) for prefix, row in lanes.given()})
 
     return Instance(table(whole.target), table(whole.proposal), whole.draft)
 
@@ -54,9 +52,9 @@ def seconds_each(instances: list[Instance], verifier: Verifier) -> float:
     return (perf_counter() - started) / len(instances)
 
 
-def rational(value: float) -> object:
-    """The nearest rational with denominator 1000, as a person would write it, instead of 53 bits."""
-    return exact(f"{round(value * 1000)}/1000")
+def rational(row: list[float]) -> Row:
+    """Rationals near a row, in thousandths as a person would write them, divided by their sum."""
+    return weighted([round(value * 1000) for value in row])
 
 
 def main() -> None:
@@ -68,7 +66,7 @@ def main() -> None:
     parser.add_argument("--lanes", type=int, default=65536)
     arguments = parser.parse_args()
     whole = many(arguments.vocab, arguments.depth, arguments.lanes)
-    floats = [single(whole, lane, float) for lane in range(200)]
+    floats = [single(whole, lane, tuple) for lane in range(200)]
     exacts = [single(whole, lane, rational) for lane in range(100)]
     print(f"V={arguments.vocab} gamma={arguments.depth}, {arguments.lanes:,} lanes")
     heads = ("lanes us", "float us", "exact us", "float/lanes", "exact/float")

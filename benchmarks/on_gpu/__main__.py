@@ -9,9 +9,8 @@ ends within 600 s. Stages, and the parts that they are in:
     kernels    1, 3   time of verification at V = 131,072, also of other packages; other sizes; the whole grid
     verify     1      draftproof gpu verify: torch and the compiled kernels against the exact engine
     sanitizer  1, 3   compute-sanitizer on one small launch of each kernel
-    tests      1, 3   the tests of tests/gpu, compiled on the GPU
-    train      2, 3   draftproof gpu train --preset gpu; interrupted training is continued; the pair is packed
-    bench      2, 3   draftproof gpu bench on that pair: chains and trees
+    tests      1, 2   the tests of tests/gpu, compiled on the GPU
+    bench      2, 3   draftproof gpu bench on the pair of --model: chains and trees
     validate   3      draftproof gpu validate on that pair
 
 Every command runs in a separate process with a time limit. At the limit the process first gets Ctrl-C, so
@@ -19,11 +18,10 @@ that finished measurements are kept. The limits add up to the budget: with less,
 are shortened, then dropped, which is said first; time that a command leaves goes to the next ones. A
 command that needs a package or program that is missing is left out, in one line.
 
-FOLDER gets seven files at most: results.json, rewritten after each command; run.log; report.md: the
-requirements, the measurements, and whether they hold; and the packed pair, pair.0 to pair.3
-(`python -m benchmarks.on_gpu.pack --join FOLDER PAIR` unpacks it). --report [OTHER ...] runs nothing: it
-takes the results of other folders into FOLDER and rewrites report.md. Without a GPU (also with --device cpu)
-a small version of every stage runs as a test, and no figure counts.
+FOLDER gets three files: results.json, rewritten after each command; run.log; and report.md: the requirements,
+the measurements, and whether they hold. --report [OTHER ...] runs nothing: it takes the results of other
+folders into FOLDER and rewrites report.md. Without a GPU (also with --device cpu) a small version of every
+stage runs as a test, and no figure counts.
 """
 
 import argparse
@@ -38,12 +36,9 @@ from benchmarks.on_gpu import machine
 from benchmarks.on_gpu.budget import CALL, RESERVE, carried_out, forecast
 from benchmarks.on_gpu.report import report
 from benchmarks.on_gpu.runs import Results, Run, documents, written
-from benchmarks.on_gpu.stages import MODEL, PARTS, STAGES, finished, parts
+from benchmarks.on_gpu.stages import MODEL, PARTS, STAGES, parts
 
 INTERRUPTED = 130
-
-PAIR = machine.ROOT / "build" / "pair"
-"""The folder of the trained pair: git ignores it, and it is too large for the results."""
 
 
 def main() -> int:
@@ -55,13 +50,7 @@ def main() -> int:
     )
     parser.add_argument("stages", nargs="*", metavar="STAGE", help="stages to run [default: all]")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where results go")
-    parser.add_argument(
-        "--pair",
-        type=Path,
-        default=PAIR,
-        metavar="FOLDER",
-        help="folder of the trained pair [default: build/pair]",
-    )
+    parser.add_argument("--model", default="shipped", help="target of the stages bench and validate")
     numbers = [f"{number}/{PARTS}" for number in range(1, PARTS + 1)]
     parser.add_argument("--part", choices=numbers, help="run one part")
     parser.add_argument(
@@ -112,15 +101,14 @@ def _run(options: argparse.Namespace, call: float, started: float) -> None:
     if not found["gpu"]:
         why = f" ({found['error']})" if found.get("error") else ""
         print(f"no GPU is used{why}: a small version of every stage runs, no figure counts", file=sys.stderr)
-    results, pair = Results(options.out, found, small), options.pair.resolve()
+    results = Results(options.out, found, small)
 
     def ready(run: Run) -> Run:
-        model = str(pair) if finished(pair) and not small else "shipped"
-        command = [model if part == MODEL else part for part in run.command]
+        command = [options.model if part == MODEL else part for part in run.command]
         return replace(run, command=command, otherwise=run.otherwise and ready(run.otherwise))
 
     for part in range(PARTS):
-        planned = parts(small, pair, options.out.resolve(), results.before)
+        planned = parts(small)
         if options.stages:
             every = {(run.stage, run.name): run for each in planned for run in each}
             planned = [[run for name in options.stages for run in every.values() if run.stage == name]]

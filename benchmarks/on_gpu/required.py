@@ -10,9 +10,6 @@ from benchmarks.on_gpu.timing import timing
 
 EXTREMES = "tests/gpu/kernels/test_extremes.py"
 
-LIMIT = 480
-"""Seconds in which the pair is to be trained."""
-
 
 def figures(found: Mapping[str, dict[str, Any]]) -> list[Figure]:
     """The figures in the order of the stages, including those that were not measured."""
@@ -21,7 +18,6 @@ def figures(found: Mapping[str, dict[str, Any]]) -> list[Figure]:
         *_verify(found),
         *_sanitizer(found),
         *_tests(found),
-        *_train(found),
         *decoding(found),
     ]
 
@@ -76,19 +72,3 @@ def _passed(required: str, done: list[dict[str, Any] | None], counts: list[dict[
         said += "".join(f"; {name}" for name in failed[:5]) + " ..." * (len(failed) > 5)
     complete = all(each and each["complete"] for each in done)
     return Figure("tests", required, *settled(said, not bad and total["PASSED"] > 0, complete))
-
-
-def _train(found: Mapping[str, Any]) -> Iterator[Figure]:
-    last = next((run for run in runs(found, "train") if run["name"] == "pair"), None)
-    required = f"a pair of tens of millions of parameters is trained in less than {LIMIT} s"
-    if last is None or last["status"] is None:
-        yield Figure("train", required)
-    elif last["answer"] is None:
-        yield Figure("train", required, f"not finished in {last['seconds']:.0f} s", False)
-    else:
-        counted = last["answer"]["parameters"]["target"]
-        said = f"{last['seconds']:.0f} s, target of {counted / 1e6:.1f} million parameters"
-        if last["answer"]["seconds"] == 0:
-            yield Figure("train", required, "was trained before, not now")
-        else:
-            yield Figure("train", required, said, last["seconds"] < LIMIT and counted >= 1e7)

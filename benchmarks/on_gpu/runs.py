@@ -43,8 +43,6 @@ class Run:
     read: Callable[[str], Any] = json.loads
     needs: tuple[str, ...] = ()
     """Modules and programs without which the command is left out."""
-    before: float = 0.0
-    """Seconds that earlier runs spent on the work that this run continues."""
     otherwise: "Run | None" = None
     """The run that replaces this one if it fails."""
 
@@ -70,14 +68,6 @@ class Results:
 
     def __post_init__(self) -> None:
         self.stages = documents(self.out)
-
-    @property
-    def before(self) -> float:
-        """Seconds of training so far, if it was stopped; 0 if it was finished or has not begun."""
-        known = self.stages.get("train", {"runs": []})
-        done = [run for run in known["runs"] if run["name"] == "pair" and run["status"] is not None]
-        unfinished = done and not done[-1]["answer"] and known["small"] == self.small
-        return done[-1]["seconds"] if unfinished else 0.0
 
     def add(self, run: Run, seconds: Callable[[], float]) -> None:
         """Runs a command and saves its result; if it fails, also runs its replacement.
@@ -108,7 +98,7 @@ class Results:
         if log.stat().st_size > LOG:
             log.write_bytes(log.read_bytes()[-LOG:])
         print(f"  exit status {status}, {taken:.1f} s{', stopped' * stopped}", file=sys.stderr, flush=True)
-        about = {"status": status, "seconds": round(run.before + taken, 1), "stopped": stopped}
+        about = {"status": status, "seconds": round(taken, 1), "stopped": stopped}
         self._keep(run, about | {"answer": answer})
         if interrupted:
             raise KeyboardInterrupt

@@ -5,18 +5,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from benchmarks.on_gpu.runs import Run
 
-STAGES = "kernels", "verify", "sanitizer", "tests", "train", "bench", "validate"
+STAGES = "kernels", "verify", "sanitizer", "tests", "bench", "validate"
 
 PARTS = 3
 """Number of calls."""
 
 MODEL = "{model}"
-"""Stands in a command for the trained pair, which may not be there yet when the command is planned."""
+"""Stands in a command for the pair of models."""
 
 BESIDE = "chain without graphs"
 """Measured only to show the gain from graphs; it counts for no figure."""
@@ -38,22 +37,13 @@ SUMMARY = re.compile(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+) ", re.MULTILINE)
 """The last line of compute-sanitizer."""
 
 
-def parts(small: bool, pair: Path, out: Path, before: float = 0.0) -> list[list[Run]]:
-    """The commands of each call; `before` is the seconds that an unfinished training run has already taken.
-
-    Training that was stopped in the second call is continued in the third.
-    """
-    return _small(pair, out) if small else _whole(pair, out, before if (pair / "work").is_dir() else 0.0)
+def parts(small: bool) -> list[list[Run]]:
+    """The commands of each call."""
+    return _small() if small else _whole()
 
 
-def finished(pair: Path) -> bool:
-    """Whether the pair in that folder is trained."""
-    return (pair / "train.json").is_file() and not (pair / "work").is_dir()
-
-
-def _whole(pair: Path, out: Path, before: float) -> list[list[Run]]:
+def _whole() -> list[list[Run]]:
     size = ("--vocab", "131072", "--gamma", "8")
-    train = [] if finished(pair) else [_train(pair, 470, "gpu", least=60, before=before)]
     return [
         [
             _kernels("chain, B = 64", 55, "--draft", "chain", *size, "--batch", "64"),
@@ -65,34 +55,28 @@ def _whole(pair: Path, out: Path, before: float) -> list[list[Run]]:
             _tuning(80),
         ],
         [
-            *train,
-            _pack(pair, out, 30),
             _decoding("chain:4", 60, 3, "--draft", "chain:4", verifiers="token block"),
-        ],
-        [
-            *train,
             _decoding("tree", 60, 4, "--draft", "tree:2x3", verifiers="rrs traversal"),
             _decoding("chain:8", 60, 4, "--draft", "chain:8", verifiers="token block"),
+            _tests("the rest", 160, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
+        ],
+        [
             _validation(130),
             _decoding(
                 "features", 50, 3, "--draft", "chain:4", "--drafter", "features", verifiers="token block"
             ),
             _decoding("top-k", 40, 3, "--draft", "top-k:4x4x16", verifiers="one-hot"),
-            _pack(pair, out, 20),
             _sanitizer("racecheck", 40),
             _kernels("grid", 50, least=20),
             _decoding(BESIDE, 50, 1, "--draft", "chain:4", "--no-graphs", verifiers="block"),
             _decoding("colder", 60, 2, "--draft", "chain:4", verifiers="token block", heats="0.2 0.6"),
-            _tests("the rest", 160, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
         ],
     ]
 
 
-def _small(pair: Path, out: Path) -> list[list[Run]]:
-    pair = pair.with_name(pair.name + "-small")
+def _small() -> list[list[Run]]:
     size = ("--vocab", "256", "--gamma", "8")
     few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2", "--no-faulty")
-    train = [] if finished(pair) else [_train(pair, 300, "tiny", small=True)]
     return [
         [
             _kernels("chain, B = 64", 70, "--draft", "chain", *size, "--batch", "4"),
@@ -103,9 +87,10 @@ def _small(pair: Path, out: Path) -> list[list[Run]]:
             _tests("kernels", 80, "tests/gpu/kernels/test_extremes.py", "-k", "one_token or names_rows"),
             _tuning(60),
         ],
-        [*train, _pack(pair, out, 30)],
         [
             _decoding("tree", 100, 2, "--draft", "tree:2x2", verifiers="rrs traversal", tokens=(1, 16)),
+        ],
+        [
             _decoding("chain:4", 100, 2, "--draft", "chain:4", verifiers="token block", tokens=(1, 16)),
             _validation(120, *few, "--draft", "chain:2", "--verifier", "block"),
             _sanitizer("racecheck", 60),
@@ -122,20 +107,14 @@ def _gpu(
     small: bool = False,
     least: float = 10.0,
     needs: Sequence[str] = (),
-    before: float = 0.0,
 ) -> Run:
     command = [sys.executable, "-m", "benchmarks.on_gpu.command", *(["--small"] if small else [])]
     wanted = (*COMMANDS, *needs)
-    return Run(stage, name, [*command, *arguments, "--json"], limit, least, needs=wanted, before=before)
+    return Run(stage, name, [*command, *arguments, "--json"], limit, least, needs=wanted)
 
 
 def _kernels(name: str, limit: float, *arguments: str, least: float = 15.0) -> Run:
     return _gpu("kernels", name, limit, "bench", *arguments, least=least)
-
-
-def _train(pair: Path, limit: float, preset: str, **about: Any) -> Run:
-    arguments = ("train", str(pair), "--preset", preset)
-    return _gpu("train", "pair", limit, *arguments, needs=("transformers", "tokenizers"), **about)
 
 
 def _decoding(
@@ -165,10 +144,6 @@ def _validation(limit: float, *arguments: str) -> Run:
 
 def _plain(run: Run) -> Run:
     return replace(run, command=[*run.command, "--no-graphs"])
-
-
-def _pack(pair: Path, out: Path, limit: float) -> Run:
-    return Run("train", "pack", [sys.executable, "-m", "benchmarks.on_gpu.pack", str(pair), str(out)], limit)
 
 
 def _tuning(limit: float) -> Run:

@@ -21,7 +21,7 @@ def small():
 
 @pytest.fixture
 def claimed(small):
-    """The same as if it had been measured on a GPU, with compiled kernels and a pair trained there."""
+    """The same as if it had been measured on a GPU, with compiled kernels and a pair of its own."""
     found = deepcopy(small)
     for document in found.values():
         document["machine"] |= {"gpu": True, "name": "a GPU"}
@@ -192,17 +192,6 @@ def test_tests(claimed):
     assert figure(claimed, "tests/gpu pass").holds is False
 
 
-def test_training(claimed):
-    run = next(run for run in claimed["train"]["runs"] if run["name"] == "pair")
-    assert figure(claimed, "is trained").holds is False  # too small a pair
-    run["answer"]["parameters"]["target"] = 30_000_000
-    for seconds, holds in ((479.9, True), (480.0, False)):
-        run["seconds"] = seconds
-        assert figure(claimed, "is trained").holds is holds
-    run["answer"] = None
-    assert figure(claimed, "is trained").holds is False
-
-
 def test_decoding(claimed):
     cells = [cell for each in answers(claimed, "bench").values() for cell in each["cells"] if "steps" in cell]
     for cell in cells:
@@ -252,5 +241,4 @@ def test_a_command_that_gave_nothing_is_not_measured(claimed):
     for document in claimed.values():
         for run in document["runs"]:
             run["answer"] = None
-    unmeasured = [row for row in lines(claimed) if row[0] != "train"]
-    assert {row[3] for row in unmeasured} == {"not measured"}
+    assert {row[3] for row in lines(claimed)} == {"not measured"}

@@ -1,7 +1,6 @@
 """Commands under a time limit: whatever they do, the folder has what was said until then."""
 
 import json
-from dataclasses import replace
 
 import click
 import pytest
@@ -104,25 +103,6 @@ def test_a_later_call_continues_the_file(tmp_path):
     assert [run["name"] for run in kept(tmp_path)] == ["three"]  # small figures never stand beside whole ones
 
 
-def test_seconds_of_unfinished_training_are_counted(tmp_path):
-    pair = tmp_path / "pair"
-    (pair / "work").mkdir(parents=True)
-    one = replace(shell("pair", "exit 1"), stage="train")
-    assert results(tmp_path).before == 0
-    results(tmp_path).add(replace(one, before=100), left(20))
-    assert results(tmp_path).before >= 100
-    results(tmp_path).add(one, left(0))
-    assert results(tmp_path).before >= 100
-    assert results(tmp_path, small=True).before == 0
-    training = [run for part in parts(False, pair, tmp_path, 100) for run in part if run.name == "pair"]
-    assert [run.before for run in training] == [100, 100]
-    results(tmp_path).add(replace(one, command=["echo", '{"seconds": 1}']), left(20))
-    assert results(tmp_path).before == 0
-    (pair / "work").rmdir()
-    (pair / "train.json").write_text("{}")
-    assert not [run for part in parts(False, pair, tmp_path) for run in part if run.name == "pair"]
-
-
 def test_what_pytest_prints_is_counted():
     assert counted(TEXT) == {
         "outcomes": {"PASSED": 1, "SKIPPED": 1, "FAILED": 1},
@@ -146,10 +126,10 @@ def test_what_compute_sanitizer_prints_is_counted():
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_every_command_is_one_that_draftproof_takes(small, tmp_path):
+def test_every_command_is_one_that_draftproof_takes(small):
     pytest.importorskip("torch")  # --no-graphs is carried out when it is read
     parsed = 0
-    every = [run for part in parts(small, tmp_path / "pair", tmp_path) for run in part]
+    every = [run for part in parts(small) for run in part]
     for run in every + [run.otherwise for run in every if run.otherwise]:
         _, found, arguments = " ".join(run.command).partition("benchmarks.on_gpu.command ")
         if found:
@@ -158,4 +138,4 @@ def test_every_command_is_one_that_draftproof_takes(small, tmp_path):
             command = gpu.get_command(click.Context(gpu), name)
             assert command.make_context(name, options).params["as_json"]
             parsed += 1
-    assert parsed >= 8
+    assert parsed >= 6

@@ -26,7 +26,7 @@ def run(*arguments):
 @pytest.mark.skipif(not find_spec("transformers") or not find_spec("triton"), reason="needs the extra gpu")
 def test_every_stage_runs_in_its_small_version(tmp_path):
     out = tmp_path / "out"
-    done = run("--device", "cpu", "--out", out, "--pair", tmp_path / "pair")
+    done = run("--device", "cpu", "--out", out)
     assert done.returncode == 0, done.stderr
     log = (out / "run.log").read_text()
     assert "Traceback" not in log
@@ -37,7 +37,7 @@ def test_every_stage_runs_in_its_small_version(tmp_path):
         for each in document["runs"]:
             fine = each["status"] == 0 and each["answer"]
             assert each["stopped"] or fine or each["why"].startswith("lacks"), (each, log)
-    assert {path.name for path in out.iterdir()} == {"results.json", "run.log", "report.md", "pair.0"}
+    assert {path.name for path in out.iterdir()} == {"results.json", "run.log", "report.md"}
     page = (out / "report.md").read_text()
     assert done.stdout == page + "\n"
     assert "| yes |" not in page
@@ -53,7 +53,7 @@ def test_the_report_alone(tmp_path):
 
 
 def test_what_came_back_in_several_folders_is_taken_together(tmp_path):
-    for number, stages in enumerate((("train", "bench"), ("bench",))):
+    for number, stages in enumerate((("verify", "bench"), ("bench",))):
         (tmp_path / str(number)).mkdir()
         each = BEFORE | {"name": f"call {number}", "answer": None}
         found = {stage: {"stage": stage, "small": True, "runs": [each], **ABOUT} for stage in stages}
@@ -63,7 +63,7 @@ def test_what_came_back_in_several_folders_is_taken_together(tmp_path):
         assert done.returncode == 0, done.stderr
         found = json.loads((tmp_path / "all" / "results.json").read_text())
         names = {stage: [each["name"] for each in document["runs"]] for stage, document in found.items()}
-        assert names == {"train": ["call 0"], "bench": ["call 0", "call 1"]}
+        assert names == {"verify": ["call 0"], "bench": ["call 0", "call 1"]}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def running(process: subprocess.Popen) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_from_outside_the_report_is_written(sent, tmp_path):
-    known = {"train": {"small": True, "runs": [BEFORE], **ABOUT}}
+    known = {"verify": {"small": True, "runs": [BEFORE], **ABOUT}}
     (tmp_path / "results.json").write_text(json.dumps(known))
     arguments = ["sanitizer", "tests", "--device", "cpu", "--out", tmp_path]
     child = subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -104,5 +104,5 @@ def test_stopped_from_outside_the_report_is_written(sent, tmp_path):
     assert child.returncode == 130
     assert "## What was run" in out
     found = json.loads((tmp_path / "results.json").read_text())
-    assert found["train"] == known["train"]
+    assert found["verify"] == known["verify"]
     assert not found["tests"]["runs"][0]["stopped"]

@@ -1,4 +1,4 @@
-"""The C++ program of docs/other-languages.md, compiled; tests and benchmarks/audit.py use it."""
+"""The C++ program of docs/other-languages.md, compiled."""
 
 import re
 import shutil
