@@ -31,8 +31,8 @@ HEAD = """\
 # Measurements
 
 One paragraph for each measurement; all its figures are in the file named after the title, in
-[benchmarks/results](../benchmarks/results). A command is quoted as of its commit; a script that was used once
-may no longer exist. Negative results stay.
+[benchmarks/results](../benchmarks/results). A command is quoted as of its commit; a script that has left
+since runs in a checkout of that commit. Negative results stay.
 
 Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*.
 Seconds are processor seconds unless they are called wall time or of the clock. No GPU was used.
