@@ -1,21 +1,19 @@
 """The layout of the package: `draftproof/` links to draftproof.py and to the four folders beside it.
 
-A wheel contains the files themselves. An editable install puts `build/package` on the path, which holds one
-link, to `draftproof/`, so that the folders' bare names (theory, gpu, tests, ...) stay out of the environment.
+A wheel contains the files that the links lead to, and the examples of the documentation. An editable install
+puts `build/package` on the path, which holds one link, to `draftproof/`, so that the folders' bare names (theory,
+gpu, tests, ...) stay out of the environment.
 """
 
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LAYOUT = {"draftproof.py": "__init__.py", "py.typed": "py.typed"} | {
-    folder: folder for folder in ("theory", "simulators", "proofs_check", "gpu")
-}
 EXAMPLES = "docs/*.json"  # instances that the documentation names; `simulators/support/files.py` finds them
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Puts the files of a wheel where they belong; for an editable install, makes the link."""
+    """Adds the examples to a wheel; for an editable install, makes the link."""
 
     def initialize(self, version: str, build_data: dict) -> None:
         root = Path(self.root)
@@ -23,8 +21,8 @@ class CustomBuildHook(BuildHookInterface):
             link(root, root / "build" / "package")
         elif self.target_name == "wheel":
             build_data["force_include"] |= {
-                str(root / source): f"draftproof/{place}" for source, place in LAYOUT.items()
-            } | {str(path): f"draftproof/docs/{path.name}" for path in root.glob(EXAMPLES)}
+                str(path): f"draftproof/docs/{path.name}" for path in root.glob(EXAMPLES)
+            }
 
 
 def link(root: Path, folder: Path) -> None:

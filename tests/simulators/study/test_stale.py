@@ -86,17 +86,17 @@ class Bench:
     """A copy of the package with a sweep, and a process that runs commands on them."""
 
     def __init__(self, folder: Path):
-        self.folder, self.package = folder, folder / "package"
+        self.folder, self.package = folder, folder / "package" / "draftproof"
         skipped = shutil.ignore_patterns("__pycache__")
         for each in ("theory", "simulators", "proofs_check"):
             shutil.copytree(CLONE / each, self.package / each, ignore=skipped)
-        shutil.copy(CLONE / "draftproof.py", self.package)
+        shutil.copy(CLONE / "draftproof.py", self.package / "__init__.py")
         for name, text in FILES.items():
             (folder / name).write_text(text)
         self.process = subprocess.Popen(
             [sys.executable, "-c", COMMANDS],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(self.package), "PYTHONDONTWRITEBYTECODE": ""},
+            env={**os.environ, "PYTHONPATH": str(self.package.parent), "PYTHONDONTWRITEBYTECODE": ""},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -143,7 +143,7 @@ def test_what_was_edited_and_nothing_else_is_computed_again(bench):
         assert line(first, "prove", name)["verdicts"] == {"proved": 1}
     assert line(first, "audit", "mine.py:verify")["verdicts"] == {"lossless": 3}
 
-    bench.edit("package/theory/verifiers/token.py", "share(p[x], q[x])", "share(p[x] * p[x], q[x])")
+    bench.edit("package/draftproof/theory/verifiers/token.py", "share(p[x], q[x])", "share(p[x] * p[x], q[x])")
     bench.edit("kept.py", "share(p, q)", "share(p * p, q)")  # which own.py imports
     bench.edit("ratio.py", "min(1.0, p / q)", "1.0")  # which mine.py imports
     again = bench.sweep()

@@ -1,0 +1,1 @@
+../draftproof.py
