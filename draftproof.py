@@ -3,15 +3,16 @@
     import draftproof as dp
     dp.assert_lossless(verify)
 
-The four folders beside this file are its subpackages: `draftproof.theory`, `draftproof.simulators`,
-`draftproof.proofs_check` and `draftproof.gpu`. The public names and the commands are imported when they
-are first used, so that `import draftproof` costs nothing. This file holds no logic.
+The four folders beside this file are its subpackages, through the links in `draftproof/`:
+`draftproof.theory`, `draftproof.simulators`, `draftproof.proofs_check` and `draftproof.gpu`. The public names
+and the commands are imported when they are first used, so that `import draftproof` costs nothing. This file
+holds no logic.
 """
 
 import signal
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import click
@@ -77,16 +78,18 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'draftproof' has no attribute {name!r}")
-    module, _, attribute = _WHERE[name].partition(":")
-    value = globals()[name] = getattr(import_module(f"draftproof.{module}"), attribute)
-    return value
+if not TYPE_CHECKING:  # type checkers read the imports above, and so know every name and which do not exist
+
+    def __getattr__(name: str):
+        if name not in _WHERE:
+            raise AttributeError(f"module 'draftproof' has no attribute {name!r}")
+        module, _, attribute = _WHERE[name].partition(":")
+        value = globals()[name] = getattr(import_module(f"draftproof.{module}"), attribute)
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    return __all__
 
 
 _COMMANDS = {

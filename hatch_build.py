@@ -1,8 +1,8 @@
 """The layout of the package: `draftproof/` links to draftproof.py and to the four folders beside it.
 
 A wheel contains the files that the links lead to, and the examples of the documentation. An editable install
-puts `build/package` on the path, which holds one link, to `draftproof/`, so that the folders' bare names (theory,
-gpu, tests, ...) stay out of the environment.
+puts `build/package` on the path, which holds one link, to `draftproof/`, so that the folders' bare names
+(theory, gpu, tests, ...) stay out of the environment.
 """
 
 from pathlib import Path

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 CLONE = Path(__file__).parents[3]
+TOKEN = "package/draftproof/theory/verifiers/token.py"
 GOOD = """
 from ratio import ratio
 
@@ -143,7 +144,7 @@ def test_what_was_edited_and_nothing_else_is_computed_again(bench):
         assert line(first, "prove", name)["verdicts"] == {"proved": 1}
     assert line(first, "audit", "mine.py:verify")["verdicts"] == {"lossless": 3}
 
-    bench.edit("package/draftproof/theory/verifiers/token.py", "share(p[x], q[x])", "share(p[x] * p[x], q[x])")
+    bench.edit(TOKEN, "share(p[x], q[x])", "share(p[x] * p[x], q[x])")
     bench.edit("kept.py", "share(p, q)", "share(p * p, q)")  # which own.py imports
     bench.edit("ratio.py", "min(1.0, p / q)", "1.0")  # which mine.py imports
     again = bench.sweep()
