@@ -156,17 +156,17 @@ def _require(holds: bool, name: str) -> None:
 
 
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
-    k_seq.geometric: ((k_seq,), "b53246dc50a24bfc", geometric),
-    k_seq.smallest_rho: ((k_seq,), "b53246dc50a24bfc", smallest_rho),
-    level.plan: ((level, flow, siblings), "74c4b7ae5ef0e4ed", plan),
-    siblings.law_below: ((siblings,), "42306fc3ad6c0001", law_below),
-    siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
-    priority.planned: ((priority, draft), "b278a4bf26bb7454", priority_plan),
-    draft.Draft.stages: ((draft, strata), "7181f53d4b385545", stages),
+    k_seq.geometric: ((k_seq,), "682540261b19b07d", geometric),
+    k_seq.smallest_rho: ((k_seq,), "682540261b19b07d", smallest_rho),
+    level.plan: ((level, flow, siblings), "d49e895dd65db655", plan),
+    siblings.law_below: ((siblings,), "cc8b3816a938d3c8", law_below),
+    siblings.siblings: ((siblings,), "cc8b3816a938d3c8", drawn),
+    priority.planned: ((priority, draft), "2e5e108b62fec308", priority_plan),
+    draft.Draft.stages: ((draft, strata), "d41482de6c3971b3", stages),
     modified_target.carry: ((modified_target,), "593f0a06d7cf4c0d", left_behind),
-    leaf_shaping.carry: ((leaf_shaping,), "81cc0c6ad1624cf3", left_after_whole_drafts),
+    leaf_shaping.carry: ((leaf_shaping,), "cdcb8b6fe5b74cb1", left_after_whole_drafts),
     batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
-    layered.shared: ((layered, level), "57ee0329f6911ca0", shared),
+    layered.shared: ((layered, level), "b31dafb8425ae4f7", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).
