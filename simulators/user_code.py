@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.rule import Rule
-from draftproof.simulators.audit.signatures import natural
+from draftproof.simulators.audit.signatures import infer_signature
 from draftproof.simulators.support.load import load, source, version
 from draftproof.simulators.support.sources import Root
 from draftproof.theory.errors import BadInput, unknown
@@ -59,7 +59,7 @@ def _own(spelling: str, _: str) -> Verifier:
         roots: tuple[Root, ...] = (source(spelling),)
         return Own(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
     tree = first[:2] == FORMS[2]
-    target = Tree(found, name=spelling) if tree else natural(found, name=spelling)
+    target = Tree(found, name=spelling) if tree else infer_signature(found, name=spelling)
     rule, roots = Rule(target), (source(spelling), Rule.__module__)
     drafts = ALL if tree else CHAIN
     return Own(

@@ -11,14 +11,14 @@ from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.loops import Loop
 from draftproof.simulators.audit.sandbox import Observer
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.signatures import natural
+from draftproof.simulators.audit.signatures import infer_signature
 from draftproof.simulators.audit.targets import Target
 from draftproof.simulators.support.load import load as loaded
 from draftproof.simulators.support.load import source as source_of
 from draftproof.simulators.support.sources import Root
 from draftproof.theory.errors import BadInput
 
-STYLES = {"verify": natural, "loop": Loop, "selection": Selection, "tree": Tree}
+STYLES = {"verify": infer_signature, "loop": Loop, "selection": Selection, "tree": Tree}
 """What a function of the user does: it verifies one draft, generates text, or selects tokens of a batch."""
 
 
@@ -47,7 +47,7 @@ def target(
     if style == "verify":
         if observer is not None:
             observer.loaded()
-        made: Target = natural(found, name=name, dtype=dtype, given=roles, observer=observer)
+        made: Target = infer_signature(found, name=name, dtype=dtype, given=roles, observer=observer)
     else:
         made = STYLES[style](found, name=name, dtype=dtype)
     if name:

@@ -2,7 +2,7 @@
 
 Public verifiers take the same things under many names and in a few layouts: rows or logits, one request, a
 batch, or the flat rows of a batch with the number of drafted tokens of each request. They return tokens,
-tokens padded with -1, or the number of accepted tokens and the next one. `natural` finds what fits.
+tokens padded with -1, or the number of accepted tokens and the next one. `infer_signature` finds what fits.
 """
 
 import inspect
@@ -90,7 +90,7 @@ def roles_of(function: Any, given: Sequence[str] | None = None) -> list[tuple[st
     return found if TOKENS in roles and roles & {"p", "p_logits"} and not alone else None
 
 
-def natural(
+def infer_signature(
     verify: Callable[..., Any],
     *,
     name: str = "",
@@ -150,7 +150,7 @@ def wrong_call(verify: Any, name: str, problem: str) -> str:
         f"its signature is {found[:200]}; it must take target_probs [gamma + 1, V], draft_probs [gamma, V], "
         "draft_tokens [gamma] and perhaps rng, or such names as target_logits, draft_token_ids, "
         "cu_num_draft_tokens (docs/audit.md); --signature names them, or write a wrapper: def "
-        "verify(target_probs, draft_probs, draft_tokens, rng): return [...]  # `draftproof audit --init`"
+        "verify(target_probs, draft_probs, draft_tokens, rng): return [...]"
     )
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.audit import hash_order, load
+from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import ADAPTERS
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
 from draftproof.simulators.audit.functions import Tree
-from draftproof.simulators.audit.glue import written
 from draftproof.simulators.audit.isolation import isolated
 from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.judge.report import Report
@@ -54,7 +53,6 @@ from draftproof.theory.targets import declared
     help="With --tree: a draft that TARGET is made for, such as tree:2x2 or paths:2x2; may be repeated.",
 )
 @click.option("--signature", "roles", help="What the parameters are, such as tokens,q,p_logits.")
-@click.option("--init", is_flag=True, help="Write a wrapper and a pytest file for TARGET, and stop.")
 @click.option("--padding", is_flag=True, help="Also try drafts padded with -1.")
 @click.option(
     "--processors", is_flag=True, help="Try rows of grammars, filters and penalties, and missing drafts."
@@ -81,7 +79,6 @@ def audit(
     tree: bool,
     drafts: tuple[str, ...],
     roles: str | None,
-    init: bool,
     strict: bool,
     as_json: bool,
     **options: Any,
@@ -106,12 +103,6 @@ def audit(
         raise BadInput("--statistical goes without --iterations and --padding, and needs --runs")
     if path is not None and target not in ADAPTERS:
         raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
-    if init:
-        if target is None:
-            raise BadInput("--init goes with a function")
-        for line in written(target):
-            click.echo(line)
-        return 0
     style = "loop" if loop else "selection" if selection else "tree" if tree else "verify"
     if (target is None) == (program is None):
         raise BadInput("name one TARGET, or a program with --exec COMMAND")
@@ -144,9 +135,6 @@ def audit(
 
         arguments = target, path, dtype, options, style, roles, schemes
         report = isolated(_examined, target, options["seconds"], progress, *arguments)
-        alone = style in ("verify", "loop", "tree") and target not in ADAPTERS and report.lossless
-        if alone and hash_order.depends(target, roles, style, options["seconds"], progress):
-            report.undecided = hash_order.DEPENDS
     if as_json:
         click.echo(json.dumps(report.answer()))
         for line in report.lines()[1:]:

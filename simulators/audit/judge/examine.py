@@ -20,7 +20,7 @@ from draftproof.simulators.audit.processors import Missing, processed_already, p
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.signatures import natural
+from draftproof.simulators.audit.signatures import infer_signature
 from draftproof.simulators.audit.targets import DraftVerifier, Target
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.support.anytime import ERROR
@@ -78,7 +78,7 @@ def examine(
     >>> examine(first_is_right, vocab=2, depth=1).lossless
     True
     """
-    target = verify if isinstance(verify, Target) else natural(verify, dtype=dtype, seconds=seconds)
+    target = verify if isinstance(verify, Target) else infer_signature(verify, dtype=dtype, seconds=seconds)
     aim = _aim(against, own_bonus, target.whole or iterations > 1, statistical)
     started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
     if (padding and verifier is None) or (statistical and verifier is None and not target.whole):
@@ -145,9 +145,8 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
     """The report of `examine`; raises AssertionError with what was found unless it is lossless.
 
     With `strict` findings at the edges fail too. Options are those of `examine`. A function that cannot be
-    enumerated fails, unless `statistical` is set and the test on samples passes. All calls are made in this
-    process, so a result that depends on the order of a set of texts passes: `draftproof audit` also tries
-    other keys of hashes (PYTHONHASHSEED), each in a process of its own.
+    enumerated fails, unless `statistical` is set and the test on samples passes. All calls are made in one
+    process, so a result that depends on the order of a set of texts passes unless PYTHONHASHSEED is varied.
 
     >>> def one_short(p, q, x, rng):
     ...     return [*x, rng.choice(len(p[0]), p=p[0])]

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from textwrap import dedent
 
 import click
 import pytest
@@ -190,23 +189,3 @@ def test_a_rule_on_trees_is_judged_on_the_drafts_that_it_is_made_for(capfd, tmp_
     assert run(f"{path}:siblings", "--tree", "--vocab", "3", "--draft", "tree+:2x1") == 1
     assert run(f"{path}:siblings", "--draft", "tree:2x1") == 2
     assert "--draft goes with --tree" in capfd.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_rule_that_depends_on_the_order_of_a_set_is_not_lossless(tmp_path, capfd):
-    source = """
-        import numpy as np
-        def verify(p, q, x, rng):
-            first = ORDER({f"token {i}" for i in range(p.shape[1])})
-            for i, t in enumerate(x):
-                if not rng.random() < p[i, t] / q[i, t]:
-                    rest = p[i] if first == "token 1" else np.maximum(p[i] - q[i], 0)
-                    return [*x[:i], rng.choice(len(rest), p=rest / rest.sum())]
-            return [*x, rng.choice(p.shape[1], p=p[-1])]
-    """
-    for order, statuses in (("lambda s: next(iter(s))", {1, 3}), ("min", {0})):
-        path = tmp_path / "mine.py"
-        path.write_text(dedent(source).replace("ORDER", f"({order})"))
-        assert run(f"{path}:verify", *SMALL) in statuses
-        out = capfd.readouterr().out
-        assert statuses == {0} or "PYTHONHASHSEED" in out or "NOT lossless" in out

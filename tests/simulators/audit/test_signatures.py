@@ -1,14 +1,10 @@
 """Functions as public code writes them: each is audited, or not audited with the reason and the wrapper."""
 
-import click
 import pytest
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
-from draftproof.simulators.audit.glue import written
-from draftproof.simulators.audit.signatures import natural
-from draftproof.simulators.commands.audit import audit as command
-from draftproof.simulators.commands.entry import enter
+from draftproof.simulators.audit.signatures import infer_signature
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree as Siblings
@@ -76,10 +72,10 @@ def test_a_signature_is_given():
         return spelled.whole(c, b, a)
 
     alien.__globals__.setdefault("torch", spelled.torch)
-    target = natural(alien, given="tokens,q,p")
+    target = infer_signature(alien, given="tokens,q,p")
     assert audit.examine(target, **SMALL).lossless
     with pytest.raises(BadInput, match="nothing"):
-        natural(alien, given="nothing")
+        infer_signature(alien, given="nothing")
 
 
 def test_a_function_that_an_adapter_knows_is_taken_by_it():
@@ -88,35 +84,6 @@ def test_a_function_that_an_adapter_knows_is_taken_by_it():
     assert load.target(name).adapter == "transformers"
     assert load.taken("x/vllm/v1/sample/rejection_sampler.py:rejection_sample")[0] == "vllm"
     assert load.taken("mine.py:verify") is None
-
-
-def test_init_writes_a_wrapper_that_is_audited_and_a_test(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(
-        "import torch\nfrom tests.simulators.audit.spelled import whole\n"
-        "def step(draft_token_ids, draft_probs, target_probs):\n"
-        "    return whole(target_probs, draft_probs, draft_token_ids)\n"
-    )
-    group = click.Group("draftproof", [command])
-    assert enter(group, ["audit", "mine.py:step", "--init"]) == 0
-    assert "assert_lossless(verify)" in (tmp_path / "test_audited.py").read_text()
-    verify = load.load(f"{tmp_path / 'audited.py'}:verify")
-    assert audit.examine(verify, **SMALL).lossless
-    assert "edit" not in capsys.readouterr().out
-    assert enter(group, ["audit", "mine.py:step", "--init"]) == 2
-    assert "exists" in capsys.readouterr().err
-
-
-def test_init_makes_a_batch_where_the_function_takes_one(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert len(list(written("tests.simulators.audit.spelled:batch_of_one"))) == 3
-    assert "candidate_logits=draft_probs.log()[None]," in (tmp_path / "audited.py").read_text()
-    verify = load.load(f"{tmp_path / 'audited.py'}:verify")
-    assert audit.examine(verify, **SMALL).lossless
-    for path in tmp_path.glob("*.py"):
-        path.unlink()
-    *_, last = written("tests.simulators.audit.spelled:configured")
-    assert last.startswith("edit audited.py")
 
 
 def test_arrays_that_are_handed_on_to_torch_are_followed_there():
@@ -133,9 +100,9 @@ def test_arrays_that_are_handed_on_to_torch_are_followed_there():
 
     report = audit.examine(verify, **SMALL)
     assert report.lossless, report
-    assert natural(verify).dtype == "float32"  # the type of torch's draws
-    assert natural(verify, dtype="float64").dtype == "float64"
-    assert not natural(lambda p, q, x, rng: [0]).draws_in_torch
+    assert infer_signature(verify).dtype == "float32"  # the type of torch's draws
+    assert infer_signature(verify, dtype="float64").dtype == "float64"
+    assert not infer_signature(lambda p, q, x, rng: [0]).draws_in_torch
     assert audit.examine(from_the_target, **SMALL).wrong is not None
     report = audit.examine(seeded, **SMALL)
     assert "seeds its own generator" in [finding.kind for finding in report.findings]
