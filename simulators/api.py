@@ -99,7 +99,7 @@ def replay(
     from draftproof.simulators.audit.judge.calls import instance_of
     from draftproof.simulators.audit.judge.replay import replayed
     from draftproof.simulators.audit.sandbox import SECONDS, Observer, sandboxed
-    from draftproof.simulators.audit.targets import Target
+    from draftproof.simulators.audit.targets.base import Target
 
     if style not in (*load.STYLES, "exec"):
         raise BadInput(f"style {style!r} is not one of {', '.join([*load.STYLES, 'exec'])}")

@@ -5,9 +5,9 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, cast
 
-from draftproof.simulators.audit.functions import Tree
-from draftproof.simulators.audit.rule import Rule
-from draftproof.simulators.audit.signatures import infer_signature
+from draftproof.simulators.audit.enumerated import EnumeratedRule
+from draftproof.simulators.audit.targets.signatures import infer_signature
+from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.simulators.support.load import load, source, version
 from draftproof.simulators.support.sources import Root
 from draftproof.theory.errors import BadInput, unknown
@@ -60,7 +60,7 @@ def _own(spelling: str, _: str) -> Verifier:
         return Own(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
     tree = first[:2] == FORMS[2]
     target = Tree(found, name=spelling) if tree else infer_signature(found, name=spelling)
-    rule, roots = Rule(target), (source(spelling), Rule.__module__)
+    rule, roots = EnumeratedRule(target), (source(spelling), EnumeratedRule.__module__)
     drafts = ALL if tree else CHAIN
     return Own(
         spelling, spelling, drafts, True, rule.verify, ordered=True, rounding=rule.rounding, roots=roots

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.simulators.audit.adapters import ADAPTERS, TAKEN, adapted
-from draftproof.simulators.audit.foreign import ForeignProgram
-from draftproof.simulators.audit.functions import Tree
-from draftproof.simulators.audit.loops import Loop
 from draftproof.simulators.audit.sandbox import Observer
-from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.signatures import infer_signature
-from draftproof.simulators.audit.targets import Target
+from draftproof.simulators.audit.targets.base import Target
+from draftproof.simulators.audit.targets.loops import Loop
+from draftproof.simulators.audit.targets.programs import ForeignProgram
+from draftproof.simulators.audit.targets.selection import Selection
+from draftproof.simulators.audit.targets.signatures import infer_signature
+from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.simulators.support.load import load as loaded
 from draftproof.simulators.support.load import source as source_of
 from draftproof.simulators.support.sources import Root

@@ -17,10 +17,10 @@ from random import Random
 from time import monotonic, process_time
 from typing import Any, TypeVar
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.generators import Generator
-from draftproof.simulators.audit.randomness.replaced import Current, answered, swapped
-from draftproof.simulators.audit.randomness.sources import Chance, Source
+from draftproof.simulators.audit.coins.sources import Chance, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable
+from draftproof.simulators.audit.stand_ins.generators import Generator
+from draftproof.simulators.audit.stand_ins.replaced import Current, answered, swapped
 from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")

@@ -11,13 +11,13 @@ from draftproof.simulators import screen
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import ADAPTERS
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
-from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.isolation import isolated
 from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.judge.report import Report
 from draftproof.simulators.audit.judge.samples import RUNS
 from draftproof.simulators.audit.rounding import ROUNDOFF
 from draftproof.simulators.audit.sandbox import SECONDS, Observer
+from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.simulators.commands.options import FILE, json_option
 from draftproof.simulators.instances.files import draft_of
 from draftproof.theory.drafts import Scheme

@@ -14,7 +14,7 @@ from pathlib import Path
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators import audit
 from draftproof.simulators.audit.battery import steep
-from draftproof.simulators.audit.functions import Function
+from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.simulators.laws.verdict import judge

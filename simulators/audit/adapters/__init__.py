@@ -1,7 +1,10 @@
 """Adapters for verifiers in use, one small file per code base: version, signature, what is checked.
 
-No code is copied: an adapter loads the function from the user's installation. Every file has `TARGETS`: name
--> function of a path (or None) that returns a target for `audit.examine`.
+Come here if an engine is to be audited, or a release has moved its function. `engine_code` runs one
+function or file of an engine that cannot be imported, `kernels` is what adapters of Triton kernels share.
+
+No code is copied: an adapter loads the function from the user's installation. Every file has `TARGETS`:
+name -> function of a path (or None) that returns a target for `audit.examine`.
 """
 
 from collections.abc import Callable
@@ -9,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from draftproof.simulators.audit.functions import Function
-from draftproof.simulators.audit.selection import Selection
+from draftproof.simulators.audit.targets.functions import Function
+from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.theory.errors import BadInput, unknown
 
 ADAPTERS: dict[str, Callable[[Path | None], Function | Selection]] = dict(

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.rounding import SHIFT
-from draftproof.simulators.audit.targets import Arrays
+from draftproof.simulators.audit.targets.base import Arrays
+from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.support.files import text_of
 from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.randomness.coins import Coin
-from draftproof.simulators.audit.randomness.generators import gumbel
-from draftproof.simulators.audit.randomness.lazy import Lazy
-from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.coins.coin import Coin
+from draftproof.simulators.audit.coins.lazy import Lazy
+from draftproof.simulators.audit.coins.sources import Source
+from draftproof.simulators.audit.stand_ins.generators import gumbel
 from draftproof.theory.errors import BadInput
 
 SMALLEST = 2.0**-31  # the smallest uniform that kernels with keyed noise use; a smaller one is raised to it

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.simulators.audit.adapters.engine_code import function_of, functions
-from draftproof.simulators.audit.selection import Selection
+from draftproof.simulators.audit.targets.selection import Selection
 
 
 def confidences(target: Any, draft: Any) -> Any:

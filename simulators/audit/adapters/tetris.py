@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.simulators.audit.adapters.engine_code import function_of, method
-from draftproof.simulators.audit.selection import Selection
+from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.theory.errors import BadInput
 
 

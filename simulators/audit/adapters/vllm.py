@@ -27,7 +27,7 @@ from typing import Any
 
 from draftproof.simulators.audit.adapters import kernels
 from draftproof.simulators.audit.adapters.engine_code import TorchChain, by_name, function_of, with_bonus
-from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.rounding import SHIFT
 from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.theory.errors import BadInput

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from draftproof.simulators.audit.judge.exact import SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.selection import Decision, Selection
+from draftproof.simulators.audit.targets.selection import Decision, Selection
 from draftproof.simulators.laws.batches import Block, Emitted, judge_mixture
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
@@ -28,7 +28,7 @@ class BatchCase(Case):
     reads: str = ""  # two drafts that show that the rule reads a value which it decides about
 
 
-class Words(Emitted):
+class EmittedWords(Emitted):
     """What one request emits: by the verifier if tokens are shown to it, or what the function returned."""
 
     def __getitem__(self, decision: Shown | Prefix) -> Block:
@@ -61,7 +61,7 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
             words |= not all(isinstance(each, Shown) for each in decision)
         if len(found) == 1 and not words and not faults:
             decided.append((drafts, decision))
-    laws = [Words(request, TOKEN) for request in batch.requests]
+    laws = [EmittedWords(request, TOKEN) for request in batch.requests]
     verdict = judge_mixture(batch, TOKEN, laws, mixture)
     bound = target.bound_of(batch) if words else ZERO
     case = BatchCase(

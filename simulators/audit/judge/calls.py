@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.simulators.audit.processors import Missing
-from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.targets import Target
+from draftproof.simulators.audit.targets.base import Target
+from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.simulators.instances.files import parse_any
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

@@ -10,10 +10,10 @@ from itertools import product
 import numpy as np
 
 from draftproof.simulators.audit.battery import equal_rows
+from draftproof.simulators.audit.coins.sources import Fixed, Source
 from draftproof.simulators.audit.judge.report import Report, named
-from draftproof.simulators.audit.randomness.sources import Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Run, Target, paths_text
+from draftproof.simulators.audit.targets.base import Arrays, DraftVerifier, Program, Run, Target, paths_text
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.bisection import law_by_boxes
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opaque, dyadic
-from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
+from draftproof.simulators.audit.coins.bisection import law_by_boxes
+from draftproof.simulators.audit.coins.sources import Every, Fixed, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable, Opaque, dyadic
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import Program, Target
+from draftproof.simulators.audit.targets.base import Program, Target
 from draftproof.simulators.laws.against import Distance, between, tokens
 from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.enumerate import outcomes
@@ -57,7 +57,7 @@ class TooLarge(NotEnumerable):
 
 
 @dataclass(frozen=True)
-class Aim:
+class DeclaredTarget:
     """A declared target in place of p; `own_bonus`: after a whole accepted draft too."""
 
     law: Declared
@@ -85,7 +85,7 @@ class Case:
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | JointWrong | None
-    aim: Aim | None = None  # what it was judged against in place of p
+    aim: DeclaredTarget | None = None  # what it was judged against in place of p
     token: Distance = NONE  # from p, of one token and of the words; only with an aim
     text: Distance = NONE
     over: bool | None = None  # whether a token is over the aim's budget
@@ -120,7 +120,7 @@ def case(
     sandbox: Sandbox,
     instance: Instance,
     rounds: int = 1,
-    aim: Aim | None = None,
+    aim: DeclaredTarget | None = None,
     each: bool = False,
 ) -> Case:
     """The exact verdict on one instance, over one round of decoding or several, against p or another aim.

@@ -9,19 +9,25 @@ from time import monotonic
 from typing import Any
 
 from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, battery, steep
-from draftproof.simulators.audit.functions import Function
+from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.batches import BatchCase, batch_case
 from draftproof.simulators.audit.judge.edges import findings_at_edges
-from draftproof.simulators.audit.judge.exact import Aim, Judge, TooLarge, case, shrunk
+from draftproof.simulators.audit.judge.exact import DeclaredTarget, Judge, TooLarge, case, shrunk
 from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
-from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
+from draftproof.simulators.audit.judge.samples import (
+    RUNS,
+    TEST_SECONDS,
+    LargeVocabulary,
+    SmallInstance,
+    sampled,
+)
 from draftproof.simulators.audit.processors import Missing, processed_already, processed_battery
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
-from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.signatures import infer_signature
-from draftproof.simulators.audit.targets import DraftVerifier, Target
+from draftproof.simulators.audit.targets.base import DraftVerifier, Target
+from draftproof.simulators.audit.targets.functions import Function
+from draftproof.simulators.audit.targets.selection import Selection
+from draftproof.simulators.audit.targets.signatures import infer_signature
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.drafts.chain import Chain
@@ -69,7 +75,7 @@ def examine(
     [0, 1); `smallest` shrinks a failing instance. A function that cannot be enumerated is tested on `runs`
     random runs of each of a few instances, which either rejects it or leaves it undecided. With `statistical`
     nothing is enumerated: the verdict is that of `runs` runs on random rows over any number of tokens, or on
-    the `rows` of a .npz file (`Wide`). `against` names a declared target in place of p, and `own_bonus` says
+    the `rows` of a .npz file. `against` names a declared target in place of p, and `own_bonus` says
     that the extra token after a whole accepted draft follows it too, as a text over several calls must.
     `limit` is the largest number of runs of a loop, or over several rounds, on one instance.
 
@@ -163,7 +169,12 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _enumerate(
-    judge: Judge, sandbox: Sandbox, chosen: Sequence[Any], report: Report, shrinks: bool, aim: Aim | None
+    judge: Judge,
+    sandbox: Sandbox,
+    chosen: Sequence[Any],
+    report: Report,
+    shrinks: bool,
+    aim: DeclaredTarget | None,
 ) -> None:
     # Checks the instances, or batches, in turn until the target fails on one, which is shrunk. Drafts larger
     # than one that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
@@ -245,7 +256,7 @@ def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[In
     )
 
 
-def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> Aim | None:
+def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> DeclaredTarget | None:
     if against is None:
         if own_bonus:
             raise BadInput("--own-bonus goes with --against")
@@ -254,17 +265,17 @@ def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool)
         raise BadInput("--against goes without --statistical")
     if several and not own_bonus:
         raise BadInput("over several calls a text follows LAW only with --own-bonus")
-    return Aim(declared(against), own_bonus)
+    return DeclaredTarget(declared(against), own_bonus)
 
 
-def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
+def _wide(vocab: int, depth: int, rows: Path | None) -> LargeVocabulary:
     if rows is not None:
-        return Wide.read(rows)
+        return LargeVocabulary.read(rows)
     if vocab < 2 or depth < 1 or vocab * depth > ENTRIES:
         raise BadInput(
             f"vocabulary {vocab:,} and depth {depth}: at least 2 and 1, and at most {ENTRIES:,} together"
         )
-    return Wide.peaked(vocab, depth)
+    return LargeVocabulary.peaked(vocab, depth)
 
 
 def _test(target: Target, sandbox: Sandbox, vocab: int, depth: int, runs: int, report: Report) -> None:
@@ -273,7 +284,7 @@ def _test(target: Target, sandbox: Sandbox, vocab: int, depth: int, runs: int, r
     chosen = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]
     error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
     for instance in chosen:
-        words = Words(instance)
+        words = SmallInstance(instance)
         try:
             now = sampled(target, sandbox, words, runs, error, seconds)
         except NotEnumerable:  # a random function without a stand-in

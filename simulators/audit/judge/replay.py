@@ -11,14 +11,14 @@ from typing import Any
 
 from flint import fmpq
 
+from draftproof.simulators.audit.coins.bisection import Plain, law_by_boxes
+from draftproof.simulators.audit.coins.sources import Every, Replay, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.calls import called
 from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
-from draftproof.simulators.audit.randomness.bisection import Plain, law_by_boxes
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.sources import Every, Replay, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.targets import DraftVerifier, Program, Target, paths_text
+from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Target, paths_text
+from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.laws.batches import JointWrong, Words
 from draftproof.simulators.laws.enumerate import outcomes

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from draftproof.simulators.audit.coins.sources import Chance
 from draftproof.simulators.audit.judge.exact import optimum
-from draftproof.simulators.audit.randomness.sources import Chance
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import Target
+from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.support.anytime import ERROR, Process
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.errors import BadInput
@@ -59,7 +59,7 @@ class Sampled:
         )
 
 
-class Words:
+class SmallInstance:
     """Test input from a small instance; outcomes are words of depth + 1 tokens."""
 
     tokens = True  # outcomes are words of tokens, not of classes
@@ -84,7 +84,7 @@ class Words:
         return word, float(self.law[word])
 
 
-class Wide:
+class LargeVocabulary:
     """Test input from chains over V tokens; outcomes are the classes of depth + 1 tokens, whose law is exact.
 
     After every context the tokens, sorted by decreasing p/q, are divided into C classes of about equal target
@@ -108,7 +108,7 @@ class Wide:
         self._p, self._q = np.cumsum(target, axis=2), np.cumsum(proposal, axis=2)
 
     @classmethod
-    def peaked(cls, vocab: int, depth: int, seed: int = 0) -> "Wide":
+    def peaked(cls, vocab: int, depth: int, seed: int = 0) -> "LargeVocabulary":
         """Random target rows that fall like rank^-1.5, and proposals close to them."""
         from scipy.special import softmax
 
@@ -120,7 +120,7 @@ class Wide:
         return cls(*rows, f"random peaked rows, V={vocab:,} depth {depth}")
 
     @classmethod
-    def read(cls, path: Path) -> "Wide":
+    def read(cls, path: Path) -> "LargeVocabulary":
         """Rows of a .npz file, used after every context: `target` [depth + 1, V], `proposal` [depth, V].
 
         Raises BadInput where the file has no such arrays or their rows are not probabilities.
@@ -214,7 +214,7 @@ def _drawn(cumulative: np.ndarray, chance: Chance) -> int:
 def sampled(
     target: Target,
     sandbox: Sandbox,
-    population: Words | Wide,
+    population: SmallInstance | LargeVocabulary,
     runs: int = RUNS,
     error: float = ERROR,
     seconds: float = TEST_SECONDS,

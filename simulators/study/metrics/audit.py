@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.judge.examine import examine
-from draftproof.simulators.audit.targets import Target
+from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice, Sliced
 from draftproof.simulators.study.plan import PLACE, WITNESS, Metric, exactly, number, place, witness

@@ -1,6 +1,6 @@
 """The project's own verifiers as foreign functions: in floats, their choices made by an rng."""
 
-from draftproof.simulators.audit.functions import Tree
+from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 

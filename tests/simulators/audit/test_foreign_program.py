@@ -8,9 +8,9 @@ import pytest
 
 from draftproof.simulators.audit import examine
 from draftproof.simulators.audit.battery import CORE
-from draftproof.simulators.audit.foreign import ForeignProgram
 from draftproof.simulators.audit.judge.exact import case
 from draftproof.simulators.audit.sandbox import sandboxed
+from draftproof.simulators.audit.targets.programs import ForeignProgram
 from draftproof.simulators.commands.audit import audit
 from draftproof.simulators.commands.vectors import vectors
 from draftproof.simulators.instances.scenarios import scenario
@@ -119,7 +119,7 @@ def test_a_program_without_used_and_with_need(tmp_path):
 )
 def test_a_program_that_does_not_answer_is_bad_input(body, said, tmp_path, monkeypatch):
     if "sleep" in body:
-        monkeypatch.setattr("draftproof.simulators.audit.foreign.PATIENCE", 0.5)
+        monkeypatch.setattr("draftproof.simulators.audit.targets.programs.PATIENCE", 0.5)
     with pytest.raises(BadInput, match=re.escape(said)):
         ForeignProgram(python(tmp_path, body))
 

@@ -13,7 +13,7 @@ import pytest
 from draftproof.simulators import audit, screen
 from draftproof.simulators.audit import isolation, load
 from draftproof.simulators.audit.judge.report import Finding, Report
-from draftproof.simulators.audit.randomness.replaced import stand_in_of
+from draftproof.simulators.audit.stand_ins.replaced import stand_in_of
 from draftproof.simulators.commands.audit import audit as command
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.drafts.chain import Chain

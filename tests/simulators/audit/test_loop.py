@@ -108,9 +108,9 @@ def in_place(cache_of, keep=0):
 
 @pytest.mark.parametrize("name", ["Cache", "DynamicCache"])
 def test_a_cache_that_calls_extend_is_followed(name):
-    from draftproof.simulators.audit import loops
+    from draftproof.simulators.audit.targets import models
 
-    here = loops if name == "Cache" else pytest.importorskip("transformers")
+    here = models if name == "Cache" else pytest.importorskip("transformers")
     p = Table.exact(2, {(): ["1/2", "1/2"], (0,): ["1/4", "3/4"], (1,): ["3/4", "1/4"]})
     q = Table.exact(2, {(): ["3/4", "1/4"]})
     given: Any = {"instances": [Instance(p, q, Chain(1))], "edges": False, "smallest": False}
@@ -251,7 +251,7 @@ def test_parameters_of_another_name_are_bad_input():
 
 
 def test_a_model_gives_no_cache_where_none_is_wanted():
-    from draftproof.simulators.audit.loops import Model
+    from draftproof.simulators.audit.targets.models import Model
 
     model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
     assert model(torch.tensor([[0, 1]]), use_cache=False).past_key_values is None
@@ -267,7 +267,7 @@ def test_a_loop_is_not_tested_with_padding_or_wide_rows(tmp_path):
 
 
 def test_a_model_gives_its_rows_with_and_without_a_cache():
-    from draftproof.simulators.audit.loops import Model
+    from draftproof.simulators.audit.targets.models import Model
 
     model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
     assert model(torch.tensor([[0, 1]])).logits.softmax(-1)[0].tolist() == [[0.5, 0.5], [1.0, 0.0]]

@@ -117,7 +117,7 @@ def test_the_shift_of_the_adapters_is_the_one_that_the_bound_counts():
     # Added once in the models of a loop and once in the adapters' logits, and bounded by the same constant.
     torch = pytest.importorskip("torch")
     from draftproof.simulators.audit.adapters.engine_code import TorchChain
-    from draftproof.simulators.audit.loops import Model
+    from draftproof.simulators.audit.targets.models import Model
     from draftproof.simulators.laws.enumerate import drafts
 
     toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(1))

@@ -4,7 +4,7 @@ import pytest
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
-from draftproof.simulators.audit.signatures import infer_signature
+from draftproof.simulators.audit.targets.signatures import infer_signature
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree as Siblings

@@ -11,8 +11,8 @@ import draftproof as dp
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import adapted
-from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.processors import Missing
+from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.instances.batches import witness
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain

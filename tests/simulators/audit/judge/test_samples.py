@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit.judge.exact import optimum
-from draftproof.simulators.audit.judge.samples import Wide, classes
+from draftproof.simulators.audit.judge.samples import LargeVocabulary, classes
 from draftproof.simulators.support.anytime import Process, detectable
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -80,7 +80,7 @@ def test_what_is_detectable_is_detected():
 
 
 def test_the_law_of_classes_is_the_sum_over_words():
-    wide = Wide.peaked(5, 2, seed=3)
+    wide = LargeVocabulary.peaked(5, 2, seed=3)
     seen = {}
     for word in product(range(5), repeat=3):
         mass = np.prod([wide[word[:at]][token] for at, token in enumerate(word)])
@@ -92,7 +92,7 @@ def test_the_law_of_classes_is_the_sum_over_words():
 
 
 def test_the_optimum_of_wide_rows_is_that_of_block_verification():
-    wide = Wide.peaked(4, 2, seed=1)
+    wide = LargeVocabulary.peaked(4, 2, seed=1)
     rows = [{}, {}]
     for prefix in [(), *product(range(4), repeat=1), *product(range(4), repeat=2)]:
         rows[0][prefix] = [fmpq(*float(x).as_integer_ratio()) for x in wide[prefix]]
@@ -104,12 +104,12 @@ def test_the_optimum_of_wide_rows_is_that_of_block_verification():
         Table(4, {at: [x / sum(row) for x in row] for at, row in each.items()}) for each in rows
     )
     assert wide.optimum == pytest.approx(float(optimum(Instance(target, proposal, Chain(2)))), abs=1e-12)
-    assert Wide.peaked(2000, 2).optimum is None
+    assert LargeVocabulary.peaked(2000, 2).optimum is None
 
 
 def test_a_word_that_cannot_be_has_no_probability(tmp_path):
     np.savez(tmp_path / "rows.npz", target=[[1, 0, 0], [0, 1, 0]], proposal=[[0.5, 0.5, 0]])
-    wide = Wide.read(tmp_path / "rows.npz")
+    wide = LargeVocabulary.read(tmp_path / "rows.npz")
     assert wide.outcome((1, 1))[1] == 0
     assert wide.outcome((0, 1))[1] == 1
 
@@ -166,20 +166,20 @@ def test_torch_functions_are_tested_with_their_own_coins():
 def test_rows_that_are_none(arrays, said, tmp_path):
     np.savez(tmp_path / "rows.npz", **arrays)
     with pytest.raises(BadInput, match=said):
-        Wide.read(tmp_path / "rows.npz")
+        LargeVocabulary.read(tmp_path / "rows.npz")
 
 
 def test_a_file_that_is_none(tmp_path):
     (tmp_path / "rows.npz").write_text("nothing")
     for path in (tmp_path / "rows.npz", tmp_path / "missing.npz", tmp_path):
         with pytest.raises(BadInput, match=r"not a \.npz file"):
-            Wide.read(path)
+            LargeVocabulary.read(path)
     with pytest.raises(BadInput):
         audit.examine(foreign.good, statistical=True, vocab=10**9)
 
 
 def test_the_number_of_classes_and_the_optimum():
     assert (classes(32_000, 1), classes(32_000, 3), classes(2, 1)) == (10, 3, 2)
-    assert round(Wide.peaked(vocab=10, depth=2).optimum, 3) == 1.015
-    wide = Wide.peaked(vocab=1000, depth=2, seed=0)
+    assert round(LargeVocabulary.peaked(vocab=10, depth=2).optimum, 3) == 1.015
+    wide = LargeVocabulary.peaked(vocab=1000, depth=2, seed=0)
     assert (wide.outcomes, round(sum(wide.classes[0][0]), 9)) == (64, 1.0)

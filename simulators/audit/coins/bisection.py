@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, dyadic, weights
-from draftproof.simulators.audit.randomness.sources import Fixed, Source
+from draftproof.simulators.audit.coins.sources import Fixed, Source
+from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, dyadic, weights
 from draftproof.simulators.laws.enumerate import Enumerator, outcomes
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle

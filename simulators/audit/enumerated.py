@@ -5,10 +5,10 @@ from typing import Any
 
 from flint import fmpq
 
+from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.exact import SECONDS, must_repeat, runs_of
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import Fault, sandboxed
-from draftproof.simulators.audit.targets import DraftVerifier, Program
+from draftproof.simulators.audit.targets.base import DraftVerifier, Program
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
@@ -25,7 +25,7 @@ within this probability.
 """
 
 
-class Rule:
+class EnumeratedRule:
     """`verify` and `rounding` of a `Verifier` that emits what the function emits.
 
     The law of its words on a draft is exact for its own arithmetic, so it differs from that of the same rule

@@ -6,7 +6,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.audit.randomness.volumes import interval, products, race
+from draftproof.simulators.audit.coins.volumes import interval, products, race
 from draftproof.theory.numbers import ONE, ZERO
 
 WHOLE = (ZERO, ONE)

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.coins import Coin
-from draftproof.simulators.audit.randomness.generators import Generator, Random, RandomState, chance_of
-from draftproof.simulators.audit.randomness.sources import Seeded, Source
+from draftproof.simulators.audit.coins.coin import Coin
+from draftproof.simulators.audit.coins.sources import Seeded, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable
+from draftproof.simulators.audit.stand_ins.generators import Generator, Random, RandomState, chance_of
 from draftproof.simulators.support.sources import INSTALLED
 
 _STATE = np.random.RandomState

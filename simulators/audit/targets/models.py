@@ -1,106 +1,15 @@
-"""Targets that generate a whole text, and the tables that stand in for their two models."""
+"""Tables that stand in for the two models of a generation loop."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from flint import fmpq
-
-from draftproof.simulators.audit.randomness.sources import Chance, Source
-from draftproof.simulators.audit.rounding import SHIFT, rounding_bound
-from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import (
-    LONGEST,
-    Program,
-    Target,
-    drafted_tokens,
-    emitted,
-    extra,
-    known_dtype,
-    plainly,
-    signature,
-)
-from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import ONE
+from draftproof.simulators.audit.rounding import SHIFT
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
 if TYPE_CHECKING:
     import torch
-
-FIRST = ("target", "draft", "prompt", "length")
-"""The parameters that a generation loop must have."""
-
-RUNS = 20_000  # largest number of runs of a loop
-
-PROMPT_GIVEN = (
-    "no row was asked for after the prompt: model.row(tokens) takes the new tokens, without the prompt;"
-    " model(ids) takes a tensor of ids, the prompt among them"
-)
-
-
-class Loop(Target):
-    """`generate(target, draft, prompt, length[, gamma][, rng])`; the law of its text is checked.
-
-    `target` and `draft` are a `Model`, `prompt` is a tensor [1, 1], `gamma` is the instance's draft depth. It
-    returns the new tokens: the first `length` count, and a shorter text is completed by the target. The
-    function does its own drafting, caching and random draws. Raises BadInput if the parameters do not fit.
-
-    >>> Loop(lambda target, draft, prompt, length: [0], name="zero").adapter
-    'generation loop'
-    """
-
-    adapter, style, whole = "generation loop", "loop", True
-
-    def __init__(self, generate: Callable[..., Any], *, name: str = "", dtype: str | None = None):
-        self.generate = plainly(generate)
-        self._identify(generate, name)
-        self.dtype = known_dtype(dtype or "float32")
-        parameters = signature(generate) or []
-        if parameters and [each.name for each in parameters[: len(FIRST)]] != [*FIRST]:
-            raise BadInput(f"{self.name} must take {', '.join(FIRST)} and optionally gamma and rng")
-        found = extra(parameters, self.name, FIRST, ("gamma", "rng"), guess=False) if parameters else ([], [])
-        self._extra, self._named = found
-
-    def bound(self, instance: Instance, rounds: int) -> fmpq:
-        length = instance.draft.depth + rounds
-        return rounding_bound(
-            self.dtype, instance.vocab, drafted_tokens(instance), length, logits=True, draws=True
-        )
-
-    def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
-        """One program: the first depth + rounds tokens, in any number of rounds of the loop."""
-        import torch
-
-        from draftproof.simulators.audit.randomness.torch_mode import answering
-
-        dtype = getattr(torch, self.dtype)
-        models = Model(instance.target, dtype), Model(instance.proposal, dtype)
-        length = instance.draft.depth + rounds
-
-        def run(source: Source) -> tuple[Prefix, None]:
-            known = {"gamma": instance.draft.depth, "rng": sandbox.start(source)}
-            more, named = self._beside(known)
-            with answering(source, self.dtype):
-                prompt = torch.zeros(1, 1, dtype=torch.int64)
-                for model in models:
-                    model.asked.clear()
-                words = sandbox.call(
-                    lambda: emitted(
-                        self.generate(*models, prompt, length, *more, **named), instance.vocab, LONGEST
-                    )
-                )
-            asked = [context for model in models for context in model.asked]
-            if asked and () not in asked:
-                raise Fault("raises", PROMPT_GIVEN)
-            return words[:length], None
-
-        yield Program(ONE, run, None, self.limit or RUNS)
-
-    def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
-        (program,) = self.programs(sandbox, population.instance, 1)
-        return program.run(chance)[0]
 
 
 class Model:

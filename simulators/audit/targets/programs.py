@@ -15,10 +15,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from draftproof.simulators.audit.functions import Function
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.sandbox import Fault
-from draftproof.simulators.audit.targets import INPUTS
+from draftproof.simulators.audit.targets.base import INPUTS
+from draftproof.simulators.audit.targets.functions import Function
 from draftproof.theory.errors import BadInput, quoted
 
 MOST_UNIFORMS = 4_096  # that a program may ask for in one call

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.functions import Function
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.sources import Chance
-from draftproof.simulators.audit.readings import READINGS
+from draftproof.simulators.audit.coins.sources import Chance
+from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, sandboxed
-from draftproof.simulators.audit.targets import plainly, signature
+from draftproof.simulators.audit.targets.base import plainly, signature
+from draftproof.simulators.audit.targets.functions import Function
+from draftproof.simulators.audit.targets.readings import READINGS
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.drafts.chain import Chain
@@ -180,7 +180,7 @@ def _read(
     takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
     kinds = (False,) if "torch" not in space else (False, True) if takes_rng else (True, False)
     for tensors, layout, read in product(kinds, ("flat",) if flat else LAYOUTS, READINGS):
-        target = Spelled(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
+        target = ByRoles(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
         works, fault = _tried(target, seconds, observer)
         if works and fault is None:
             return target
@@ -191,7 +191,7 @@ def _read(
 
 def _tried(target: Function, seconds: float, observer: Observer) -> tuple[bool, Fault | None]:
     # Whether some call works; and a fault of its result, or of all calls.
-    every = isinstance(target, Spelled)
+    every = isinstance(target, ByRoles)
     chance, works, raised, unread = Chance(np.random.Generator(np.random.PCG64(0))), 0, None, None
     pairs, other = 0, False  # calls that return two numbers, and whether the first is not the drafted token
     with sandboxed(min(seconds, 3.0), target.namespace, observer, target.name) as sandbox:
@@ -224,7 +224,7 @@ def _tried(target: Function, seconds: float, observer: Observer) -> tuple[bool, 
     return works > 0, unread if works else raised
 
 
-class Spelled(Function):
+class ByRoles(Function):
     """A function called by the roles of its parameters, in one layout, with one reading of its result."""
 
     def __init__(

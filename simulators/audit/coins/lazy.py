@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness import combined
-from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, dyadic
-from draftproof.simulators.audit.randomness.coins import Coin, number, with_number
-from draftproof.simulators.audit.randomness.forms import (
+from draftproof.simulators.audit.coins import combined
+from draftproof.simulators.audit.coins.coin import Coin, number, with_number
+from draftproof.simulators.audit.coins.forms import (
     UNIFORM,
     Form,
     exponentiated,
@@ -26,7 +25,8 @@ from draftproof.simulators.audit.randomness.forms import (
     off_by,
     scaled,
 )
-from draftproof.simulators.audit.randomness.volumes import exponential
+from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, dyadic
+from draftproof.simulators.audit.coins.volumes import exponential
 from draftproof.theory.numbers import ONE
 
 _COARSE = {"grid", "float16", "bfloat16"}

@@ -6,7 +6,7 @@ from random import Random
 
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.volumes import Interval, interval, products, race, weighted_sum
+from draftproof.simulators.audit.coins.volumes import Interval, interval, products, race, weighted_sum
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, Opaque, dyadic
-from draftproof.simulators.audit.randomness.coins import Coin, number, with_number
-from draftproof.simulators.audit.randomness.volumes import exponential
+from draftproof.simulators.audit.coins.coin import Coin, number, with_number
+from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, Opaque, dyadic
+from draftproof.simulators.audit.coins.volumes import exponential
 from draftproof.theory.numbers import ONE, ZERO
 
 MOST = 16  # coins in a sum

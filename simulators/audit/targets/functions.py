@@ -1,18 +1,17 @@
-"""Targets that verify one draft: a function of arrays on chains, and a function of any kind of draft."""
+"""Targets that are functions of arrays and verify one draft on a chain."""
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.battery import CORE
-from draftproof.simulators.audit.randomness.generators import lazies
-from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.sandbox import Sandbox
-from draftproof.simulators.audit.targets import (
+from draftproof.simulators.audit.stand_ins.generators import lazies
+from draftproof.simulators.audit.targets.base import (
     INPUTS,
     Arrays,
     DraftVerifier,
@@ -24,17 +23,10 @@ from draftproof.simulators.audit.targets import (
     signature,
     tensors,
 )
-from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
-from draftproof.theory.draft import Draft, Node
-from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.tree import Tree as Siblings
+from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
-
-SMALL = 100
-"""Most drafts of an instance on which all scenarios are tried."""
 
 
 class Function(DraftVerifier):
@@ -150,7 +142,7 @@ class Function(DraftVerifier):
     ) -> Any:
         import torch
 
-        from draftproof.simulators.audit.randomness.torch_mode import answering
+        from draftproof.simulators.audit.stand_ins.torch_mode import answering
 
         with answering(source, self.dtype) as mode:
             tensor = mode.tensor if mode is not None else torch.from_numpy
@@ -172,97 +164,7 @@ def _torch_states(made: Any) -> Iterator[int]:
     # The states of the generators that an object holds, and of torch's own, after the object was made.
     import torch
 
-    from draftproof.simulators.audit.randomness.torch_mode import state_of
+    from draftproof.simulators.audit.stand_ins.torch_mode import state_of
 
     held = [each for each in getattr(made, "__dict__", {}).values() if isinstance(each, torch.Generator)]
     yield from map(state_of, (torch.default_generator, *held))
-
-
-class Tree(DraftVerifier):
-    """verify(target, draft, rng) on drafts of any kind: `target` maps a prefix to its float row, `draft` is a
-    `draftproof.theory.draft.Draft` with float rows, and the result is the emitted tokens. `drafts` are the
-    schemes that it is audited on.
-
-    >>> Tree(lambda target, draft, rng: [0], name="first").name
-    'first'
-    """
-
-    adapter, style = "tree function", "tree"
-
-    drafts: Sequence[Scheme] = ()
-
-    def __init__(
-        self,
-        verify: Callable[..., Any],
-        *,
-        name: str = "",
-        dtype: str | None = None,
-        drafts: Sequence[Scheme] = (),
-    ):
-        self.drafts = drafts
-        if dtype not in (None, "float64", "float32"):
-            raise BadInput(f"a {self.adapter} computes in float64, or in float32 where it draws from torch")
-        self.typed, self.dtype = dtype is not None, dtype or "float64"
-        self.verify = plainly(verify)
-        self._identify(verify, name)
-
-    def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
-        """Scenarios and random instances on the target's `drafts`; without any, the chains of the battery,
-        and trees of two children that are drawn independently.
-        """
-        if self.drafts:
-            sized = [(draft, v) for draft in self.drafts for v in range(2, vocab + 1)]
-            return [
-                each
-                for draft, v in sized
-                for each in (
-                    *(
-                        scenario(name, draft, v)
-                        for name in (SCENARIOS if draft.outcomes(v) <= SMALL else CORE)
-                    ),
-                    *Randoms(draft, v, 4),
-                )
-            ]
-        found = list(super().instances(vocab, depth, rounds))
-        if rounds > 1:
-            return found
-        shapes = (((), ()), (((),), ())) if depth > 1 else (((), ()),)
-        return [
-            *found,
-            *(scenario(name, Siblings(shape, replacement=True), vocab) for shape in shapes for name in CORE),
-        ]
-
-    def prepare(self, target: Rows, draft: Draft) -> Any:
-        new: dict[int, Node] = {}
-
-        def in_floats(node: Node) -> Node:
-            row = None if node.proposal is None else tuple(map(float, node.proposal))
-            new[id(node)] = Node(node.prefix, row, tuple(map(in_floats, node.children)), node.shape)
-            return new[id(node)]
-
-        root = in_floats(draft.root)
-        paths = tuple(tuple(new[id(node)] for node in path) for path in draft.paths)
-        floats = Draft(
-            root,
-            replacement=draft.replacement,
-            stratified=draft.stratified,
-            paths=paths if draft.merged else None,
-        )
-        return _FloatRows(target), floats, target.vocab, max(map(len, paths))
-
-    def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
-        rows, draft, vocab, most = prepared
-        rng = sandbox.start(source)
-        return self.followed(
-            lambda: sandbox.call(lambda: emitted(self.verify(rows, draft, rng), vocab, most)), source
-        )
-
-
-class _FloatRows(dict[Prefix, tuple[float, ...]]):
-    def __init__(self, target: Rows):
-        super().__init__()
-        self.target, self.vocab = target, target.vocab
-
-    def __missing__(self, prefix: Prefix) -> tuple[float, ...]:
-        self[prefix] = tuple(map(float, self.target[prefix]))
-        return self[prefix]

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import (
+from draftproof.simulators.audit.targets.base import (
     INPUTS,
     Arrays,
     Program,
@@ -128,7 +128,7 @@ class Selection(Target):
 
         if not self.tensors:
             return run(given)
-        from draftproof.simulators.audit.randomness.torch_mode import Answering
+        from draftproof.simulators.audit.stand_ins.torch_mode import Answering
 
         with Answering(source):
             return run(tensors(given, self.dtype))

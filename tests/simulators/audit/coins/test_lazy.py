@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.bisection import law_by_boxes
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, dyadic
-from draftproof.simulators.audit.randomness.generators import Generator
-from draftproof.simulators.audit.randomness.lazy import crossing
-from draftproof.simulators.audit.randomness.sources import Every, Fixed, Seeded
+from draftproof.simulators.audit.coins.bisection import law_by_boxes
+from draftproof.simulators.audit.coins.lazy import crossing
+from draftproof.simulators.audit.coins.sources import Every, Fixed, Seeded
+from draftproof.simulators.audit.coins.state import NotEnumerable, dyadic
+from draftproof.simulators.audit.stand_ins.generators import Generator
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.theory.numbers import ONE, ZERO
 

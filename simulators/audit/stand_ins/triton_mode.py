@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.coins import Coin
-from draftproof.simulators.audit.randomness.replaced import swapped
-from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, extreme, has_coins
+from draftproof.simulators.audit.coins.coin import Coin
+from draftproof.simulators.audit.coins.state import NotEnumerable
+from draftproof.simulators.audit.stand_ins.replaced import swapped
+from draftproof.simulators.audit.stand_ins.torch_functions import CoinTensors, extreme, has_coins
 
 _EXTREMES = {np.maximum: True, np.fmax: True, np.minimum: False, np.fmin: False}
 

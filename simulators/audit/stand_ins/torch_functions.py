@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from draftproof.simulators.audit.randomness.coin_state import Opaque
-from draftproof.simulators.audit.randomness.coins import Coin, number
-from draftproof.simulators.audit.randomness.combined import softmax
+from draftproof.simulators.audit.coins.coin import Coin, number
+from draftproof.simulators.audit.coins.combined import softmax
+from draftproof.simulators.audit.coins.state import Opaque
 
 TopK, Sorted = torch.return_types.topk, torch.return_types.sort
 COARSE = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}

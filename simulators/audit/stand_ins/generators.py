@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.lazy import Lazy
-from draftproof.simulators.audit.randomness.sources import Chance, Fixed, Seeded, Source
+from draftproof.simulators.audit.coins.lazy import Lazy
+from draftproof.simulators.audit.coins.sources import Chance, Fixed, Seeded, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable
 
 BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more values is a coin
 

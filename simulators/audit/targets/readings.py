@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.targets import LONGEST
+from draftproof.simulators.audit.targets.base import LONGEST
 
 
 def _integers(values: Any) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.audit.battery import battery
-from draftproof.simulators.audit.randomness.sources import Chance, Source
+from draftproof.simulators.audit.coins.sources import Chance, Source
 from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.laws.enumerate import drafts
@@ -128,7 +128,7 @@ class DraftVerifier(Target):
         """
         if self.draws_in_torch is False or "torch" not in sys.modules:
             return run()
-        from draftproof.simulators.audit.randomness.torch_mode import answering
+        from draftproof.simulators.audit.stand_ins.torch_mode import answering
 
         with answering(source, self.dtype) as mode:
             result = run()

@@ -6,10 +6,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.simulators import audit  # noqa: E402
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable  # noqa: E402
-from draftproof.simulators.audit.randomness.sources import Every  # noqa: E402
-from draftproof.simulators.audit.randomness.torch_mode import Answering  # noqa: E402
-from draftproof.simulators.audit.randomness.triton_mode import addresses  # noqa: E402
+from draftproof.simulators.audit.coins.sources import Every  # noqa: E402
+from draftproof.simulators.audit.coins.state import NotEnumerable  # noqa: E402
+from draftproof.simulators.audit.stand_ins.torch_mode import Answering  # noqa: E402
+from draftproof.simulators.audit.stand_ins.triton_mode import addresses  # noqa: E402
 from draftproof.simulators.laws.enumerate import outcomes  # noqa: E402
 
 ROW, PLACES = torch.tensor([0.125, 0.5, 0.375]), torch.arange(3)

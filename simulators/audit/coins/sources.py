@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.randomness.coin_state import CHOICES, CoinState, NotEnumerable, weights
-from draftproof.simulators.audit.randomness.lazy import Lazy
+from draftproof.simulators.audit.coins.lazy import Lazy
+from draftproof.simulators.audit.coins.state import CHOICES, CoinState, NotEnumerable, weights
 from draftproof.theory.oracle import Oracle
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, Opaque
+from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, Opaque
 
 
 def number(other: Any) -> Any:

@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.combined import softmax
-from draftproof.simulators.audit.randomness.generators import Generator, exponential, without_replacement
-from draftproof.simulators.audit.randomness.lazy import Lazy
-from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
-from draftproof.simulators.audit.randomness.torch_functions import COARSE, CoinTensors, Functions, objects
-from draftproof.simulators.audit.randomness.triton_mode import following
+from draftproof.simulators.audit.coins.combined import softmax
+from draftproof.simulators.audit.coins.lazy import Lazy
+from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable
+from draftproof.simulators.audit.stand_ins.generators import Generator, exponential, without_replacement
+from draftproof.simulators.audit.stand_ins.torch_functions import COARSE, CoinTensors, Functions, objects
+from draftproof.simulators.audit.stand_ins.triton_mode import following
 
 KIND = {torch.float64: np.float64, torch.float16: np.float16}  # coins of other types are float32
 
