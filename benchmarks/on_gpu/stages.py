@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from benchmarks.on_gpu.runs import Run
@@ -19,6 +20,9 @@ MODEL = "{model}"
 
 BESIDE = "chain without graphs"
 """Measured only to show the gain from graphs; it counts for no figure."""
+
+PLAIN = "--settings", str(Path(__file__).with_name("plain.toml"))
+"""Every operation is launched separately."""
 
 SEVERAL = ("-n", "6") if find_spec("xdist") else ()
 """Processes for the tests if pytest-xdist is installed; they share the GPU."""
@@ -68,7 +72,7 @@ def _whole() -> list[list[Run]]:
             _decoding("top-k", 40, 3, "--draft", "top-k:4x4x16", verifiers="one-hot"),
             _sanitizer("racecheck", 40),
             _kernels("grid", 50, least=20),
-            _decoding(BESIDE, 50, 1, "--draft", "chain:4", "--no-graphs", verifiers="block"),
+            _decoding(BESIDE, 50, 1, "--draft", "chain:4", *PLAIN, verifiers="block"),
             _decoding("colder", 60, 2, "--draft", "chain:4", verifiers="token block", heats="0.2 0.6"),
         ],
     ]
@@ -133,7 +137,7 @@ def _decoding(
     chosen += [part for each in heats.split() for part in ("--temperature", each)]
     whole = ("bench", "--model", MODEL, *plan, *chosen, *arguments)
     run = _gpu("bench", name, limit, *whole, least=25, needs=("transformers",))
-    return run if "--no-graphs" in arguments else replace(run, otherwise=_plain(run))
+    return run if PLAIN[0] in arguments else replace(run, otherwise=_plain(run))
 
 
 def _validation(limit: float, *arguments: str) -> Run:
@@ -143,7 +147,7 @@ def _validation(limit: float, *arguments: str) -> Run:
 
 
 def _plain(run: Run) -> Run:
-    return replace(run, command=[*run.command, "--no-graphs"])
+    return replace(run, command=[*run.command, *PLAIN])
 
 
 def _tuning(limit: float) -> Run:

@@ -1,21 +1,19 @@
-"""Verification from logits over a grid of cases: measured point by point, as a table, JSON and a figure."""
+"""Verification from logits over a grid of cases: measured point by point, as a table and JSON."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import torch
 from rich.table import Table
 
 from draftproof.gpu.bench import timing
 from draftproof.gpu.bench.cases import DRAFTS, Case, make
-from draftproof.gpu.bench.figure import look, required, save
 from draftproof.gpu.bench.methods import OURS, Call, Maker, methods
 from draftproof.gpu.network.graphs import waits
-from draftproof.gpu.sampling.device import described, out_of_memory
+from draftproof.gpu.sampling.device import out_of_memory
 from draftproof.simulators import screen
 
 
@@ -145,28 +143,3 @@ def table(points: Sequence[Point]) -> Table:
 
 def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
-
-
-def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
-    """Plots percent of the bandwidth floor against the batch size, one panel per draft and vocabulary."""
-    rows = sorted({(point.draft, point.gamma) for point in points})
-    columns = sorted({point.V for point in points})
-    batches = sorted({point.B for point in points})
-    figure = required(path)(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
-    axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
-    names = list(dict.fromkeys(point.method for point in points if point.seconds))
-    for ((draft, gamma), V), axis in zip(product(rows, columns), axes.flat, strict=True):
-        axis.set_title(f"{draft}, gamma = {gamma}, V = {V:,}", fontsize=9)
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(batches, map(str, batches))
-        axis.set_yscale("log")
-        axis.axhline(100, color="0.6", linewidth=0.8)
-        for index, name in enumerate(names):
-            wanted = draft, gamma, V, name
-            here = [p for p in points if (p.draft, p.gamma, p.V, p.method) == wanted and p.floor_share]
-            if here:
-                floors = [100 * (p.floor_share or 0) for p in here]
-                axis.plot([p.B for p in here], floors, label=name, **look(index))
-    figure.supxlabel("requests B")
-    figure.supylabel("% of the bandwidth floor (one read of each logit)")
-    save(figure, path, described(device))

@@ -9,7 +9,6 @@ import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
-from types import SimpleNamespace
 from typing import TypeAlias
 
 import torch
@@ -46,8 +45,7 @@ def methods(draft: str, B: int, device: torch.device) -> Iterator[tuple[str, Mak
         yield "SGLang token", sglang
         yield "SGLang block", partial(sglang, block=True)
         yield "vLLM token", vllm
-        yield "vLLM runner token", vllm_runner
-        yield "vLLM runner block", partial(vllm_runner, block=True)
+        yield "vLLM block", partial(vllm, block=True)
 
 
 def transformers(case: Case) -> Call:
@@ -73,10 +71,7 @@ def sglang(case: Case, block: bool = False) -> Call:
     """Token or block verification with the case's noise. Returns (accepted [B], ids [B, gamma + 1]); ids
     after the extra token are undefined.
     """
-    try:
-        module = import_module("sglang.kernels.ops.speculative.reject_sampling")
-    except ModuleNotFoundError:  # releases before 0.5.16
-        module = import_module("sglang.srt.speculative.reject_sampling")
+    module = import_module("sglang.kernels.ops.speculative.reject_sampling")
     sample = module.chain_speculative_sampling_triton
     B, N = case.B, case.tree.size
     candidates = _after_first(case.tokens)
@@ -96,30 +91,7 @@ def sglang(case: Case, block: bool = False) -> Call:
     return call
 
 
-def vllm(case: Case) -> Call:
-    """Token verification of vLLM's first model runner, for requests without seeds. The bonus token is drawn
-    before the call, as vLLM's sampler does. Returns ids [B, gamma + 1] padded with -1.
-    """
-    sample = import_module("vllm.v1.sample.rejection_sampler").rejection_sample
-    takes_logits = "target_logits" in inspect.signature(sample).parameters
-    device, gamma = case.target.device, case.gamma
-    ends = gamma * torch.arange(1, case.B + 1, dtype=torch.int32, device=device)
-    tokens = case.tokens.flatten().int()
-    ones = torch.ones(case.B, device=device)
-    metadata = SimpleNamespace(all_greedy=False, all_random=True, temperature=ones, generators={})
-
-    def call() -> object:
-        target = case.target[:, :-1].reshape(-1, case.V)
-        last = _rows(case.target[:, -1])
-        bonus = (last / torch.empty_like(last).exponential_()).argmax(-1, keepdim=True).int()
-        target = target.float() if takes_logits else _rows(target)
-        proposal = _rows(case.q).reshape(-1, case.V)
-        return sample(tokens, [gamma] * case.B, gamma, ends, proposal, target, bonus, metadata)
-
-    return call
-
-
-def vllm_runner(case: Case, block: bool = False) -> Call:
+def vllm(case: Case, block: bool = False) -> Call:
     """Token or block verification of vLLM's second model runner, from logits; draws its own noise.
     Returns (ids [B, gamma + 1], accepted + 1 [B]); ids after the extra token are undefined.
     """

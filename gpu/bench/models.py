@@ -1,9 +1,8 @@
 """Timed decoding with real models; the cells take turns, so that other load slows all of them alike."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 from math import isfinite, nan
 from statistics import fmean
@@ -11,13 +10,12 @@ from time import perf_counter
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from draftproof.gpu.checks.models.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.checks.models.greedy import for_transformers
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import cannot_select, fitting, generate
-from draftproof.gpu.engine.output import Step, Texts
+from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.prompts import Prompt
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network.graphs import recording
@@ -33,13 +31,14 @@ PLAIN, TRANSFORMERS, ASSISTED = "plain", "transformers plain", "transformers ass
 """Methods without a verifier: this engine's plain decoding, transformers' plain and assisted generation."""
 VERSUS = (("block", "token"), ("shaped-block", "block"), ("traversal", "rrs"), ("traversal", "specinfer"))
 """Pairs of verifiers whose block efficiency is compared, the better one first."""
+WARM = 8
+"""Tokens of a text that is decoded before anything is timed."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own, at most as
-    many at once as each of the `batches` says; when one ends, the next begins. A text ends early where a
-    string of `stop` appears.
+    many at once as each of the `batches` says; when one ends, the next begins.
     """
 
     tokens: int = 64
@@ -47,33 +46,29 @@ class Plan:
     repeats: int = 3
     seed: int = 0
     temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
-    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """One repeat of a cell: its tokens and seconds; by the clock of the engine alone the mean seconds of
-    `prefill`, of the `first` token of a text (prefill included) and `between` two tokens; `emitted`
-    tokens and `verified` drafted tokens in a call of the target. What was not measured is NaN.
-    """
+    """One repeat of a cell; what was not measured is NaN. Times of texts are means, by the engine's clock."""
 
     tokens: int
     seconds: float
     prefill: float = nan
+    """Seconds of reading a prompt."""
     first: float = nan
+    """Seconds to a text's first token, prefill included."""
     between: float = nan
+    """Seconds from one token to the next."""
     emitted: float = nan
+    """Tokens per call of the target."""
     verified: float = nan
+    """Drafted tokens verified per call of the target."""
 
 
 @dataclass
 class Cell:
-    """One way of decoding at one temperature, at most `batch` texts at once.
-
-    `taus` are the accepted tokens of every step of one text, and `asked` the questions of these texts, by
-    number: the turns of a question and its repeats depend on one another. `expected[name]` is
-    E[tau | draft] of the verifier of that name at these steps.
-    """
+    """One way of decoding at one temperature, at most `batch` texts at once."""
 
     method: str
     temperature: float
@@ -83,8 +78,11 @@ class Cell:
     batch: int = 1
     selection: Selection | None = None
     expected: dict[str, list[float]] = field(default_factory=dict)
+    """E[tau | draft] of other verifiers at each step of this one's texts, by name."""
     asked: list[int] = field(default_factory=list)
+    """The question that each step belongs to: its turns and repeats depend on one another."""
     taus: list[int] = field(default_factory=list)
+    """The accepted tokens of each step of each text."""
     repeats: list[Repeat] = field(default_factory=list)
     phases: Counter[str] = field(default_factory=Counter)
 
@@ -102,23 +100,30 @@ class Cell:
         known = [number for each in self.repeats if isfinite(number := getattr(each, name))]
         return fmean(known) if known else None
 
+    def untimed(self) -> "Cell":
+        """The same way of decoding, nothing measured."""
+        empty = {"expected": {}, "asked": [], "taus": [], "repeats": [], "phases": Counter()}
+        return replace(self, acceptance=None, **empty)
+
 
 @dataclass
 class Run:
-    """A run over all texts, of which the first ones were read in `taken` seconds: tokens `made` of each,
-    counts of the target's calls and of the drafted tokens they verified, and when each text's first step was
-    over (`since`). Times of each text: its `prefills`, its `firsts`, prefill and first step, and its `gaps`,
-    the mean time between two tokens.
-    """
+    """One pass over all texts."""
 
     taken: float
+    """Seconds so far; at first those of reading the first prompts."""
     calls: int = 0
+    """Calls of the target."""
     verified: int = 0
+    """Drafted tokens that these calls verified."""
     made: Counter[int] = field(default_factory=Counter)
+    """Tokens generated for each text."""
     since: dict[int, float] = field(default_factory=dict)
+    """When each text's first step ended."""
     prefills: list[float] = field(default_factory=list)
     firsts: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
+    """Of each text: the time of its prefill, of its prefill and first step, and between two tokens."""
 
     def add(self, step: Step, seconds: float) -> None:
         """Adds a step that took so long."""
@@ -135,6 +140,13 @@ class Run:
             self.made[row] += len(tokens)
             if ended and self.made[row] > 1:
                 self.gaps.append((self.taken - self.since[row]) / (self.made[row] - 1))
+
+    @property
+    def repeat(self) -> Repeat:
+        """The means of this run."""
+        made = sum(self.made.values())
+        times = fmean(self.prefills), fmean(self.firsts), fmean(self.gaps) if self.gaps else nan
+        return Repeat(made, self.taken, *times, made / self.calls, self.verified / self.calls)
 
 
 @dataclass
@@ -173,17 +185,10 @@ class Bench:
                 cell = Cell(verifier.name, heat, shape, verifier, Acceptance(verifier, shape), batch)
                 cell.expected = {name: [] for name in (*found, verifier.name) if found}
                 self.ways.append(cell)
-                if cannot_select(verifier, shape) is None:
-                    self.ways += [self._selecting(cell, each) for each in self.selections]
-
-    @staticmethod
-    def _selecting(cell: Cell, selection: Selection) -> Cell:
-        assert cell.verifier is not None
-        assert cell.structure is not None
-        acceptance = Acceptance(cell.verifier, cell.structure, by_value=not selection.rule.predictable)
-        method = f"{cell.method} {selection.rule.name}"
-        shape, verifier, batch = cell.structure, cell.verifier, cell.batch
-        return Cell(method, cell.temperature, shape, verifier, acceptance, batch, selection)
+                for each in self.selections if cannot_select(verifier, shape) is None else ():
+                    measured = Acceptance(verifier, shape, by_value=not each.rule.predictable)
+                    named = f"{verifier.name} {each.rule.name}"
+                    self.ways.append(Cell(named, heat, shape, verifier, measured, batch, each))
 
     @property
     def total(self) -> int:
@@ -196,77 +201,33 @@ class Bench:
         return [cell for cell in self.ways if cell.repeats]
 
     def run(self) -> Iterator[Cell]:
-        """Runs all repeats, after a warm-up that is not counted."""
-        self._warm_up()
+        """Runs all repeats. Before, untimed, each cell decodes a whole text if passes become CUDA graphs, and
+        a short one for each kind of pass otherwise.
+        """
+        recorded = recording(self.target.device) is not None
+        kinds = {
+            index if recorded else (cell.verifier is None and cell.method, cell.draft, cell.batch): cell
+            for index, cell in enumerate(self.ways)
+        }
+        for cell in kinds.values():
+            tokens = self.plan.tokens if recorded else WARM
+            self._once(cell.untimed(), self.plan.seed, self.prompts[: cell.batch], tokens)
         for repeat, cell in product(range(self.plan.repeats), self.ways):
             self._once(cell, self.plan.seed + repeat, self.prompts, self.plan.tokens)
             yield cell
-
-    def _warm_up(self) -> None:
-        """Decodes a whole text in every cell if passes become CUDA graphs, else a short one of each kind."""
-        recorded = recording(self.target.device) is not None
-        kinds: dict[Hashable, Cell] = {}
-        for cell in self.ways:
-            like = cell.verifier is None and cell.method, cell.draft, cell.batch
-            kind: Hashable = id(cell) if recorded else like
-            empty = {"expected": {}, "asked": [], "taus": [], "repeats": [], "phases": Counter()}
-            kinds.setdefault(kind, replace(cell, acceptance=None, **empty))
-        for trial in kinds.values():
-            first = self.prompts[: trial.batch]
-            self._once(trial, self.plan.seed, first, self.plan.tokens if recorded else 8)
 
     def _once(self, cell: Cell, seed: int, prompts: Sequence[Prompt], tokens: int) -> None:
         """One repeat: every prompt with a seed of its own."""
         given = [prompt.ids for prompt in prompts]
         if cell.method in (TRANSFORMERS, ASSISTED):
-            gamma = cell.structure.depth if cell.structure else None
-            sampling = replace(self.sampling, temperature=cell.temperature)
-            stop = self.plan.stop
-            peer = transformers(self.target, self.drafter, gamma, given, tokens, sampling, seed, stop)
-            cell.repeats.append(Repeat(*peer))
+            cell.repeats.append(self._transformers(cell, given, seed, tokens))
             return
-        run = self._run(cell, given, seed, tokens)
-        made = sum(run.made.values())
-        cell.repeats.append(
-            Repeat(
-                made,
-                run.taken,
-                prefill=fmean(run.prefills),
-                first=fmean(run.firsts),
-                between=fmean(run.gaps) if run.gaps else nan,
-                emitted=made / run.calls,
-                verified=run.verified / run.calls,
-            )
-        )
-
-    def _run(self, cell: Cell, prompts: Sequence[list[int]], seed: int, tokens: int) -> Run:
-        """Decodes the prompts; the time of what is computed from the steps is not counted."""
-        clock = perf_counter()
-        seeds = [seed * len(prompts) + number for number in range(len(prompts))]
-        run = self._decode(cell, prompts, seeds, tokens)
-        wait(self.target.device)
-        found, clock = Run(perf_counter() - clock), perf_counter()
-        for step in run:
-            wait(self.target.device)
-            found.add(step, perf_counter() - clock)
-            cell.phases.update(step.seconds)
-            if cell.acceptance is not None:
-                cell.acceptance.add(step)
-            cell.taus += step.accepted
-            cell.asked += [self.prompts[row].question for row in step.rows]
-            for name, means in cell.expected.items():
-                means += mean_accepted(VERIFIERS[name], step).tolist()
-            clock = perf_counter()
-        return found
-
-    def _decode(
-        self, cell: Cell, prompts: Sequence[Sequence[int]], seeds: list[int], tokens: int
-    ) -> Iterator[Step]:
         heat, own = cell.temperature, self.draft_temperature
-        return generate(
+        clock = perf_counter()
+        steps = generate(
             self.target,
             self.drafter if cell.structure else None,
-            prompts,
+            given,
             verifier=cell.verifier or VERIFIERS["token"],
             structure=cell.structure,
             sampling=replace(self.sampling, temperature=heat),
@@ -274,60 +235,56 @@ class Bench:
             selection=cell.selection,
             batch=cell.batch,
             max_new_tokens=tokens,
-            stop=self.plan.stop,
             ignore_end=True,
-            seed=seeds,
+            seed=[seed * len(given) + number for number in range(len(given))],
             timed=True,
             keep_rows=False,
         )
+        wait(self.target.device)
+        found, clock = Run(perf_counter() - clock), perf_counter()
+        for step in steps:
+            wait(self.target.device)
+            found.add(step, perf_counter() - clock)
+            self._note(cell, step)
+            clock = perf_counter()  # what is computed from a step is not timed
+        cell.repeats.append(found.repeat)
 
+    def _note(self, cell: Cell, step: Step) -> None:
+        cell.phases.update(step.seconds)
+        if cell.acceptance is not None:
+            cell.acceptance.add(step)
+        cell.taus += step.accepted
+        cell.asked += [self.prompts[row].question for row in step.rows]
+        for name, means in cell.expected.items():
+            means += mean_accepted(VERIFIERS[name], step).tolist()
 
-def transformers(
-    target: Model,
-    drafter: Drafter,
-    gamma: int | None,
-    prompts: Sequence[Sequence[int]],
-    tokens: int,
-    sampling: Sampling,
-    seed: int,
-    stop: Sequence[str] = (),
-) -> tuple[int, float]:
-    """Generates the same texts by transformers alone, prompt by prompt; returns total tokens and seconds.
-
-    With a `gamma` this is assisted generation that always drafts `gamma` tokens; else plain generation.
-    Tokens after a string of `stop` do not count.
-    """
-    options: dict[str, Any] = {"do_sample": sampling.temperature > 0}
-    if sampling.temperature > 0:
-        names = ("temperature", "top_k", "top_p", *(["min_p"] if sampling.min_p else []))
-        options |= {name: getattr(sampling, name) for name in names}
-    if gamma is not None:
-        assert isinstance(drafter, ModelDrafter)
-        assistant = options["assistant_model"] = drafter.model.network
-        settings = assistant.generation_config
-        settings.num_assistant_tokens, settings.num_assistant_tokens_schedule = gamma, "constant"
-        settings.assistant_confidence_threshold = 0.0
-    made, seconds = 0, 0.0
-    torch.manual_seed(seed)
-    for prompt in prompts:
-        ids = torch.tensor([list(prompt)], device=target.device)
-        length = min(tokens, target.context - len(prompt))
-        options |= {"max_new_tokens": length, "min_new_tokens": length, "pad_token_id": 0}
-        options |= for_transformers(sampling.processors, len(prompt))
-        texts = Texts([length], frozenset(), stop, target.tokenizer.decode)
-        options["stopping_criteria"] = [partial(_stopped, target, len(prompt), stop)] if stop else []
-        with quiet():
-            wait(target.device)
-            started = perf_counter()
-            text = target.network.generate(ids, attention_mask=torch.ones_like(ids), **options)
-            wait(target.device)
-        seconds += perf_counter() - started
-        (counted,), _, _ = texts.take([text[0, len(prompt) :].tolist()])
-        made += len(counted)
-    return made, seconds
-
-
-def _stopped(target: Model, start: int, stop: Sequence[str], ids: Tensor, _: Any, **__: Any) -> Tensor:
-    """Whether each text has a string of `stop` from place `start` on."""
-    texts = (target.tokenizer.decode(row[start:].tolist()) for row in ids)
-    return torch.tensor([any(each in text for each in stop) for text in texts], device=ids.device)
+    def _transformers(self, cell: Cell, prompts: Sequence[list[int]], seed: int, tokens: int) -> Repeat:
+        """The same texts by transformers alone, prompt by prompt: plain, or assisted by as many drafted
+        tokens as the cell's chain has.
+        """
+        target, sampling = self.target, replace(self.sampling, temperature=cell.temperature)
+        options: dict[str, Any] = {"do_sample": sampling.temperature > 0, "pad_token_id": 0}
+        if sampling.temperature > 0:
+            names = ("temperature", "top_k", "top_p", *(["min_p"] if sampling.min_p else []))
+            options |= {name: getattr(sampling, name) for name in names}
+        if cell.structure is not None:
+            assert isinstance(self.drafter, ModelDrafter)
+            assistant = options["assistant_model"] = self.drafter.model.network
+            settings = assistant.generation_config
+            settings.num_assistant_tokens_schedule, settings.assistant_confidence_threshold = "constant", 0.0
+            settings.num_assistant_tokens = cell.structure.depth
+        made, seconds = 0, 0.0
+        torch.manual_seed(seed)
+        for prompt in prompts:
+            ids = torch.tensor([prompt], device=target.device)
+            length = min(tokens, target.context - len(prompt))
+            options |= {"max_new_tokens": length, "min_new_tokens": length}
+            options |= for_transformers(sampling.processors, len(prompt))
+            with quiet():
+                wait(target.device)
+                started = perf_counter()
+                target.network.generate(ids, attention_mask=torch.ones_like(ids), **options)
+                wait(target.device)
+            seconds += perf_counter() - started
+            made += length
+        return Repeat(made, seconds)

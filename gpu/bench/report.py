@@ -1,29 +1,24 @@
-"""Timed decoding as tables, JSON and a figure; names as in vLLM and Spec-Bench."""
+"""Timed decoding as tables and JSON; names as in vLLM and Spec-Bench."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
-import numpy as np
 from rich.table import Table
 
-from draftproof.gpu.bench import questions
-from draftproof.gpu.bench.figure import look, required, save
 from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
-from draftproof.gpu.bench.questions import method_of, spelled
-from draftproof.gpu.bench.timing import LEVEL, difference, means_apart, ratio
+from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, means_apart, ratio
 from draftproof.gpu.engine.loop import PHASES
-from draftproof.gpu.engine.prompts import Prompt
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 
 Rows: TypeAlias = Sequence[dict[str, Any]]
 
 
-def rows_of(cells: Sequence[Cell], prompts: Sequence[Prompt]) -> list[dict[str, Any]]:
-    """One JSON object per cell, of runs with these prompts.
+def rows_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """One JSON object per cell.
 
     `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
     efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
@@ -32,11 +27,12 @@ def rows_of(cells: Sequence[Cell], prompts: Sequence[Prompt]) -> list[dict[str, 
     are means of texts in seconds. `over_faster_plain` is the ratio to the faster one of plain decoding by
     this engine and by transformers.
     """
-    return [_row(cell, cells, prompts) for cell in cells]
+    return [_row(cell, cells) for cell in cells]
 
 
-def _row(cell: Cell, cells: Sequence[Cell], prompts: Sequence[Prompt]) -> dict[str, Any]:
+def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
     phases, whole = cell.phases, sum(cell.phases.values())
+    plain = [each for name in (PLAIN, TRANSFORMERS) if (each := _like(cells, cell, name, ""))]
     row: dict[str, Any] = {
         "method": cell.method,
         "draft": cell.draft,
@@ -46,13 +42,13 @@ def _row(cell: Cell, cells: Sequence[Cell], prompts: Sequence[Prompt]) -> dict[s
         "tokens": sum(each.tokens for each in cell.repeats),
         "tokens_per_second": fmean(cell.speeds),
         "tokens_per_second_by_repeat": cell.speeds,
-        "over_plain": _over(cells, cell, PLAIN, ""),
-        "over_transformers_plain": _over(cells, cell, TRANSFORMERS, ""),
-        "over_faster_plain": _over(cells, cell, _faster(cells, cell), ""),
+        "over_plain": _over(cell, _like(cells, cell, PLAIN, "")),
+        "over_transformers_plain": _over(cell, _like(cells, cell, TRANSFORMERS, "")),
+        "over_faster_plain": _over(cell, max(plain, key=lambda each: fmean(each.speeds), default=None)),
+        "over_assisted": _over(cell, _like(cells, cell, ASSISTED, cell.draft)),
         "prefill": cell.mean("prefill"),
         "time_to_first_token": cell.mean("first"),
         "time_per_output_token": cell.mean("between"),
-        "over_assisted": _over(cells, cell, ASSISTED, cell.draft),
         "tokens_per_call": cell.mean("emitted"),
         "verified_per_call": cell.mean("verified"),
         "selection": cell.selection.rule.name if cell.selection else None,
@@ -72,32 +68,41 @@ def _row(cell: Cell, cells: Sequence[Cell], prompts: Sequence[Prompt]) -> dict[s
             "acceptance_rate_per_position": [each.measured for each in result.positions],
             "predicted_per_position": [each.predicted for each in result.positions],
             "bounds": result.bounds,
-            "bounds_by_position": result.bounds_by_position,
-            "by_category": _by_category(cell, prompts),
-            **{name: each.finite for name, each in questions.means(cell.taus, cell.asked).items()},
-            "questions": questions.table_of(cell, prompts),
+            "questions": len({*cell.asked}),
+            **{name: each.finite for name, each in means(cell.taus, cell.asked).items()},
             "problems": result.problems,
         }
     return row
 
 
-def _faster(cells: Sequence[Cell], cell: Cell) -> str:
-    """The faster method of plain decoding at a cell's temperature and batch."""
-    found = [each for name in (PLAIN, TRANSFORMERS) if (each := _like(cells, cell, name, ""))]
-    return max(found, key=lambda each: fmean(each.speeds)).method if found else PLAIN
+def lengths(taus: Sequence[float], asked: Sequence[int]) -> dict[int, float]:
+    """The mean of the steps of each question: tokens a step, the extra token counted.
+
+    >>> lengths([2, 0, 1], [0, 0, 1])
+    {0: 2.0, 1: 2.0}
+    """
+    found: defaultdict[int, list[float]] = defaultdict(list)
+    for tau, question in zip(taus, asked, strict=True):
+        found[question].append(1 + tau)
+    return {question: fmean(each) for question, each in found.items()}
 
 
-def _by_category(cell: Cell, prompts: Sequence[Prompt]) -> dict[str, dict[str, Any]]:
-    """The mean acceptance length of each category's questions, with an interval over questions."""
-    found, of = {}, {prompt.question: prompt.category for prompt in prompts}
-    for category in dict.fromkeys(each for each in of.values() if each is not None):
-        pairs = zip(cell.taus, cell.asked, strict=True)
-        some = [(1 + tau, number) for tau, number in pairs if of[number] == category]
-        if some:
-            lengths, asked = zip(*some, strict=True)
-            about = difference(lengths, [0.0] * len(lengths), asked).finite
-            found[category] = {"steps": len(lengths), "questions": len({*asked}), **about}
-    return found
+def means(taus: Sequence[float], asked: Sequence[int]) -> dict[str, Estimate]:
+    """Both means of the tokens a step, with t-intervals in which a question is one cluster.
+
+    `ratio_of_totals`: all tokens over all steps, so that a question with many steps, whose drafts are often
+    rejected, counts more; `mean_over_questions`: every question counts the same. Published reports give
+    one or the other.
+
+    >>> found = means([3, 0, 0, 0], [0, 1, 1, 1])
+    >>> found["ratio_of_totals"].value, found["mean_over_questions"].value
+    (1.75, 2.5)
+    """
+    each, whole = [*lengths(taus, asked).values()], [1.0 + tau for tau in taus]
+    return {
+        "ratio_of_totals": difference(whole, [0.0] * len(whole), asked),
+        "mean_over_questions": difference(each, [0.0] * len(each)),
+    }
 
 
 def _like(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> Cell | None:
@@ -107,8 +112,7 @@ def _like(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> Cell | 
     return next(alike, None)
 
 
-def _over(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> dict[str, float | None] | None:
-    other = _like(cells, cell, method, draft)
+def _over(cell: Cell, other: Cell | None) -> dict[str, float | None] | None:
     if other is None:
         return None
     pairs = zip(cell.speeds, other.speeds, strict=False)  # cells may differ by one repeat if interrupted
@@ -127,6 +131,9 @@ def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
         other = _like(cells, cell, worse, cell.draft)
         if cell.method == better and other is not None:
             same = difference(other.expected[better], other.expected[worse], other.asked)
+            ours, theirs = lengths(cell.taus, cell.asked), lengths(other.taus, other.asked)
+            both = [question for question in ours if question in theirs]  # a run may be interrupted
+            apart = difference([ours[each] for each in both], [theirs[each] for each in both])
             found.append(
                 {
                     "verifiers": [better, worse],
@@ -134,131 +141,87 @@ def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "temperature": cell.temperature,
                     "batch": cell.batch,
                     **means_apart(cell.taus, cell.asked, other.taus, other.asked).finite,
-                    "mean_over_questions": questions.apart(cell, other).finite,
+                    "mean_over_questions": apart.finite,
                     "same_steps": {"steps": len(other.asked), **same.finite},
                 }
             )
     return found
 
 
-def tables(rows: Rows, versus: Rows, name: str, every: bool = False) -> list[Table]:
-    """Speed, latency and acceptance, one line per cell; acceptance by category, if prompts have one; and
-    differences, one line per pair of verifiers; if `every`, also all questions.
-    """
-    start = "T", "draft", "method"
+def _method(row: dict[str, Any]) -> str:
+    """A cell's method, and its batch if that is not 1."""
+    return row["method"] if row["batch"] == 1 else f"{row['method']} x{row['batch']}"
+
+
+def _spelled(found: dict[str, Any] | None, style: str = ".2f") -> str:
+    """An estimate with its interval, if it has one; the ratio of a cell to itself is just 1."""
+    if found is None:
+        return ""
+    value, low, high = found["value"], found["low"], found["high"]
+    if low == high == 1:
+        return "1"
+    return f"{value:{style}} \\[{low:{style}}, {high:{style}}]" if high is not None else f"{value:{style}}"
+
+
+def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
+    """Speed, latency and acceptance, one line per cell; and differences, one line per pair of verifiers."""
+    start, mean = ("T", "draft", "method"), "over questions"
     headings = "tokens/s", "x faster plain", "x assisted", "phases %"
     speed = screen.table(f"Speed: {name}", "lllrrrr", *start, *headings)
     latency = screen.table("Latency in ms", "lllrrr", *start, "prefill", "first token", "next tokens")
-    kinds = list(dict.fromkeys(kind for row in rows for kind in row.get("by_category", ())))
-    headings = "category", "MAT", "steps"
-    by_kind = screen.table("Acceptance by category", "llllrr", *start, *headings)
     selecting = ["verified"] if any(row["selection"] for row in rows) else []
-    headings = "MAT", "predicted", "stateless", "full inf.", *selecting, "accepted", "by position"
+    headings = "MAT", mean, "predicted", "stateless", "full inf.", *selecting, "by position"
     accepted = screen.table("Acceptance", "lll" + "r" * len(headings), *start, *headings)
-    headings = "measured", "on the same steps", "steps"
-    apart = screen.table("Differences in block efficiency", "lllrrr", "T", "draft", "verifiers", *headings)
-    kept = *speed.columns, *latency.columns, *accepted.columns[:3], apart.columns[0], *apart.columns[2:]
-    for column in kept:
-        column.no_wrap = True
-    apart.columns[1].overflow = "fold"
+    headings = "T", "draft", "verifiers", "measured", mean, "on the same steps", "steps"
+    apart = screen.table("Differences in block efficiency", "lllrrrr", *headings)
     for row in rows:
-        start = f"{row['temperature']:g}", row["draft"], method_of(row)
+        named = f"{row['temperature']:g}", row["draft"], _method(row)
         phases = row["phases"]
         spent = "/".join(f"{100 * phases[each]:.0f}" for each in PHASES) if phases else ""
-        ratios = [spelled(row["over_faster_plain"]), spelled(row["over_assisted"])]
-        speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *ratios, spent)
-        times = [row[name] for name in ("prefill", "time_to_first_token", "time_per_output_token")]
+        ratios = [_spelled(row["over_faster_plain"]), _spelled(row["over_assisted"])]
+        speed.add_row(*named, f"{row['tokens_per_second']:.1f}", *ratios, spent)
+        times = [row[each] for each in ("prefill", "time_to_first_token", "time_per_output_token")]
         if times[0] is not None:
-            latency.add_row(*start, *("" if each is None else f"{1e3 * each:.1f}" for each in times))
+            latency.add_row(*named, *("" if each is None else f"{1e3 * each:.1f}" for each in times))
         if "steps" in row:
-            low, high = row["interval"]
-            middle = row["predicted_mean_acceptance_length"]
+            (low, high), middle = row["interval"], row["predicted_mean_acceptance_length"]
             accepted.add_row(
-                *start,
-                f"{row['mean_acceptance_length']:.2f}",
+                *(*named, f"{row['mean_acceptance_length']:.2f}", _spelled(row["mean_over_questions"])),
                 f"{middle:.2f} ± {max(high - middle, middle - low):.2f}",
                 *("" if bound is None else f"{1 + bound:.2f}" for bound in row["bounds"].values()),
                 *(f"{row['verified_per_call']:.1f}" for _ in selecting),
-                f"{row['draft_acceptance_rate']:.0%}",
                 " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
                 style="bold red" if row["problems"] else "",
             )
-            for kind in kinds:
-                if kind in row["by_category"]:
-                    each = row["by_category"][kind]
-                    by_kind.add_row(*start, kind, spelled(each), f"{each['steps']:,}")
     for each in versus:
-        same = each["same_steps"]
-        both = [spelled(each, "+.3f"), spelled(same, "+.3f"), f"{same['steps']:,}"]
-        apart.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *both)
-    several = questions.tables(rows, versus, every)
-    parts = (speed, latency, accepted, *several, by_kind, apart)
-    return [each for each in parts if each is speed or each.row_count]
+        same, named = each["same_steps"], (f"{each['temperature']:g}", each["draft"])
+        parts = (_spelled(one, "+.2f") for one in (each, each["mean_over_questions"], same))
+        apart.add_row(*named, " - ".join(each["verifiers"]), *parts, f"{same['steps']:,}")
+    for column in (*speed.columns, *latency.columns, *accepted.columns[:3], *apart.columns[2:]):
+        column.no_wrap = True
+    return [each for each in (speed, latency, accepted, apart) if each is speed or each.row_count]
 
 
-def notes(rows: Rows, versus: Rows) -> str:
+NOTES = f"""\
+x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; faster plain: plain decoding by
+this engine or by transformers; x8: eight texts at once; phases: {"/".join(PHASES)}
+prefill, first token (prefill included) and next token: means of texts, each from its turn on
+MAT: mean acceptance length, the extra token counted (block efficiency): all tokens over all steps; over
+questions: each question counts the same. predicted: from the rows seen, its interval holds at error {ERROR:g}
+a cell; stateless, full inf.: bounds on it, plus 1
+verified: drafted tokens of a batch in a call of the target
+differences: {LEVEL:.0%} t-intervals, clustered by question; measured: each verifier on its own texts; on the
+same steps: E[tau | draft] of both, from the rows of the steps that the second one took"""
+
+
+def notes(rows: Rows) -> str:
     """The explanations below the tables, and one line for each problem."""
     drafted = [row for row in rows if "steps" in row]
     agree = sum(not row["problems"] for row in drafted)
-    lines = [
-        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; faster plain: plain",
-        "decoding by this engine or by transformers; x8: eight texts at once; phases: " + "/".join(PHASES),
-        "latency: means of texts, each from its turn on; prefill ends before the first step, which gives the",
-        "first token; next tokens: time from one to the next",
-        "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
-        f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1,",
-        "of sampled trees the mean of an estimate",
-        f"prediction and measurement agree in {agree} of {len(drafted)} cells",
-    ]
-    if any(row["selection"] for row in rows):
-        lines.append("verified: drafted tokens of a batch in a call of the target")
-    if any(len(row["questions"]) > 1 for row in drafted):
-        lines.append("totals: all tokens over all steps; over questions: each question counts the same")
-    if versus:
-        lines += [
-            f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts;",
-            "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took,",
-            "both clustered by question",
-        ]
-    lines += [
-        f"T {row['temperature']:g} {row['draft']} {method_of(row)}: {each}"
+    problems = [
+        f"T {row['temperature']:g} {row['draft']} {_method(row)}: {each}"
         for row in drafted
         for each in row["problems"]
     ]
-    return "\n".join(lines)
-
-
-def plot(rows: Rows, path: Path, name: str) -> None:
-    """Plots block efficiency (measured, predicted) and tokens a second against temperature, per draft and, if
-    there are several questions, block efficiency of each at the highest temperature.
-    """
-    drafts = list(dict.fromkeys(row["draft"] for row in rows if "steps" in row)) or [""]
-    rising = sorted(rows, key=lambda row: row["temperature"])
-    methods = list(dict.fromkeys(map(method_of, rows)))
-    several = any(len(row.get("questions", ())) > 1 for row in rows)
-    shape = (3 if several else 2), len(drafts)
-    figure = required(path)(figsize=(3.2 * shape[1] + 2.4, 2.7 * shape[0]), layout="constrained")
-    axes = figure.subplots(*shape, squeeze=False, sharey="row")
-    for draft, (top, below, *rest) in zip(drafts, axes.T, strict=True):
-        top.set_title(draft, fontsize=9)
-        for index, method in enumerate(methods):
-            some = [row for row in rising if row["draft"] in (draft, "") and method_of(row) == method]
-            style = look(index) | {"label": method}
-            heats = [row["temperature"] for row in some]
-            below.plot(heats, [row["tokens_per_second"] for row in some], **style)
-            if some and "steps" in some[0]:
-                low, high = np.transpose([row["interval"] for row in some])
-                middle, half = (low + high) / 2, (high - low) / 2
-                top.errorbar(heats, middle, half, fmt="none", color=style["color"], linewidth=0.8, capsize=2)
-                top.plot(heats, [row["mean_acceptance_length"] for row in some], **style)
-                for axis in rest:
-                    questions.panel(axis, some[-1], style)
-    axes[0, 0].set_ylabel("block efficiency\n(bars: predicted)")
-    axes[1, 0].set_ylabel("tokens a second")
-    for axis in axes[1]:
-        axis.set_xlabel("temperature")
-    if several:
-        heat = rising[-1]["temperature"]
-        means = "(solid: totals, dashed: questions)"
-        axes[2, 0].set_ylabel(f"block efficiency at T = {heat:g}\n{means}")
-    save(figure, path, name)
+    counted = f"prediction and measurement agree in {agree} of {len(drafted)} cells"
+    return "\n".join([NOTES, counted, *problems])

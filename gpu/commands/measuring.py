@@ -41,21 +41,12 @@ def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tupl
     """(target, drafter, structures, verifiers) that the options ask for. `drafts` is the default of --draft;
     `refusal` is the error message for --drafter none.
     """
-    import torch
-
     from draftproof.gpu.commands.settings import pair
     from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.verify import VERIFIERS, named
 
     structures = [structure(each) for each in options["draft"] or drafts]
     verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
-    if options.get("random") is not None:
-        from draftproof.gpu.bench import synthetic
-
-        options["acceptance"] = options["acceptance"] or 0.8
-        names = options["random"], options["drafter"], options["acceptance"], options["device"]
-        dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-        return *synthetic.pair(*names, dtype), structures, verifiers
     target, drafter = pair(options)
     if drafter is None:
         raise BadInput(f"--drafter none: {refusal}")

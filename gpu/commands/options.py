@@ -1,24 +1,39 @@
 """Options shared by the commands of `draftproof gpu`; they check names before torch is loaded."""
 
+import tomllib
 from collections.abc import Callable
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
-from click import Choice, Context, FloatRange, IntRange, Parameter, option
+from click import Choice, Command, Context, FloatRange, IntRange, Parameter, option
 from click import Path as PathType
 
 from draftproof.gpu.sampling import names as spelling
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.support.files import text_of
+from draftproof.theory.errors import BadInput, quoted
 
 Names = TypeVar("Names", str, tuple[str, ...])
-Command = TypeVar("Command", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+Option = Callable[[Any], Any]
+"""A decorator that adds a click option."""
+
+FILE = PathType(path_type=Path, dir_okay=False)
 
 
 def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
     """The callback of `--draft`: BadInput for an unknown structure."""
     for each in (given,) if isinstance(given, str) else given:
         spelling.draft(each)
+    return given
+
+
+def rule(_: Context, __: Parameter, given: Names) -> Names:
+    """The callback of `--selection`: BadInput for an unknown rule."""
+    from draftproof.theory.selection import named
+
+    for each in (given,) if isinstance(given, str) else given or ():
+        named(each)
     return given
 
 
@@ -42,29 +57,26 @@ def _untested(context: Context, _: Parameter, given: bool) -> None:
         context.call_on_close(partial(ROW_TEST.reset, ROW_TEST.set(False)))
 
 
-MODEL = "Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
+MODEL = "Target: a folder, a transformers name, or the pair that ships [default: shipped]."
 DEVICE = "A torch device, such as cuda:0 [default: cuda if there is one, else cpu]."
 GRAPHS = "On a GPU: launch every operation separately instead of replaying CUDA graphs."
+NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
 VERIFIER = Choice(spelling.VERIFIERS)
 DTYPE = Choice(["float32", "bfloat16", "float16"])
 
-NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
 device = option("--device", help=DEVICE)
-no_graphs = option("--no-graphs", is_flag=True, expose_value=False, callback=_without_graphs, help=GRAPHS)
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-
-
+no_graphs = option("--no-graphs", is_flag=True, expose_value=False, callback=_without_graphs, help=GRAPHS)
 no_row_test = option("--no-row-test", is_flag=True, expose_value=False, callback=_untested, help=NO_ROW_TEST)
+stop = option("--stop", multiple=True, callback=_not_empty, help="End a text where this string appears.")
+chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
+dtype = option("--dtype", type=DTYPE)
 
 
-def model(command: Command) -> Command:
+def model(command: Decorated) -> Decorated:
     """Adds the target, and whether models are tested when they are loaded."""
     return option("--model", help=MODEL)(no_row_test(command))
 
-
-FILE = PathType(path_type=Path, dir_okay=False)
-stop = option("--stop", multiple=True, callback=_not_empty, help="End a text where this string appears.")
-chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
 
 SIDES = "both", "target", "proposal"
 SAMPLING = (
@@ -86,26 +98,44 @@ SAMPLING = (
     option("--processors-on", "side", type=Choice(SIDES), help="[default: both] Penalties, bias, masks."),
     option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
 )
-SELECTION = (
+BUDGET = (
     option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch."),
     option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
 )
+selections = option("--selection", multiple=True, callback=rule)
 
 
-def sampling(command: Command) -> Command:
+def sampling(command: Decorated) -> Decorated:
     """Adds the options that change rows; each command has its own --temperature and --top-k."""
     return reduce(lambda made, add: add(made), reversed(SAMPLING), command)
 
 
-def budget(command: Command) -> Command:
+def budget(command: Decorated) -> Decorated:
     """Adds --budget and --token-cost."""
-    return reduce(lambda made, add: add(made), reversed(SELECTION), command)
+    return reduce(lambda made, add: add(made), reversed(BUDGET), command)
 
 
-def rule(_: Context, __: Parameter, given: Names) -> Names:
-    """The callback of `--selection`: BadInput for an unknown rule."""
-    from draftproof.theory.selection import named
+def settings(*rare: Option) -> Option:
+    """Adds --settings FILE.toml. Its keys are the `rare` options, written as top_p for --top-p; the command
+    gets their values or defaults as if they had been given on the command line. BadInput for an unknown key
+    or a value of another kind.
+    """
+    holder = reduce(lambda made, add: add(made), rare, Command("settings"))
+    known = {each.opts[0].lstrip("-").replace("-", "_"): each for each in holder.params}
 
-    for each in (given,) if isinstance(given, str) else given or ():
-        named(each)
-    return given
+    def read(context: Context, _: Parameter, path: Path | None) -> Path | None:
+        try:
+            given = tomllib.loads(text_of(path)) if path else {}
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"{path}: {error}") from None
+        for key in given:
+            if key not in known:
+                raise BadInput(f"{path}: unknown key {quoted(key)}; there are {', '.join(known)}")
+        for key, parameter in known.items():
+            value = parameter.process_value(context, given.get(key, parameter.get_default(context)))
+            if parameter.expose_value and parameter.name:
+                context.params[parameter.name] = value
+        return path
+
+    keys = ", ".join(known)
+    return option("--settings", type=FILE, callback=read, help=f"TOML file with any of {keys}.")

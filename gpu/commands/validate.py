@@ -7,21 +7,8 @@ from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
+from draftproof.gpu.commands import options as shared
 from draftproof.gpu.commands.measuring import loaded, measured, status
-from draftproof.gpu.commands.options import (
-    DTYPE,
-    FILE,
-    VERIFIER,
-    as_json,
-    budget,
-    chat,
-    device,
-    known_drafts,
-    model,
-    no_graphs,
-    rule,
-    sampling,
-)
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 
@@ -29,25 +16,23 @@ OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    
 """Prompts whose next tokens are uncertain; they come before the prompts that `gpu bench` uses."""
 
 MANY = 128
-"""The worst prompt of a faint fault is the worst of at most this many."""
+"""Acceptance is measured on at most this many prompts."""
 
 
 @command("validate")
-@model
+@option("--model", help=shared.MODEL)
 @option(
     "--drafter", help="As --model, or features, block, ngram [default: trained with the target, or ngram]."
 )
 @option(
     "--draft",
     multiple=True,
-    callback=known_drafts,
+    callback=shared.known_drafts,
     help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
-@option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
+@option("--verifier", type=shared.VERIFIER, multiple=True, help="May be repeated [default: all].")
 @option("--faulty/--no-faulty", default=True, help="Run what has a known fault, which must be noticed.")
-@option("--only", multiple=True, metavar="NAME", help="One of the faulty; may be repeated [default: all].")
-@option("--prompts", "file", type=FILE, help="A file of prompts or questions; of these the first turns.")
-@chat
+@option("--prompts", type=shared.FILE, help="A file of prompts or questions; of these the first turns.")
 @option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings per tested law.")
 @option("--length", type=IntRange(1, 6), default=3, show_default=True, help="Tokens per tested law.")
 @option(
@@ -59,38 +44,35 @@ MANY = 128
     help="Values of top-k to test.",
 )
 @option("--max-new-tokens", type=IntRange(1), default=32, show_default=True, help="Of the greedy texts.")
-@option(
-    "--half-width",
-    type=FloatRange(0, min_open=True),
-    default=0.1,
-    show_default=True,
-    help="Of E[tau]'s interval: as many steps are taken.",
-)
 @option("--temperature", type=FloatRange(0, min_open=True), default=1.0, show_default=True)
-@sampling
-@option("--selection", multiple=True, callback=rule, help="May be repeated [default: tetris-repaired].")
-@budget
-@option("--requests", type=IntRange(2), default=8, show_default=True, help="Of a batch with a selection.")
-@option("--batch", type=IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
 @option("--seed", type=IntRange(0), default=0, show_default=True)
-@device
-@option(
-    "--dtype",
-    type=DTYPE,
-    default="float32",
-    show_default=True,
-    help="Narrow types also round the law used for comparison.",
+@shared.device
+@shared.settings(
+    option("--only", multiple=True),
+    option("--half-width", type=FloatRange(0, min_open=True), default=0.1),
+    option("--batch", type=IntRange(1), default=500),
+    option("--requests", type=IntRange(2), default=8),
+    shared.selections,
+    *shared.BUDGET,
+    *shared.SAMPLING,
+    shared.chat,
+    option("--dtype", type=shared.DTYPE, default="float32"),
+    shared.no_graphs,
+    shared.no_row_test,
 )
-@no_graphs
-@as_json
+@shared.as_json
 def COMMAND(**options: Any) -> int:
     """Check that decoding with real models follows the target's law, and that acceptance is as predicted.
 
     For every verifier on every draft: compares greedy text with transformers' own, token for token; tests the
     joint law of the first tokens against its enumeration, by an anytime-valid test; and compares tau with
     E[tau] computed from the rows of the same steps, in total and by position, with an interval of error 1e-6,
-    and with the stateless and full-information bounds. Verifiers and rules with a known fault must be
-    rejected. Exit status 0 if all is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was finished.
+    and on chains with the stateless and full-information bounds. Verifiers and rules with a known fault must
+    be rejected. Of the settings, `only` names those of the faulty that are run, `half_width` is that of
+    E[tau]'s interval (as many steps are taken), `batch` counts rows decoded at once, and a `selection` (by
+    default tetris-repaired) is tested in batches of `requests`. A narrow `dtype` also rounds the law used for
+    comparison. Exit status 0 if all is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was
+    finished.
     """
     from draftproof.gpu.checks.models.run import summary, tables
     from draftproof.gpu.checks.row_test import reports
@@ -150,9 +132,9 @@ def _prepared(options: dict[str, Any]) -> Any:
     target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
     asked = ("runs", "requests", "length", "half_width", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
-    many = [each.ids for each in prompts(options["file"], target, count=MANY, chat=options["chat"])]
+    many = [each.ids for each in prompts(options["prompts"], target, count=MANY, chat=options["chat"])]
     given = many[:8]
-    if options["file"] is None:
+    if options["prompts"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
     lossy = lossy if options["faulty"] else []
     if drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong

@@ -116,7 +116,7 @@ def test_throughput():
         plan, prompts = Plan(tokens=6, repeats=1, temperatures=(0.7,)), [Prompt("", [5, 6, 7, 8])]
         bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), prompts, plan)
         assert len(list(bench.run())) == bench.total
-        assert not any(row["problems"] for row in report.rows_of(bench.cells, prompts))
+        assert not any(row["problems"] for row in report.rows_of(bench.cells))
 
 
 @pytest.mark.slow
@@ -130,8 +130,8 @@ def test_validation():
         drafts = [structure(each) for each in ("chain:2", "tree:2x2", "paths:2x2")]
         plan = Plan(runs=20, length=2, tokens=8, batch=20, top_k=(2,))
         chosen = [named("block"), named("traversal")]
-        faint, _ = lossy_named(["unscaled-residual"])
-        validation = Validation(target, drafter, drafts, chosen, prompts, plan, faint, prompts)
+        faulty, _ = lossy_named(["joint-product"])
+        validation = Validation(target, drafter, drafts, chosen, prompts, plan, faulty, prompts)
         cells = list(validation.run())
     assert len(cells) == 5
     assert not any(cell.problems for cell in cells[:-1])

@@ -1,7 +1,7 @@
-"""Anytime-valid intervals: tests that outcomes follow their predicted laws or stay below a bound.
+"""Anytime-valid intervals: tests that outcomes follow their predicted laws, or stay below a bound.
 
-Both bet against the hypothesis with fixed stakes and add up what a stake would have won, so that steps may be
-added, and the interval read, at any time (waudbysmith2024betting).
+A test bets against the hypothesis with fixed stakes and adds up what a stake would have won, so that steps
+may be added, and the interval read, at any time (waudbysmith2024betting).
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ from draftproof.simulators.support.anytime import ERROR
 
 STRENGTHS = 2.0 ** torch.arange(-10, 3, dtype=torch.float64)
 """Values of lambda in `Agreement`, fixed in advance: a union bound allows taking the best of them."""
-BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()  # the same for `Ceiling`
 
 
 @dataclass(frozen=True)
@@ -94,41 +93,3 @@ class Agreement:
         price = log(2 * len(STRENGTHS) / self.error)
         above, below = (((self.growth + price) / STRENGTHS).amin(1) / self.steps).tolist()
         return Interval(self.seen / self.steps, self.mean / self.steps, below, above, self.steps, self.error)
-
-
-class Ceiling:
-    """Outcomes 0 and 1 whose probabilities have upper bounds, of which only estimates are known: unbiased
-    ones in [0, most]. Only `above` is bounded.
-
-    Let d >= -1 be (outcome - estimate) / most, of conditional mean at most 0, lambda in [0, 1) and
-    psi = -log(1 - lambda) - lambda. exp(lambda d - psi d^2) <= 1 + lambda d has mean at most 1, so the
-    product over the steps is a supermartingale and, by Ville's inequality, the sum of d stays below
-    (log(1/error) + psi sum d^2) / lambda at all times (howard2021timeuniform).
-
-    >>> tokens = Ceiling()
-    >>> tokens.add_odds(torch.full((400,), 0.5), torch.ones(400))
-    >>> tokens.interval.exceeds
-    True
-    """
-
-    def __init__(self, most: float = 1, error: float = ERROR) -> None:
-        self.most, self.error, self.steps = most, error, 0
-        self.seen = self.bound = self.squares = 0.0
-
-    def add_odds(self, odds: Tensor, seen: Tensor) -> None:
-        """Adds outcomes `seen` [steps] and the estimates `odds` [steps] of the bounds."""
-        odds, seen = odds.double(), seen.double()
-        self.squares += float((((seen - odds) / self.most) ** 2).sum())
-        self.seen += float(seen.sum())
-        self.bound += float(odds.sum())
-        self.steps += len(odds)
-
-    @property
-    def interval(self) -> Interval:
-        """The interval for the mean of the outcomes so far."""
-        price = log(len(BETS) / self.error)
-        above = float(((price + (-torch.log1p(-BETS) - BETS) * self.squares) / BETS).amin())
-        steps = max(self.steps, 1)
-        return Interval(
-            self.seen / steps, self.bound / steps, inf, self.most * above / steps, self.steps, self.error
-        )

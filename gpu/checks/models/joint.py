@@ -1,4 +1,4 @@
-"""Enumerates and tests the joint law of the first tokens; measures how far one lossy step is from it."""
+"""Enumerates and tests the joint law of the first tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,28 +9,17 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from draftproof.gpu.checks.against_exact.rounding import dyadic, rounded
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.history import after
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.verify import Verifier
 from draftproof.simulators.support.anytime import ERROR, Process
-from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import Instance
-from draftproof.theory.rows import normalise
-from draftproof.theory.table import Table
 
 Word: TypeAlias = tuple[int, ...]
 Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
 """A prompt's number, its token ids, and the law of the next tokens."""
-
-Ahead: TypeAlias = tuple[Mapping[Word, Tensor], Mapping[Word, Tensor]]
-"""The float64 rows of target and drafter after the words that continue a prompt, restricted to the ids that
-some row keeps. Words are tuples of indices into the rows, not of ids.
-"""
 
 WORDS = 4096
 """The largest number of words of an enumerated law."""
@@ -50,10 +39,6 @@ def logits_after(
     ids = torch.tensor([[*prompt, *word] for word in words], device=model.device)
     parts = [model.network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
     return after(sampling, torch.cat(parts).double(), prompt, ids[:, len(prompt) :])
-
-
-def _support(row: Tensor) -> list[int]:
-    return row.nonzero().flatten().tolist()
 
 
 @torch.inference_mode()
@@ -78,7 +63,11 @@ def word_law(
             if not torch.equal(near.rows(logits) > 0, made > 0):
                 return None
         rows = zip(law.items(), made, strict=True)
-        law = {(*word, x): mass * float(row[x]) for (word, mass), row in rows for x in _support(row)}
+        law = {
+            (*word, x): mass * float(row[x])
+            for (word, mass), row in rows
+            for x in row.nonzero().flatten().tolist()
+        }
     return law
 
 
@@ -149,88 +138,15 @@ def observe(
                 process.update(seen, law.get(seen, 0.0))
         if any(process.rejected for process in processes):
             break
-    every = zip(starts, joint, processes, strict=True)
-    return [_evidence(asked[at][0], sampling, law, process) for at, law, process in every]
+    found = []
+    for at, law, process in zip(starts, joint, processes, strict=True):
+        seen = {word: count / process.runs for word, count in process.counts.items()}
+        apart = sum(abs(seen.get(word, 0.0) - law.get(word, 0.0)) for word in {*seen, *law}) / 2
+        evidence = process.runs, process.log_e, process.rejected, process.detectable
+        found.append(Joint(asked[at][0], sampling.top_k, len(law), *evidence, apart))
+    return found
 
 
 def _product(laws: Sequence[Mapping[Word, float]]) -> dict[tuple[Word, ...], float]:
     every = (zip(*each, strict=True) for each in product(*(law.items() for law in laws)))
     return {tuple(words): prod(masses) for words, masses in every}
-
-
-def _evidence(prompt: int, sampling: Sampling, law: Mapping, process: Process) -> Joint:
-    seen = {word: count / process.runs for word, count in process.counts.items()}
-    evidence = process.runs, process.log_e, process.rejected, process.detectable
-    return Joint(prompt, sampling.top_k, len(law), *evidence, _total_variation(seen, law))
-
-
-def _total_variation(one: Mapping, other: Mapping) -> float:
-    return sum(abs(one.get(word, 0.0) - other.get(word, 0.0)) for word in {*one, *other}) / 2
-
-
-COPIES = 64
-"""Drafts at one prompt. A drafted word that none of them meets gets the row of a shorter suffix."""
-
-
-@torch.inference_mode()
-def look_ahead(target: Model, decode: Decode, prompt: Sequence[int], sampling: Sampling, depth: int) -> Ahead:
-    """The target's rows after all words of up to `depth` kept tokens, and the drafter's after drafted words,
-    from first steps of `decode`.
-    """
-    rows: dict[Word, Tensor] = {}
-    words: list[Word] = [()]
-    for _ in range(depth + 1):
-        logits = logits_after(target, prompt, words, target.vocab, sampling)
-        rows |= dict(zip(words, sampling.rows(logits).cpu(), strict=True))
-        words = [(*word, x) for word in words for x in _support(rows[word])]
-    options = {"max_new_tokens": depth + 1, "ignore_end": True, "seed": list(range(COPIES))}
-    step = next(iter(decode([prompt] * COPIES, sampling=sampling, **options)))
-    assert step.proposal is not None
-    drafted: dict[Word, Tensor] = {}
-    for tokens, along in zip(step.tokens.tolist(), step.proposal.double().cpu(), strict=True):
-        drafted |= {tuple(tokens[:i]): row for i, row in enumerate(along) if -1 not in tokens[:i]}
-    every = [row > 0 for each in (rows, drafted) for row in each.values()]
-    ids = torch.stack(every).any(0).nonzero().flatten()
-    index = {x: at for at, x in enumerate(ids.tolist())}
-
-    def narrow(found: dict[Word, Tensor]) -> dict[Word, Tensor]:
-        return {tuple(index[x] for x in word): row[ids] for word, row in found.items()}
-
-    return narrow(rows), narrow(drafted)
-
-
-def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
-    """The total variation between the target's law and that of one step that drafts gamma tokens, which the
-    target continues; exact for the verifier's computed rates and rows.
-    """
-
-    def exact(rows: Mapping[Word, Tensor]) -> Table:
-        made = {word: normalise(tuple(map(dyadic, row.tolist()))) for word, row in rows.items()}
-        return Table(len(rows[()]), made)
-
-    target, proposal = map(exact, ahead)
-    return float(rounded(verifier, Instance(target, proposal, Chain(gamma)), torch.float64).own)
-
-
-def worst_prompt(
-    target: Model,
-    decode: Decode,
-    prompts: Sequence[Sequence[int]],
-    verifier: Verifier,
-    gamma: int,
-    sampling: Sampling,
-    length: int,
-) -> tuple[float, Known]:
-    """The largest total variation of one step of `decode` among prompts with an enumerable law, and its
-    prompt. BadInput if there is no such prompt.
-    """
-    short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
-    off = [
-        total_variation(verifier, look_ahead(target, decode, prompt, sampling, gamma), gamma)
-        for prompt in short
-    ]
-    for number in sorted(range(len(short)), key=off.__getitem__, reverse=True):
-        law = word_law(target, short[number], length, sampling)
-        if law is not None:
-            return off[number], (number, short[number], law)
-    raise BadInput(f"{verifier.name} cannot be tested: no prompt has an enumerable law")

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from draftproof.gpu.checks.models.acceptance import Acceptance, Result
 from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
-from draftproof.gpu.checks.models.joint import WORDS, Joint, Known, laws, observe, worst_prompt
+from draftproof.gpu.checks.models.joint import WORDS, Joint, Known, laws, observe
 from draftproof.gpu.checks.models.lossy import Lossy
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
@@ -24,24 +24,18 @@ from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = (
-    "chain:3",
-    "paths:2x3",
-    "tree:2x2",
-    "tree+:2x2",
-    "strata:2x2",
-    "top-k:3x3x8",
-    "ddtree:8x3",
-)  # default of --draft
+DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8", "ddtree:8x3")
+"""Default of --draft."""
+
 PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
-
-FAINTEST = 0.03
-"""The smallest total variation of a step at which a lossy verifier must be rejected."""
 
 ROWS = 64
 """Texts decoded at once to measure acceptance, and for joint laws of requests, whose packed passes take time
 quadratic in this number."""
+
+PATIENCE, LONGER = 6, 8
+"""A faulty rule gets this many times the prompts, and this many times the runs at each."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,6 @@ class Plan:
 
     runs: int = 500  # decodings for each law
     length: int = 3  # tokens of each word of a tested law
-    laws: int = 1  # prompts for each number of kept tokens in `top_k`
     tokens: int = 32  # length of a greedy text
     batch: int = 500
     seed: int = 0
@@ -60,10 +53,6 @@ class Plan:
     top_k: tuple[int, ...] = (2, 4)
     requests: int = 8  # of a batch, if there is a selection
     half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
-    patience: int = (
-        6  # another faulty rule gets this many times the prompts, and eight times the runs at each
-    )
-    long: int = 24  # a faint fault gets this many times the runs, at its worst prompt
 
     def words(self, verifier: Verifier, depth: int) -> int:
         """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
@@ -81,9 +70,6 @@ class Cell:
     verifier: str
     fault: str | None = None
     selection: str | None = None
-    off: float | None = (
-        None  # for a fault not noticed at once: total variation of one step at the worst prompt
-    )
     greedy: Greedy | None = None
     laws: list[Joint] = field(default_factory=list)
     acceptance: Result | None = None
@@ -103,18 +89,15 @@ class Cell:
         return sum(each.runs for each in self.laws)
 
     @property
-    def too_faint(self) -> bool:
-        """Whether the bias is below `FAINTEST`, so that missing it is no failure."""
-        return self.off is not None and self.off < FAINTEST
+    def steps(self) -> int:
+        return self.acceptance.total.steps if self.acceptance else 0
 
     @property
     def problems(self) -> list[str]:
         """Each unexpected result as a sentence."""
         if self.fault is not None:
-            fine = self.rejected or self.too_faint
-            steps = self.acceptance.total.steps if self.acceptance else 0
-            seen = f"{steps:,} steps" if steps else f"{self.runs:,} runs"
-            return [] if fine else [f"{self.fault}, but not noticed in {seen}"]
+            seen = f"{self.steps:,} steps" if self.steps else f"{self.runs:,} runs"
+            return [] if self.rejected else [f"{self.fault}, but not noticed in {seen}"]
         found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
         if self.greedy is not None:
             found += [
@@ -131,7 +114,6 @@ class Cell:
             "verifier": self.verifier,
             "selection": self.selection,
             "fault": self.fault,
-            "off": self.off,
             "greedy": self.greedy.answer() if self.greedy else None,
             "laws": [asdict(each) for each in self.laws],
             "acceptance": self.acceptance.answer() if self.acceptance else None,
@@ -143,11 +125,10 @@ class Cell:
 class Validation:
     """A model pair, prompts and a plan; `run` yields the cells.
 
-    Each verifier in `lossy` runs on its own structure, or else on the last that it fits. Faint ones run only
-    if the drafter is a model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each
-    of the `selections` runs on every chain with the first verifier that it fits; one that is not predictable
-    must be rejected.
-    Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan.
+    Each verifier in `lossy` runs on its own structure, or else on the last that it fits. Each of the
+    `selections` runs on every chain with the first verifier that it fits; one that is not predictable must be
+    rejected. Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan. Acceptance is
+    measured on the `prompts` and on `many` more.
     """
 
     target: Model
@@ -172,11 +153,8 @@ class Validation:
                   if cannot_select(verifier, shape) is None}  # fmt: skip
         self.cells += [(*pair, each) for pair in reversed(chains.values()) for each in self.selections]
         for each in self.lossy:
-            fit = [
-                one
-                for one in ([each.drawn] if each.drawn else self.structures)
-                if misfit(each.verifier, one, self.drafter, self.target) is None
-            ]
+            shapes = [each.drawn] if each.drawn else self.structures
+            fit = [one for one in shapes if misfit(each.verifier, one, self.drafter, self.target) is None]
             if fit:
                 self.cells.append((fit[-1], each.verifier, each))
 
@@ -189,47 +167,50 @@ class Validation:
                     f"prompt {number} has {len(prompt)} tokens and {plan.tokens} more are asked for; "
                     f"{self.target.name} takes {self.target.context}"
                 )
-        samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
-        most = plan.laws * plan.patience
-
-        @cache
-        def every(length: int) -> list[list[tuple[Sampling, list[Known]]]]:
-            return [
-                [(sampling, [law]) for law in laws(self.target, self.prompts, length, sampling, most)]
-                for sampling in samplings
-            ]
-
+        self.samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
+        self.every = cache(self._every)
         reference = Reference(self.target, self.prompts, plan.tokens, self.sampling.processors)
         for structure, verifier, how in self.cells:
             selection = how if isinstance(how, Selection) else None
             decode = self._decode(verifier, structure, selection)
-            cell, found = Cell(structure.name, verifier.name), every(plan.words(verifier, structure.depth))
+            cell = Cell(structure.name, verifier.name)
             if isinstance(how, Lossy):
-                cell.fault = how.fault
-                if how.lossless:
-                    cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
-                elif how.faint:
-                    self._at_worst(cell, decode, verifier, structure.depth, samplings[0])
-                else:
-                    in_turn = [law for turn in zip_longest(*found) for law in turn if law]
-                    cell.laws = self._laws(decode, in_turn, 8)
-                yield cell
-                continue
-            if selection is not None:
-                cell.selection = selection.rule.name
-                if not selection.rule.predictable:
-                    cell.fault = f"selection reads {selection.rule.reads}"
-                given, length = (self.target, self.prompts), min(PAIR, plan.length)
-                known = [(each, laws(*given, length, each, plan.requests)) for each in samplings]
-                pairs = {"requests": plan.requests, "together": 2}
-                cell.laws = self._laws(decode, known, 8 if cell.fault else 1, **pairs)
+                self._faulty(cell, decode, structure, how)
+            elif selection is not None:
+                self._selecting(cell, decode, selection)
             else:
-                few = [law for each in found for law in each[: plan.laws]]
-                cell.laws = self._laws(decode, few, 1)
+                found = self.every(plan.words(verifier, structure.depth))
+                cell.laws = self._laws(decode, [law for each in found for law in each[:1]], 1)
             if cell.fault is None:
                 cell.greedy = compare(reference, decode)
                 cell.acceptance = self._acceptance(decode, verifier, structure, 1)
             yield cell
+
+    def _every(self, length: int) -> list[list[tuple[Sampling, list[Known]]]]:
+        """For each number of kept tokens: the laws of words of this length at several prompts."""
+        return [
+            [(sampling, [law]) for law in laws(self.target, self.prompts, length, sampling, PATIENCE)]
+            for sampling in self.samplings
+        ]
+
+    def _faulty(self, cell: Cell, decode: Decode, structure: Structure, how: Lossy) -> None:
+        cell.fault = how.fault
+        if how.lossless:
+            cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
+            return
+        found = self.every(self.plan.words(how.verifier, structure.depth))
+        in_turn = [law for turn in zip_longest(*found) for law in turn if law]
+        cell.laws = self._laws(decode, in_turn, LONGER)
+
+    def _selecting(self, cell: Cell, decode: Decode, selection: Selection) -> None:
+        plan, rule = self.plan, selection.rule
+        cell.selection = rule.name
+        if not rule.predictable:
+            cell.fault = f"selection reads {rule.reads}"
+        given, length = (self.target, self.prompts), min(PAIR, plan.length)
+        known = [(each, laws(*given, length, each, plan.requests)) for each in self.samplings]
+        pairs = {"requests": plan.requests, "together": 2}
+        cell.laws = self._laws(decode, known, LONGER if cell.fault else 1, **pairs)
 
     def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
         def decode(prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any) -> Iterator[Step]:
@@ -265,15 +246,6 @@ class Validation:
                     return acceptance.result()
         raise AssertionError("there is a prompt")
 
-    def _at_worst(
-        self, cell: Cell, decode: Decode, verifier: Verifier, depth: int, sampling: Sampling
-    ) -> None:
-        """Tests at the prompt where one step is furthest from the target's law, unless that is too near."""
-        given = self.many, verifier, depth, sampling, self.plan.words(verifier, depth)
-        cell.off, known = worst_prompt(self.target, decode, *given)
-        if not cell.too_faint:
-            cell.laws = self._laws(decode, [(sampling, [known])], self.plan.long)
-
     def _laws(
         self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], times: int, **batch: int
     ) -> list[Joint]:
@@ -298,16 +270,14 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
         made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for cell in cells:
         style = "bold red" if cell.problems else ""
+        named = cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))
         if cell.fault is not None:
-            verdict = "noticed" if cell.rejected else "too faint here" if cell.too_faint else "NOT noticed"
-            what = " ".join(filter(None, (cell.verifier, cell.selection)))
-            seen = cell.acceptance.total.steps if cell.acceptance else cell.runs
-            lossy.add_row(cell.draft, what, f"{seen:,}", verdict, style=style)
+            verdict = "noticed" if cell.rejected else "NOT noticed"
+            lossy.add_row(*named, f"{cell.steps or cell.runs:,}", verdict, style=style)
         elif cell.acceptance is not None and cell.greedy is not None:
             total, ties = cell.acceptance.total, len(cell.greedy.ties)
             lossless.add_row(
-                *(cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))),
-                f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
+                *(*named, f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}"),
                 *(f"{cell.runs:,}", "rejected" if cell.rejected else "kept"),
                 *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"),
                 *("" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()),
@@ -318,30 +288,21 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
 
 
 def summary(cells: Sequence[Cell]) -> str:
-    """One line that counts the cells as expected, and one line for each problem."""
+    """One line that counts the cells as expected, and one line for each problem and each tie."""
     lossless = [cell for cell in cells if cell.fault is None]
     lossy = [cell for cell in cells if cell.fault is not None]
-    runs, tokens = sum(cell.runs for cell in cells), sum(cell.greedy.tokens for cell in cells if cell.greedy)
-    steps = sum(cell.acceptance.total.steps for cell in cells if cell.acceptance)
-    lines = [
-        f"{sum(not cell.problems for cell in lossless)} of {len(lossless)} as predicted "
-        f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
-    ]
+    tokens = sum(cell.greedy.tokens for cell in cells if cell.greedy)
+    steps, runs = sum(cell.steps for cell in cells), sum(cell.runs for cell in cells)
+    first = f"{sum(not cell.problems for cell in lossless)} of {len(lossless)} as predicted "
+    first += f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     if lossy:
-        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} known faults noticed"
-    lines += [
-        f"{cell.name}: total variation of one step at the worst prompt {cell.off:.3f}"
-        + (": too faint to be required" if cell.too_faint else "")
-        for cell in lossy
-        if cell.off is not None
-    ]
-    lines += [f"{cell.name}: {each}" for cell in cells for each in cell.problems]
-    lines += [
+        first += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} known faults noticed"
+    problems = [f"{cell.name}: {each}" for cell in cells for each in cell.problems]
+    ties = [
         f"{cell.name}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
         f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
         for cell in lossless
-        if cell.greedy
-        for tie in cell.greedy.ties
+        for tie in (cell.greedy.ties if cell.greedy else ())
         if tie.explained
     ]
-    return "\n".join(lines)
+    return "\n".join([first, *problems, *ties])

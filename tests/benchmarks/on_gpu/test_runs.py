@@ -127,7 +127,7 @@ def test_what_compute_sanitizer_prints_is_counted():
 
 @pytest.mark.parametrize("small", [True, False])
 def test_every_command_is_one_that_draftproof_takes(small):
-    pytest.importorskip("torch")  # --no-graphs is carried out when it is read
+    pytest.importorskip("torch")  # settings are carried out when they are read
     parsed = 0
     every = [run for part in parts(small) for run in part]
     for run in every + [run.otherwise for run in every if run.otherwise]:

@@ -39,9 +39,8 @@ def counted(out, less=0):
 KINDS = {
     "SGLang token": ("sglang", methods.sglang, lambda out: counted(out[::-1])),
     "SGLang block": ("sglang", partial(methods.sglang, block=True), lambda out: counted(out[::-1])),
-    "vLLM token": ("vllm", methods.vllm, first_ids),
-    "vLLM runner token": ("vllm", methods.vllm_runner, partial(counted, less=1)),
-    "vLLM runner block": ("vllm", partial(methods.vllm_runner, block=True), partial(counted, less=1)),
+    "vLLM token": ("vllm", methods.vllm, partial(counted, less=1)),
+    "vLLM block": ("vllm", partial(methods.vllm, block=True), partial(counted, less=1)),
     "FlashInfer token": ("flashinfer", methods.flashinfer, lambda out: first_ids(out[0])),
 }
 """Package, how to make the call, and (accepted, extra token) of what it gives."""
@@ -61,7 +60,7 @@ def ready(name, case):
         call = maker(case)
     except (ImportError, NotImplementedError) as error:
         pytest.skip(f"not in this release: {error}")
-    if "runner" in name and DEVICE.type == "cpu":
+    if package == "vllm" and DEVICE.type == "cpu":
         without_libdevice()
     return lambda: read(call())
 
@@ -99,16 +98,6 @@ def test_the_same_noise_gives_the_same_decision(name):
     assert len(set(accepted.tolist())) > 1
     assert torch.equal(accepted.long(), want.node)
     assert torch.equal(extra.long(), want.token)
-
-
-def test_the_same_coins_make_vllm_stop_at_the_same_place(monkeypatch):
-    case = make("chain", GAMMA, V, 8, DEVICE, torch.float32)
-    call = ready("vLLM token", case)
-    sampler = pytest.importorskip("vllm.v1.sample.rejection_sampler")
-    monkeypatch.setattr(sampler, "generate_uniform_probs", lambda *_: case.coins.flatten().double())
-    want = from_logits("token", case)
-    accepted, _ = call()
-    assert torch.equal(accepted.long(), want.node)
 
 
 @pytest.mark.parametrize("name", KINDS)

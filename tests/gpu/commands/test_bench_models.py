@@ -21,16 +21,14 @@ def command(run):
     return partial(run, "bench")
 
 
-def test_every_cell_has_prediction_and_measurement(command, tmp_path):
-    figure = tmp_path / "speed.png"
+def test_every_cell_has_prediction_and_measurement(command):
     few = ("--draft", "chain:3", "--draft", "tree:2x2", "--repeats", 2, "--count", 3)
     verifiers = [part for name in ("token", "block", "rrs", "traversal") for part in ("--verifier", name)]
-    status, out, err = command(*FEW, *few, *verifiers, "--plot", figure, "--json")
+    status, out, err = command(*FEW, *few, *verifiers, "--json")
     answer = json.loads(out)
     assert (status, err) == (0, "")
     assert answer["ok"]
     assert answer["complete"]
-    assert figure.read_bytes().startswith(b"\x89PNG")
     cells = {(cell["draft"], cell["method"]): cell for cell in answer["cells"]}
     assert set(cells) == {
         ("", "plain"),
@@ -53,7 +51,7 @@ def test_every_cell_has_prediction_and_measurement(command, tmp_path):
     assert chain["over_assisted"]["low"] <= chain["over_assisted"]["value"] <= chain["over_assisted"]["high"]
     assert chain["mean_acceptance_length"] == cells["chain:3", "traversal"]["mean_acceptance_length"]
     assert chain["bounds"]["stateless"] <= chain["bounds"]["full_information"] + 1e-9
-    assert 0 < tree["bounds"]["stateless"] <= tree["bounds"]["full_information"]
+    assert tree["bounds"] == {"stateless": None, "full_information": None}
     assert tree["over_assisted"] is None
     assert cells["", "plain"]["over_plain"]["value"] == 1
     pairs = [(each["draft"], *each["verifiers"]) for each in answer["versus"]]
@@ -82,8 +80,10 @@ def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch
     assert "E[tau]: measured" in out
 
 
-@pytest.mark.parametrize(("given", "expected"), [((), {0.2, 1.0}), (("--draft-temperature", 1), {1.0})])
-def test_the_drafters_temperature_is_the_cells_unless_one_is_given(command, monkeypatch, given, expected):
+@pytest.mark.parametrize(("given", "expected"), [({}, {0.2, 1.0}), ({"draft_temperature": 1}, {1.0})])
+def test_the_drafters_temperature_is_the_cells_unless_one_is_given(
+    command, toml, monkeypatch, given, expected
+):
     from draftproof.gpu.bench import models
 
     right, seen = models.generate, set()
@@ -93,7 +93,7 @@ def test_the_drafters_temperature_is_the_cells_unless_one_is_given(command, monk
         return right(*pair, draft_sampling=draft_sampling, **options)
 
     monkeypatch.setattr(models, "generate", noted)
-    few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 1, "--temperature", 0.2, *given)
+    few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 1, "--temperature", 0.2, *toml(**given))
     status, _, _ = command(*FEW, *few)
     assert status == 0
     assert seen == expected
@@ -125,9 +125,9 @@ def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
     assert "tokens/s" in out
 
 
-def test_batches_with_selection_rules(command):
-    few = ("--draft", "chain:3", "--verifier", "block", "--repeats", 1, "--batch", 4, "--budget", 4)
-    rules = ("--selection", "tetris-repaired", "--selection", "tetris", "--top-k", 40)
+def test_batches_with_selection_rules(command, toml):
+    few = ("--draft", "chain:3", "--verifier", "block", "--repeats", 1, "--batch", 4)
+    rules = toml(budget=4, selection=["tetris-repaired", "tetris"], top_k=40)
     status, out, err = command(*SHIPPED, "--max-new-tokens", 8, "--temperature", 1, *few, *rules, "--json")
     answer = json.loads(out)
     assert (status, err) == (0, "")
@@ -153,7 +153,7 @@ def test_batches_with_selection_rules(command):
     assert "verified: drafted tokens of a batch in a call of the target" in out
 
 
-def test_latency_batches_and_categories(command, tmp_path):
+def test_latency_batches_and_questions(command, tmp_path):
     file = tmp_path / "question.jsonl"
     file.write_text(
         '{"category": "coding", "turns": ["import os", "def main():"]}\n'
@@ -182,45 +182,23 @@ def test_latency_batches_and_categories(command, tmp_path):
         else:
             ratios = [cell[name] for name in ("over_plain", "over_transformers_plain")]
             assert cell["over_faster_plain"] in ratios
-    found = cells["block", 4]["by_category"]
-    assert [(name, each["questions"]) for name, each in found.items()] == [("coding", 1), ("writing", 1)]
-    assert found["coding"]["low"] is found["writing"]["low"] is None  # turns and repeats are one cluster
     block = cells["block", 4]
-    totals = [sum(each[name] for each in block["questions"]) for name in ("accepted", "steps")]
-    assert [each["turns"] for each in block["questions"]] == [2, 1, 1]
-    assert block["ratio_of_totals"]["value"] == pytest.approx(1 + totals[0] / totals[1])
+    assert block["questions"] == 3
     assert block["ratio_of_totals"]["value"] == pytest.approx(block["mean_acceptance_length"])
-    lengths = [each["mean_acceptance_length"] for each in block["questions"]]
-    assert block["mean_over_questions"]["value"] == pytest.approx(sum(lengths) / 3)
-    assert all("high" in each["mean_over_questions"] for each in answer["versus"])
-    assert all(1 <= each["value"] <= 3 for each in found.values())
+    assert all("high" in each["mean_over_questions"] for each in (block, *answer["versus"]))
     assert {(each["batch"], *each["verifiers"]) for each in answer["versus"]} == {
         (batch, "block", "token") for batch in (1, 4)
     }
-    figure = tmp_path / "questions.svg"
-    shown = "--by-question", "--plot", figure
-    status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1, *shown)
+    status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1)
     assert status == 0
-    assert "question" in figure.read_text()
-    means = "Means of questions", "Acceptance by question", "0 (coding)"
-    for said in ("Latency in ms", "token x4", "Acceptance by category", "writing", "faster plain", *means):
+    for said in ("prefill", "token x4", "each question counts the same", "faster plain"):
         assert said in out
 
 
-def test_processors_in_every_method(command):
-    few = (
-        "--draft",
-        "chain:2",
-        "--verifier",
-        "block",
-        "--repeats",
-        1,
-        "--repetition-penalty",
-        1.2,
-        "--min-p",
-        0.05,
-    )
-    status, out, err = command(*FEW, *few, "--bad-word", "self", "--json")
+def test_processors_in_every_method(command, toml):
+    few = ("--draft", "chain:2", "--verifier", "block", "--repeats", 1)
+    asked = toml(repetition_penalty=1.2, min_p=0.05, bad_word=["self"])
+    status, out, err = command(*FEW, *few, *asked, "--json")
     assert (status, err) == (0, "")
     assert len(json.loads(out)["cells"]) == 4
 
@@ -228,24 +206,15 @@ def test_processors_in_every_method(command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--selection", "all"], "--selection is for runs with --model"),
-        (["--top-p", "0.9"], "--top-p is for runs with --model"),
-        (["--stop", "end"], "--stop is for runs with --model"),
-        (["--model", "shipped", "--stop", ""], "--stop is empty"),
         (["--model", "shipped", "--batch", "9", "--count", "8"], "there are only 8 prompts"),
-        (["--model", "shipped", "--selection", "nix"], "no selection rule is named 'nix'"),
-        (["--model", "shipped", "--budget", "-2"], "--budget"),
         (["--model", "shipped", "--vocab", "100"], "--vocab is for runs without --model"),
         (["--temperature", "1"], "--temperature is for runs with --model"),
         (["--max-new-tokens", "8"], "--max-new-tokens is for runs with --model"),
         (["--draft", "chain:3"], "without --model it is chain or tree"),
         (["--model", "shipped", "--draft", "chain"], "not a structure"),
         (["--model", "./nowhere"], "no such folder"),
-        (["--random", "./nowhere"], "./nowhere: transformers cannot make this model"),
-        (["--random", "x", "--model", "shipped"], "--model and --random cannot be combined"),
-        (["--acceptance", "0.5"], "--acceptance is for runs with --random only"),
-        (["--model", "shipped", "--prompt-tokens", "9"], "--prompt-tokens is for runs with --random only"),
-        (["--model", "shipped", "--drafter", "none"], "name a drafter"),
+        (["--model", "shipped", "--drafter", "none"], "plain decoding is always measured too"),
+        (["--settings", "nowhere.toml"], "no such file"),
         (["--model", "shipped", "--prompts", "nowhere.txt"], "no such file"),
     ],
 )
@@ -291,21 +260,3 @@ def test_times_of_texts_that_begin_later():
     assert run.prefills == [5.0, 5.0, 1.0]
     assert run.firsts == [6.0, 6.0, 4.0]
     assert run.gaps == [2 / 2, 1 / 3, 7 / 6]
-
-
-@pytest.mark.slow
-def test_texts_end_at_a_stop_string_in_every_method(command):
-    """The end of each line stops it; at temperature 0 all methods make the same texts."""
-    few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 1, "--count", 3, "--json")
-    made = []
-    for stop in ((), ("--stop", "\n")):
-        greedy = (*SHIPPED, "--temperature", 0, "--max-new-tokens", 24, *few, *stop)
-        status, out, err = command(*greedy)
-        answer = json.loads(out)
-        assert (status, err) == (0, "")
-        assert answer["plan"]["stop"] == [*stop[1:]]
-        made.append({cell["method"]: cell["tokens"] for cell in answer["cells"]})
-    whole, stopped = made
-    assert {*whole.values()} == {3 * 24}
-    assert len({*stopped.values()}) == 1
-    assert 0 < stopped["plain"] < whole["plain"]

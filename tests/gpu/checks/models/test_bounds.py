@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.checks.against_exact.drafts import batch, every
+from draftproof.gpu.checks.against_exact.rounding import rounded
 from draftproof.gpu.checks.models.bounds import chain_odds, covered
 from draftproof.gpu.checks.models.lossy import LOSSY
 from draftproof.gpu.sampling.tree import Tree
@@ -17,6 +18,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.values.chains import block
 from draftproof.theory.verifiers import named
+from tests.mutants.rules import UNSCALED
 
 CHAINS = Randoms(Chain(3), 3, 12, seed=5)
 
@@ -49,6 +51,34 @@ def test_what_a_deterministic_draft_covers_is_what_nss_accepts():
         law = level_law(tree, stop_law(verifier, tree, verifier.rates(drafts).accept, drafts.drawn))
         tail = law.flip(1).cumsum(1).flip(1)[:, 1:]
         assert torch.allclose(tail, covered(tree, target, tokens), atol=1e-6)
+
+
+def off(verifier, instance):
+    return rounded(verifier, instance, torch.float64).own
+
+
+FAULTS = {each.verifier.name: each.verifier for each in LOSSY}
+
+
+@pytest.mark.parametrize(
+    ("ours", "exact"),
+    [
+        (FAULTS["hsd-released"], named("hsd-released")),
+        (FAULTS["unscaled-residual"], UNSCALED),
+        (VERIFIERS["block"], named("block")),
+        (VERIFIERS["token"], named("token")),
+    ],
+)
+def test_total_variation_is_the_exact_engines(ours, exact):
+    found = [float(off(ours, instance)) for instance in CHAINS]
+    want = [float(emission(instance, exact).total_variation) for instance in CHAINS]
+    assert found == pytest.approx(want, abs=1e-12)
+    assert (max(found) > 1e-6) == (ours.name in FAULTS)
+
+
+@pytest.mark.parametrize("name", [each.verifier.name for each in LOSSY if each.faint])
+def test_faint_faults_lose_the_law(name):
+    assert max(float(off(FAULTS[name], instance)) for instance in CHAINS) > 1e-3
 
 
 def test_no_faulty_verifier_is_registered():

@@ -122,7 +122,8 @@ def accepted(verifier, rates=None, spelling="chain:3", told=None):
 def test_acceptance_is_what_the_rows_predict(name, spelling):
     result = accepted(named(name), spelling=spelling)
     assert result.problems == []
-    assert result.bounds["full_information"] > 0
+    bounded = spelling.startswith(("chain", "top-k"))
+    assert (result.bounds["full_information"] is not None) == bounded
     if name == "block":
         stateless, full = result.bounds["stateless"], result.bounds["full_information"]
         assert result.total.predicted <= full
@@ -162,19 +163,15 @@ def test_draws_from_another_row_than_told_are_noticed():
     assert any("draws from q" in each for each in accepted(named("token"), told=even).problems)
 
 
-@pytest.mark.parametrize("spelling", ["chain:3", "tree:2x2", "tree+:2x2", "strata:2x2", "paths:2x2"])
-def test_acceptance_above_the_bounds_is_noticed(spelling):
-    name = {"tree+:2x2": "specinfer", "strata:2x2": "lifted-priority"}.get(spelling, "rrs")
-
+def test_acceptance_above_the_bounds_is_noticed():
     def everything(*given):
-        rates = named(name).rates(*given)
+        rates = named("rrs").rates(*given)
         return Rates(torch.ones_like(rates.accept), rates.cut)
 
-    lossy = replace(named(name), name="everything", rates=everything)
-    found = [accepted(named(name), spelling=spelling), accepted(lossy, spelling=spelling)]
+    lossy = replace(named("rrs"), name="everything", rates=everything)
+    found = [accepted(named("rrs")), accepted(lossy)]
     for each in found:
         assert 0 < each.bounds["stateless"] <= each.bounds["full_information"]
-        assert {len(parts) for parts in each.bounds_by_position.values()} == {len(each.positions)}
     above = [
         [
             bound
