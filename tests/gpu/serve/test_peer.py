@@ -23,8 +23,6 @@ if not is_serve_available():
 
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.structures import structure
-from draftproof.gpu.serve.answers import Engine
-from draftproof.gpu.serve.app import local
 from draftproof.gpu.verify import named
 from draftproof.simulators.endpoint.checks import checked
 from draftproof.simulators.endpoint.client import Client
@@ -32,6 +30,8 @@ from draftproof.simulators.endpoint.compare import Comparison
 from draftproof.simulators.endpoint.run import Run
 from draftproof.simulators.endpoint.server import Server
 from draftproof.simulators.endpoint.session import Plan
+from tests.gpu.serve.server import Server as Own
+from tests.gpu.serve.server import local
 
 pytestmark = pytest.mark.slow
 
@@ -77,8 +77,8 @@ def peer(tmp_path_factory):
 @pytest.fixture(scope="module")
 def own():
     """Our server, which decodes the same target without speculation."""
-    made = Engine("shipped", pair(None, None, "cpu")[0], None, named("block"), structure("chain:3"))
-    with local(made.answer, "shipped") as url:
+    made = Own(pair(None, None, "cpu")[0], None, named("block"), structure("chain:3"))
+    with local(made) as url:
         yield url
 
 

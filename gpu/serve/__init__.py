@@ -1,1 +1,0 @@
-"""A small OpenAI-compatible server that decodes speculatively, for tests and demonstrations."""
