@@ -87,7 +87,6 @@ SAMPLING = (
     option("--frequency-penalty", type=float, help="As in vLLM: the same for each time that one occurred."),
     option("--logit-bias", "biases", multiple=True, metavar="ID=NUMBER", help="May be repeated."),
     option("--bad-word", "bad_words", multiple=True, metavar="TEXT", help="May be repeated."),
-    option("--grammar", type=FILE, help="JSON file of an automaton over characters (see the documentation)."),
     option(
         "--logits-processor",
         "functions",

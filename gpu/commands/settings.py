@@ -9,7 +9,6 @@ import torch
 from draftproof.gpu.checks.row_test import checked_pair
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.selection import COST, Selection
-from draftproof.gpu.network.grammar import read
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.processors import Processor, processors
 from draftproof.gpu.sampling.rows import Sampling
@@ -61,7 +60,6 @@ def _processors(options: Mapping[str, Any], target: Model) -> tuple[Processor, .
         **{name: options[name] for name in penalties if options[name] is not None},
         logit_bias=dict(map(_bias, options["biases"])),
         bad_words_ids=[word for text in options["bad_words"] for word in _spelled(text, target)],
-        grammar=read(options["grammar"], target) if options["grammar"] else None,
         logits_processor=[_function(name) for name in options["functions"]],
     )
 

@@ -231,12 +231,20 @@ class Grammar(Processor):
 class Custom(_Window):
     """Any function of whole texts and their scores, as transformers' `logits_processor` takes them.
 
-    It is called once for all texts of one length.
+    It is called once for all texts of one length. A function with the attribute `ignores_prompt` gets the
+    tokens after the prompt only. It must not depend on earlier calls.
     """
 
     function: Function
     name = "logits_processor"
     forbids = True
+
+    @property
+    def ignores_prompt(self) -> bool:
+        return getattr(self.function, "ignores_prompt", False)
+
+    def begin(self, prompts: Tensor, vocab: int, longest: int) -> Tensor:
+        return super().begin(prompts[:, :0] if self.ignores_prompt else prompts, vocab, longest)
 
     def _size(self, longest: int) -> int:
         return longest

@@ -20,6 +20,7 @@ from draftproof.gpu.sampling.processors import (
     Bias,
     Custom,
     Frequency,
+    Function,
     Grammar,
     Presence,
     Processor,
@@ -161,8 +162,14 @@ def for_transformers(processors: Sequence[Processor], start: int) -> dict[str, A
         elif isinstance(each, Frequency):
             options["logits_processor"].append(_penalised(each, start))
         elif isinstance(each, Custom):
-            options["logits_processor"].append(each.function)
+            skipped = start if each.ignores_prompt else 0
+            options["logits_processor"].append(_after(each.function, skipped))
     return options
+
+
+def _after(function: Function, start: int) -> Function:
+    """The function of what follows the first `start` tokens of a text."""
+    return lambda ids, scores: function(ids[:, start:], scores)
 
 
 def _allowed(mask: Mask, start: int) -> Callable[[int, Tensor], list[int]]:
