@@ -44,8 +44,8 @@ def test_texts_are_what_the_schema_allows(answer, draft, verifier):
     assert ended
     assert {json.loads(text)["on"] for text in ended} <= {True, False}
     for ids in found:
-        answer.matcher.reset()
-        assert answer.matcher.try_consume_tokens(ids) == len(ids)
+        ids = ids[:-1] if ids[-1] in target.ends else ids  # its grammar has no end token
+        assert answer.matcher.deep_copy().try_consume_tokens(ids) == len(ids)
     assert sum(sum(step.accepted) for step in steps) > 0
 
 
