@@ -3,9 +3,7 @@
 A rule sees the proposal's rows and, if it is predictable, only the tokens that it has kept. The target's rows
 are computed after it, so a decoder replaces what the exact engine reads of them. Instead of 1 - TV(p, q), the
 probability that the next token is accepted, it has the drafter's confidence or, of a drafter without a head
-for it, the proposal's largest probability; instead of
-min(1, p/q) of a token the proposal's probability of it; and of p(x) = 0 it knows what the target's
-processors forbid.
+for it, the proposal's largest probability; and of p(x) = 0 it knows what the target's processors forbid.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +13,6 @@ from itertools import groupby
 from math import isfinite
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from flint import fmpq
 from torch import Tensor
@@ -25,14 +22,11 @@ from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Number, Prefix
-from draftproof.theory.selection import named, tetris_refill
+from draftproof.theory.selection import named
 from draftproof.theory.selection.view import Rule, View
 
 COST = 1 / 64
 """Default of `Selection.cost`: weights are read once a call, whatever the number of tokens."""
-
-ROUNDING = 1e-6
-"""More than float64 can be wrong in an entropy; what is closer is decided exactly."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +71,11 @@ class Selection:
             self.rule.select(view)
         counts = [length for view in views for length in view.lengths]
         kept = torch.tensor(counts, device=tokens.device)
-        after = self.rule.ahead or self.rule.refill
+        after = self.rule.ahead
         size = min(max(max(counts) + after, 1), tokens.shape[1])
         place = torch.arange(size, device=tokens.device)
         left = torch.where(place < kept[:, None] + after, tokens[:, :size], -1)
         proposal = proposal[:, :size]
-        if self.rule.refill:
-            left = left.masked_fill((place == kept[:, None]) & (left >= 0), proposal.shape[2])
-            proposal = _refilled(proposal, [least for view in views for least in view.least()])
         tree, read = (_chain(gamma, tokens.device) for gamma in (size, max(counts)))
         left = replace(draft, tree=tree, tokens=left, rows=proposal, logits=None)
         return Selected(left, read, kept, counts)
@@ -127,51 +118,13 @@ class _View(View):
     def confidence(self, r: int, prefix: Prefix) -> Number:
         return _exact(self._most[r][len(prefix)])
 
-    def acceptance(self, r: int, j: int) -> Number:
-        return self.probability(r, j)
-
     def allowed(self, r: int, j: int) -> bool:
         self.token(r, j)  # it is read
         left = self._left()
         return left is None or left[self._rows[r]][j]
 
-    def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
-        row: Any = self.models[r][1][prefix]
-        away = float(torch.special.entr(row.of.rows[row.place].double()).sum()) - float(bound)
-        return away > 0 if abs(away) > ROUNDING else super().unsure(r, prefix, bound)
-
     def one(self) -> Number:
         return ONE
-
-    def least(self) -> list[list[float]]:
-        """Of each draft, for its kept tokens and the first that is dropped: the least float32 number that the
-        probability of a token of K_j can be.
-        """
-        places = [range(min(kept + 1, self.drafted(r))) for r, kept in enumerate(self.lengths)]
-        return [[_least(*tetris_refill.threshold(self, r, j)) for j in each] for r, each in enumerate(places)]
-
-
-def _least(bound: Any, equal: bool) -> float:
-    """The least float32 number above a rational, or the rational itself if it is one and may be equal. Bounds
-    above 2, which no probability reaches, count as 2.
-    """
-    bound = min(bound, fmpq(2))
-    number = np.float32(float(bound))
-    while _exact(float(number)) > bound:
-        number = np.nextafter(number, np.float32(-1))
-    while _exact(float(number)) < bound or (not equal and _exact(float(number)) == bound):
-        number = np.nextafter(number, np.float32(3))
-    return float(number)
-
-
-def _refilled(proposal: Tensor, least: Sequence[Sequence[float]]) -> Tensor:
-    """The rows [B, gamma, V + 1] of a draft whose dropped token is shown as a token V that the target never
-    emits: q on K_j, and the rest of q at V, as in theory/selection/batch.py.
-    """
-    size = proposal.shape[1]
-    bounds = torch.tensor([[*each, *[0.0] * size][:size] for each in least], device=proposal.device)
-    on = torch.where(proposal >= bounds[..., None], proposal, 0.0)
-    return torch.cat((on, (proposal - on).sum(-1, keepdim=True)), -1)
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,6 @@ BY_CELLS: tuple[tuple[str, str, str, float, Sizes], ...] = (
     ("optimal-transport", "Optimal transport with a max flow's plan", "sun2023spectr, Section 3", 2, ONE),
     ("khisti", "Selection with a max flow's weights", "khisti2025multidraft, Theorem 1", 2, TWO),
     ("shaped-block", "Shaped block verification", SHAPED, 25, SHORT),
-    ("shaped-traversal", "Traversal shaped at every leaf", SHAPED, 5, TWO),
-    ("shaped-recursive", "Recursive rejection shaped at every leaf", SHAPED, 3, TWO),
-    ("shaped-priority", "The priority rule shaped at every leaf", SHAPED, 3, IID),
 )
 """(verifier, what it is, source, seconds, sizes)."""
 
@@ -102,15 +99,6 @@ CLAIMS = (
         _search("multipath-block", Paths(2, 2), Paths(3, 1), count=20),
         unrefuted(152),
         seconds=10,
-    ),
-    Claim(
-        "lifted-split-lossless-search",
-        "The lift of the split priority rule is lossless.",
-        "draftproof, docs/near-optimal.md",
-        "a pair with replacement and a chain of 2, V = 2 and 3",
-        _search("lifted-split", WITH, Chain(2), count=60),
-        unrefuted(312),
-        seconds=5,
     ),
     Claim(
         "lifted-levelled-lossless-search",

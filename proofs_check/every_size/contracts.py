@@ -18,7 +18,6 @@ from draftproof.proofs_check.every_size.left import Modified, Whole
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row, Stage, Stages
 from draftproof.theory import draft, rows
-from draftproof.theory.selection import batch
 from draftproof.theory.shared import strata
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
@@ -137,13 +136,6 @@ def left_after_whole_drafts(run: Any) -> Whole:
     return Whole()
 
 
-def refilled(run: Any, *arguments: Any) -> None:
-    """With the drafts of the other requests fixed, each token that is shown has the law of its row given the
-    tokens before it, and there is none after the token that stands for those off K_j.
-    """
-    raise NotFollowed("a batch in a verifier")
-
-
 def tested(function: Callable) -> bool:
     """Whether a function's contract was tested for the code that it has now."""
     modules, known, _ = CONTRACTS[function]
@@ -163,10 +155,9 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     siblings.siblings: ((siblings,), "cc8b3816a938d3c8", drawn),
     priority.planned: ((priority, draft), "2e5e108b62fec308", priority_plan),
     draft.Draft.stages: ((draft, strata), "d41482de6c3971b3", stages),
-    modified_target.carry: ((modified_target,), "593f0a06d7cf4c0d", left_behind),
-    leaf_shaping.carry: ((leaf_shaping,), "cdcb8b6fe5b74cb1", left_after_whole_drafts),
-    batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
-    layered.shared: ((layered, level), "b31dafb8425ae4f7", shared),
+    modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
+    leaf_shaping.carry: ((leaf_shaping,), "795caa690403e94f", left_after_whole_drafts),
+    layered.shared: ((layered, level), "96dc54635137f2e1", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).

@@ -64,7 +64,7 @@ THEOREMS = (
         statement="Layered transport is lossless, whatever its plan.",
         source="draftproof, docs/findings.md",
         scope="every tree, chain and set of paths",
-        verifiers=("layered", "layered-leaves"),
+        verifiers=("layered",),
         assumed=(
             "the plan is valid: f >= 0, sum over o of f(o, vx) <= e(v)(x), sum over vx of f(o, vx) <= L P(o)",
             "a group's draws are independent of what earlier groups of the level left; E[left] = L",

@@ -74,7 +74,7 @@ def test_decoding_with_processors(draft, verifier):
     assert there == decoded("cpu", None, draft, verifier, CHANGED)
 
 
-@pytest.mark.parametrize("rule", ["tetris-repaired", "svip", "dspark"])
+@pytest.mark.parametrize("rule", ["tetris-repaired", "confidence-stop", "dspark"])
 def test_decoding_with_a_selection(rule):
     with pretended() as device:
         there = decoded(device, None, "chain:3", "block", None, rule)

@@ -28,7 +28,6 @@ from draftproof.theory.verifiers import (
     lifted_hu_greedy,
     lifted_levelled,
     lifted_priority,
-    lifted_split,
     lifted_stages,
     lifted_without,
     priority,
@@ -295,16 +294,6 @@ _all(
     ("rate of the stop turned", "share(S, S + (1 - a))", "share(1 - a, S + (1 - a))"),
     ("all siblings strata of q", "in draft.stages(v)", "in ((v,) if v.children else ())"),
     ("siblings turned", "plan.shares(stage)", "plan.shares(stage)[::-1]"),
-)
-_all(
-    lifted_split,
-    DOUBLE,
-    ("nobody refuses in a gap", "if keeps:", "if True:"),
-    ("parts judged in the order of tokens", "in sorted(line)", "in line"),
-    ("rate of the whole token", "(b - a) / rest[x]", "(b - a) / q[x]"),
-    ("kept whatever the siblings do", "prod(unkept) * rate", "unkept[j] * rate"),
-    ("kept parts not taken from t", "left[x] = left[x] - mass(taken)", "pass"),
-    ("one sibling too many", "len(node.shape))", "len(node.shape) + 1)"),
 )
 rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

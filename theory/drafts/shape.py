@@ -40,11 +40,6 @@ def measure(shape: Shape) -> int:
     return 1 + max(map(measure, shape)) if shape else 0
 
 
-def leaf_depths(shape: Shape) -> frozenset[int]:
-    """The depths of a shape's leaves."""
-    return frozenset(1 + depth for child in shape for depth in leaf_depths(child)) or frozenset((0,))
-
-
 def inner(shape: Shape) -> Iterator[int]:
     """The numbers of children of the nodes that have any."""
     if shape:

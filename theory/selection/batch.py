@@ -8,7 +8,7 @@ from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
-from draftproof.theory.rows import Number, Prefix, Row, one, total
+from draftproof.theory.rows import Number, Prefix, one
 from draftproof.theory.selection.view import Rule, View
 from draftproof.theory.table import Rows
 
@@ -20,13 +20,11 @@ OUTCOMES = 10**5
 class Shown:
     """What a verifier is shown of one draft: `tokens`, of which `kept` were kept.
 
-    For a rule that looks ahead `tokens` has one more, the first dropped token. `sets`: for a rule that
-    refills, the sets K_j of the kept positions and of the first dropped one.
+    For a rule that looks ahead `tokens` has one more, the first dropped token.
     """
 
     tokens: Prefix
     kept: int
-    sets: tuple[frozenset[int], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Batch:
     >>> from draftproof.theory.selection import named
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
     >>> Batch((toy, toy), named("tetris"), 1).select(((0,), (1,)))
-    (Shown(tokens=(0,), kept=1, sets=None), Shown(tokens=(), kept=0, sets=None))
+    (Shown(tokens=(0,), kept=1), Shown(tokens=(), kept=0))
     """
 
     requests: tuple[Instance, ...]
@@ -87,59 +85,12 @@ class Batch:
         """What the verifier is shown of each draft."""
         lengths = self.lengths(drafts)
         return tuple(
-            Shown(
-                draft[: length + self.rule.ahead],
-                length,
-                self._sets(drafts, r, length) if self.rule.refill else None,
-            )
-            for r, (draft, length) in enumerate(zip(drafts, lengths, strict=True))
+            Shown(draft[: length + self.rule.ahead], length)
+            for draft, length in zip(drafts, lengths, strict=True)
         )
-
-    def _sets(self, drafts: Sequence[Prefix], r: int, length: int) -> tuple[frozenset[int], ...]:
-        # K_j of the kept positions and of the first that is dropped: the rule is run again with other tokens.
-        proposal, sets = self.requests[r].proposal, []
-        for j in range(min(length + 1, len(drafts[r]))):
-            before, kept = drafts[r][:j], set()
-            for y, mass in enumerate(proposal[before]):
-                if mass > 0:
-                    others = [*drafts[:r], (*before, y), *drafts[r + 1 :]]
-                    if self.lengths(others)[r] > j:
-                        kept.add(y)
-            sets.append(frozenset(kept))
-        return tuple(sets)
-
-
-class Extended:
-    """A model over one more token, which has probability zero."""
-
-    def __init__(self, rows: Rows):
-        self.rows, self.vocab = rows, rows.vocab + 1
-        self._found: dict[Prefix, Row] = {}
-
-    def __getitem__(self, prefix: Prefix) -> Row:
-        if prefix not in self._found:
-            row = self.rows[tuple(x for x in prefix if x < self.rows.vocab)]
-            self._found[prefix] = (*row, row[0] - row[0])
-        return self._found[prefix]
 
 
 def presented(request: Instance, shown: Shown) -> tuple[Draft, Rows]:
-    """The draft and the target that the verifier is handed for one request.
-
-    With sets K_j, a token outside K_j is shown as one more token of the vocabulary, drawn with the mass of q
-    outside K_j and of probability zero under the target. The verifier needs no other change.
-    """
-    tokens, sets, proposal = shown.tokens, shown.sets, request.proposal
-    if sets is None:
-        return Draft(chained(tokens, [proposal[tokens[:j]] for j in range(len(tokens))])), request.target
-    if len(tokens) < request.draft.depth:
-        tokens = (*tokens, request.vocab)
-    laws = [_restricted(proposal[tokens[:j]], kept) for j, kept in enumerate(sets)]
-    return Draft(chained(tokens, laws)), Extended(request.target)
-
-
-def _restricted(q: Row, kept: frozenset[int]) -> Row:
-    zero = q[0] - q[0]
-    on = tuple([mass if x in kept else zero for x, mass in enumerate(q)])
-    off = tuple([zero if x in kept else mass for x, mass in enumerate(q)])
-    return (*on, total(off))
+    """The draft and the target that the verifier is handed for one request."""
+    tokens, proposal = shown.tokens, request.proposal
+    return Draft(chained(tokens, [proposal[tokens[:j]] for j in range(len(tokens))])), request.target

@@ -8,10 +8,7 @@ value, nor on tokens that come after it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from flint import fmpq
-
-from draftproof.theory.rows import Number, Prefix, meet, one, share, total
-from draftproof.theory.shared.divergence import entropy_exceeds
+from draftproof.theory.rows import Number, Prefix, meet, one, total
 from draftproof.theory.table import Rows
 
 
@@ -26,8 +23,7 @@ class Rule:
     `source`: a key of references.bib and the place in the paper. `reads`: what the decision about a token
     depends on. `predictable`: whether these are revealed before the decision; the view enforces it. `ahead`:
     the first dropped token of each request is judged too, with the row that the extra token needs anyway, so
-    that it is revealed from the start; if it is accepted it is the extra token. `refill`: a dropped token
-    counts as drawn from q off K_j (docs/selection.md).
+    that it is revealed from the start; if it is accepted it is the extra token.
     """
 
     name: str
@@ -36,7 +32,6 @@ class Rule:
     predictable: bool
     select: "Callable[[View], None]"
     ahead: bool = False
-    refill: bool = False
 
 
 class View:
@@ -96,18 +91,9 @@ class View:
         target, proposal = self.models[r]
         return total(meet(target[prefix], proposal[prefix]))
 
-    def acceptance(self, r: int, j: int) -> Number:
-        """min(1, p/q) of the j-th drafted token of request r."""
-        p = self.models[r][0][self.prefix(r, j)][self.token(r, j)]
-        return share(p, self.probability(r, j))
-
     def allowed(self, r: int, j: int) -> bool:
         """Whether the j-th drafted token of request r has p(x) > 0."""
         return bool(self.models[r][0][self.prefix(r, j)][self.token(r, j)] > 0)
-
-    def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
-        """Whether the entropy, in nats, of the proposal's row after a prefix is above a positive bound."""
-        return entropy_exceeds(self.models[r][1][prefix], bound)
 
     def one(self) -> Number:
         """The number 1 of the kind that fills the rows."""

@@ -35,17 +35,10 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
     Upwards: from the deepest level on, stop at v with its residual's mass over what is left of 1.
     """
-    return judged(oracle, draft, target, leaves=False)
-
-
-def judged(oracle: Oracle, draft: Draft, target: Rows, leaves: bool) -> Stop:
-    """`verify`; with `leaves`, a child that is a leaf takes part in the split of its token's row too, which
-    reads the proposal's row there.
-    """
     frontier: Frontier = [(draft.root, target[draft.root.prefix])]
     levels = []
     while frontier:
-        left, stops, frontier = descend(draft, frontier, target, leaves)
+        left, stops, frontier = descend(draft, frontier, target)
         levels.append((left, stops))
     for left, stops in reversed(levels):
         for node, mass, row in stops:
@@ -56,7 +49,7 @@ def judged(oracle: Oracle, draft: Draft, target: Rows, leaves: bool) -> Stop:
 
 
 def descend(
-    draft: Draft, frontier: Frontier, target: Rows, leaves: bool = False
+    draft: Draft, frontier: Frontier, target: Rows
 ) -> tuple[Number, list[tuple[Node, Number, Row]], Frontier]:
     """One level down: (1 - A, stops, the children's frontier), A the mean mass given to children.
 
@@ -67,7 +60,7 @@ def descend(
     stops, below = [], []
     for v, e in frontier:
         if not v.children:
-            stops.append((v, total(e), normalise(e) if leaves else target[v.prefix]))
+            stops.append((v, total(e), target[v.prefix]))
     for nodes, laws in together(draft, frontier):
         planned = plan([e for _, e in nodes], laws, L, SEGMENTS)
         given = planned.rate[tuple(siblings(v) for v, _ in nodes)]
@@ -76,20 +69,18 @@ def descend(
             stops.append((v, total(residual), normalise(residual)))
             for child, w in shared(v, {x: mass for (j, x), mass in given.items() if j == i}):
                 ways = planned.entries(i, child.token)
-                below.append((child, scale(left, entered(draft, child, w, ways, target, leaves))))
+                below.append((child, scale(left, entered(draft, child, w, ways, target))))
         left = left - left * sum(given.values(), L * 0)
         L = L - planned.accepted
     return L, stops, below
 
 
-def entered(
-    draft: Draft, child: Node, w: Number, ways: list[tuple[Entry, Number]], target: Rows, leaves: bool
-) -> Row:
+def entered(draft: Draft, child: Node, w: Number, ways: list[tuple[Entry, Number]], target: Rows) -> Row:
     """The row e of a child that is entered with rate w, one of the ways it could have been."""
     p = target[child.prefix]
-    if not child.shape and (not leaves or child.proposal is None):
+    if not child.shape:
         return scale(w, p)
-    inner = [(entry, copies) for entry, copies in ways if entry[0] or leaves]
+    inner = [(entry, copies) for entry, copies in ways if entry[0]]
     rows = split(p, inner, {shape: law_below(draft, child, shape) for (shape, _), _ in inner})
     return rows[[entry for entry, _ in inner].index((child.shape, w))]
 

@@ -108,7 +108,7 @@ def joint(
 COINS = {"token": (2, 2), "rrs": (2, 2), "block": (2, 4), "traversal": (2, 4), "one-hot": (4, 4)}
 """Verifier -> parts of [0, 1) that its acceptance probabilities are ends of, for each coin."""
 SHORT = [("tetris", "token", 1), ("tetris-repaired", "token", 1), ("tetris-repaired", "token", 3)]
-NAMES = "tetris", "tetris-repaired", "tetris-refill", "tetris-shifted", "confidence-stop"
+NAMES = "tetris", "tetris-repaired", "dspark", "confidence-stop"
 LONG = [one for one in product(NAMES, COINS, range(4)) if one not in SHORT]
 
 
@@ -142,17 +142,6 @@ def test_tetris_is_biased_as_the_exact_engine_says_and_repaired_tetris_is_not(mo
         found, exact = joint(monkeypatch, name, "token", 1, target, proposal, 1, 6, 4, 2)
         assert found == exact
         assert sum((mass for (_, word), mass in found.items() if word[0] == 0), fmpq(0)) == first
-
-
-def test_a_refilled_batch_has_the_exact_engines_bias(monkeypatch):
-    """Of docs/tetris-refill.json: tokens 0 and 1 together with 5/24 instead of 1/6."""
-    target = [["1", "0", "0"]] * 2 + [["1/2", "1/2", "0"], ["1/3"] * 3]
-    proposal = [["1", "0", "0"]] * 2 + [["1/4", "1/2", "1/4"], ["2/3", "1/3", "0"]]
-    points = {"others": (3, 2, 6)}
-    found, exact = joint(monkeypatch, "tetris-refill", "token", 1, target, proposal, 1, 4, 1, 2, **points)
-    assert found == exact
-    both = (mass for (a, b), mass in found.items() if (a[0], b[0]) == (0, 1))
-    assert sum(both, fmpq(0)) == fmpq(5, 24)
 
 
 def test_a_masked_token_that_is_dropped_is_refilled_from_p(monkeypatch):
@@ -201,6 +190,6 @@ def test_rows_that_are_no_numbers_are_bad_input():
     draft = Draft(
         structure("chain:2").tree, torch.zeros(1, 2, dtype=torch.long), torch.full((1, 2, 3), torch.nan)
     )
-    for name in ("tetris", "goodput", "svip"):
+    for name in ("tetris", "dspark", "confidence-stop"):
         with pytest.raises(BadInput, match="not a distribution"):
             Selection.of(name, 2).select([0], draft)

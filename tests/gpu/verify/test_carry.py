@@ -8,7 +8,6 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts, carry
-from draftproof.theory.drafts.shape import chain
 from draftproof.theory.verifiers.shared import leaf_shaping, modified_target
 
 V, GAMMA = 3, 4
@@ -36,11 +35,7 @@ def as_tensor(rows, text, drafted, count):
     return torch.tensor([[rows[(*text, *drafted[:i])] for i in range(count)]], dtype=torch.double)
 
 
-def shaped(target, proposal, start, end):
-    return leaf_shaping.Shaped(target, proposal, start, chain(end - start))
-
-
-KINDS = {carry.Modified: modified_target.Modified, carry.Shaped: shaped}
+KINDS = {carry.Modified: modified_target.Modified, carry.Shaped: leaf_shaping.Shaped}
 
 
 def followed(seed, kept, leave, steps=5):

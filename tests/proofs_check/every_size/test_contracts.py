@@ -1,7 +1,6 @@
 """What proofs at every size assume, on exact instances: contracts, and how children are drawn."""
 
 from collections import defaultdict
-from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -9,7 +8,6 @@ import pytest
 from flint import fmpq
 
 from draftproof.proofs_check.every_size.contracts import CONTRACTS, digest
-from draftproof.simulators.instances.batches import Batches
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory import rows
@@ -19,8 +17,6 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.selection import named
-from draftproof.theory.selection.batch import Batch, presented
 from draftproof.theory.transport import level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, priority
@@ -231,52 +227,3 @@ def test_excess_and_meet_are_one_formula_on_either_side_and_both_at_0():
     p, q = (fmpq(1, 2), fmpq(1, 3), fmpq(1, 6)), (fmpq(1, 2), fmpq(1, 6), fmpq(1, 3))
     assert rows.excess(p, q) == tuple(fmpq(0) if a - b <= 0 else a - b for a, b in zip(p, q, strict=True))
     assert rows.meet(p, q) == tuple(a if a - b <= 0 else b for a, b in zip(p, q, strict=True))
-
-
-def drawn_as_shown(batch):
-    """Whether every request is shown a chain drawn from its rows, with the drafts of the others fixed."""
-    each = [[(mass, draft.path[-1].prefix) for mass, draft in drafts(request)] for request in batch.requests]
-    for r, request in enumerate(batch.requests):
-        for others in product(*(own for s, own in enumerate(each) if s != r)):
-            seen, nodes = defaultdict(fmpq), {}
-            for mass, tokens in each[r]:
-                together = [other for _, other in others]
-                together.insert(r, tokens)
-                draft, _ = presented(request, batch.select(together)[r])
-                for node in draft.path:
-                    seen[node.prefix] += mass
-                    nodes[node.prefix] = node
-            for prefix, node in nodes.items():
-                over = len(prefix) == request.draft.depth or request.vocab in prefix
-                if over != (not node.children):
-                    return False
-                row = () if over else node.proposal
-                if any(seen[(*prefix, x)] != seen[prefix] * mass for x, mass in enumerate(row)):
-                    return False
-    return True
-
-
-class OffByOne(Batch):
-    def _sets(self, drafts, r, length):
-        return (*super()._sets(drafts, r, length)[1:], frozenset())
-
-
-class KeepsAll(Batch):
-    def _sets(self, drafts, r, length):
-        return tuple(frozenset(range(self.requests[r].vocab)) for _ in super()._sets(drafts, r, length))
-
-
-@pytest.mark.parametrize("size", [(2, 2, 2, 2, 12), (2, 2, 3, 3, 4), (3, 1, 2, 1, 6)])
-def test_a_refilled_token_is_drawn_from_the_row_that_it_is_shown_with(size):
-    batches = list(Batches(named("tetris-refill"), *size))
-    assert all(map(drawn_as_shown, batches))
-    for wrong in (OffByOne, KeepsAll):
-        assert not all(
-            drawn_as_shown(wrong(each.requests, each.rule, each.capacity, each.speed)) for each in batches
-        )
-
-
-def test_a_rule_that_reads_further_is_not_refilled():
-    """What is kept for later tokens has no set K_j by the tokens before it."""
-    rule = replace(named("dspark-retrospective"), refill=True)
-    assert not all(map(drawn_as_shown, Batches(rule, 2, 2, 1, 2, 24)))

@@ -202,18 +202,18 @@ def test_the_guard_of_the_view_is_run(monkeypatch):
     for guard in (unguarded, off_by_one):
         monkeypatch.setattr(View, "token", guard)
         assert "not be revealed" in decided(own_value).why
-        assert prove_predictable(named("specdec++")).verdict == "proved"  # it never met the guard
+        assert prove_predictable(named("confidence-stop")).verdict == "proved"  # it never met the guard
 
 
 def test_time_is_limited():
-    proof = prove_predictable(named("goodput"), seconds=0.0)
+    proof = prove_predictable(named("dspark"), seconds=0.0)
     assert proof.verdict == "undecided"
     assert "out of time" in proof.why
 
 
 def test_a_rule_that_asks_for_the_length_of_drafts_says_so():
     assert f"tetris: {ANY_LENGTH}" in prove_predictable(replace(named("tetris"), ahead=True)).claims
-    assert not any(ANY_LENGTH in claim for claim in prove_predictable(named("goodput")).claims)
+    assert not any(ANY_LENGTH in claim for claim in prove_predictable(named("dspark")).claims)
 
 
 def by_the_depth(oracle, draft, target):
@@ -232,7 +232,7 @@ def test_lossless_at_every_depth_is_not_enough():
     assert prove_batch(token.VERIFIER, stops).verdict == "proved"
 
 
-@pytest.mark.parametrize("rule", ["tetris", "tetris-refill", "dspark-retrospective"])
+@pytest.mark.parametrize("rule", ["tetris", "dspark-retrospective"])
 def test_a_batch_of_a_lossy_rule_is_not_proved(rule):
     found = prove_batch(token.VERIFIER, named(rule))
     assert found.verdict == "undecided"

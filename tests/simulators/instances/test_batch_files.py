@@ -54,13 +54,6 @@ def test_law_of_a_batch(command):
     }
 
 
-def test_law_shows_the_joint_witness(command):
-    status, out, _ = command("law", DOCS / "tetris-refill.json", "--verifier", "token")
-    assert status == 1
-    assert "total variation 1/12, of each request 0, 0" in out
-    assert "request 1 '0' and request 2 '1' come out first with probability 5/24, and should with 1/6" in out
-
-
 def test_check_of_batches_and_instances_together(command, toy):
     status, out, err = command("check", TETRIS, toy, "--verifier", "token", "--json")
     answer = json.loads(out)

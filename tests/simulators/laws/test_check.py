@@ -4,7 +4,7 @@ import pytest
 
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.instances.suite import SOURCE, TWICE, from_text, standard
+from draftproof.simulators.instances.suite import from_text, standard
 from draftproof.simulators.laws.check import Tally, applies, judged, pieces
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.support.pool import shared
@@ -21,18 +21,6 @@ def test_the_standard_suite_is_large_and_meets_every_verifier_on_every_draft_it_
     assert sum(len(piece.indices) for piece in work) >= 20_000
     met = {(verifier.name, piece.draft) for piece in work for verifier in piece.verifiers}
     assert met == {(verifier.name, label) for verifier in ALL for label in verifier.drafts}
-
-
-def test_families_that_cost_much_over_two_calls_are_left_out_for_rules_with_memory():
-    families = from_text(SOURCE, 3, 2)
-
-    def met(most):
-        work = pieces(families, ALL, most=most)
-        return {(each.name, piece.draft) for piece in work for each in piece.verifiers}
-
-    left_out = met(None) - met(TWICE)
-    assert {name for name, _ in left_out} == {"shaped-traversal", "shaped-recursive", "shaped-priority"}
-    assert ("shaped-block", "chain") in met(TWICE)
 
 
 def test_the_standard_suite_has_every_kind_of_instance():

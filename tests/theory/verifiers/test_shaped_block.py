@@ -12,7 +12,6 @@ from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.shape import chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import add, scale
@@ -90,7 +89,7 @@ def test_any_row_at_the_leaf_is_lossless_and_one_without_mass_is_block_verificat
 def too_early(target, proposal, draft, stop):
     """`carry` with the row shaped before the last drafted token."""
     end = len(draft.path[-2].prefix)
-    return leaf_shaping.Shaped(target, proposal, 0, chain(end)) if len(stop.prefix) < end else target
+    return leaf_shaping.Shaped(target, proposal, 0, end) if len(stop.prefix) < end else target
 
 
 BROKEN = {

@@ -8,8 +8,8 @@ from draftproof.theory.rows import Number, Prefix, Row, excess, normalise, one, 
 from draftproof.theory.table import Rows
 
 
-class Over:
-    """A target made of another one: equal to one that is made of the same."""
+class DerivedTarget:
+    """A target derived from another table; two are equal if their arguments are."""
 
     def __init__(self, target: Rows, *key: Any):
         self.target, self.key = target, (target, *key)
@@ -25,7 +25,7 @@ class Over:
         return hash(self.key)
 
 
-class Replaced(Over):
+class Replaced(DerivedTarget):
     """The target with other rows after some prefixes."""
 
     def __init__(self, target: Rows, rows: Mapping[Prefix, Row]):
@@ -36,7 +36,7 @@ class Replaced(Over):
         return self.rows[prefix] if prefix in self.rows else self.target[prefix]
 
 
-class Modified(Over):
+class Modified(DerivedTarget):
     """The target for the tokens that a stopped block still owes (sun2025block, Appendix).
 
     At a context z, from the block's start at length `start` up to length `end`, the row is

@@ -57,12 +57,6 @@ def test_tetris_as_released_is_noticed():
 @pytest.mark.parametrize(
     ("rule", "target", "proposal", "forbidden"),
     [
-        (
-            "tetris-refill",
-            [["1/2", "1/2", "0"], ["1/3"] * 3],
-            [["1/4", "1/2", "1/4"], ["2/3", "1/3", "0"]],
-            (),
-        ),
         ("drop-forbidden", [["1/2", "1/4", "1/4"]] * 2, [["1/4", "1/2", "1/4"]] * 2, (0,)),
     ],
 )
