@@ -90,7 +90,7 @@ class Alone(carry.Shaped):
 
 @pytest.mark.parametrize("broken", [Early, Alone])
 def test_a_layer_at_the_wrong_place_or_forgotten_is_noticed(broken):
-    assert max(followed(seed, broken(), shaped)[0] for seed in range(8)) > 1e-3
+    assert max(followed(seed, broken(), leaf_shaping.Shaped)[0] for seed in range(8)) > 1e-3
 
 
 @pytest.mark.parametrize("leaf", [None, 0.0, torch.nan, -1.0])
