@@ -10,7 +10,6 @@ from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.verdict import Verdict, joint, judge
 from draftproof.simulators.study.gap import Gap, measure
 from draftproof.simulators.user_code import named
-from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.rows import Prefix
@@ -101,10 +100,8 @@ def replay(
     from draftproof.simulators.audit.sandbox import SECONDS, Observer, sandboxed
     from draftproof.simulators.audit.targets.base import Target
 
-    if style not in (*load.STYLES, "exec"):
-        raise BadInput(f"style {style!r} is not one of {', '.join([*load.STYLES, 'exec'])}")
-    file = None if path is None else Path(path)
-    target = verify if isinstance(verify, Target) else load.target(verify, file, dtype, style, signature)
+    subject = load.Subject(verify, style, None if path is None else Path(path), dtype, signature)
+    target = verify if isinstance(verify, Target) else load.target(subject)
     given = instance_of(instance, target)
     with sandboxed(SECONDS, target.namespace, Observer(), target.name) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)

@@ -38,7 +38,13 @@ reveal_type(shapes)
 WRONG = """
 import draftproof as dp
 
+def verify(p: list[float]) -> list[int]:
+    return [0]
+
 dp.nosuch
+dp.assert_lossless(verify, vocabb=3)
+dp.examine(verify, depht=3)
+dp.examine(verify, depth="two")
 """
 
 
@@ -85,7 +91,9 @@ def test_the_types_of_public_names_are_known(user, checker):
 def test_what_does_not_exist_is_an_error(user, checker, tells):
     shown = str(checker(user, "wrong.py"))
     assert tells in shown
-    assert "nosuch" in shown
+    for wrong in ("nosuch", "vocabb", "depht"):
+        assert wrong in shown
+    assert "two" in shown or 'incompatible type "str"' in shown
 
 
 @pytest.mark.parametrize("name", ["assert_lossless", "check", "gap", "law", "Chain", "Table", "prove"])

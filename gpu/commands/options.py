@@ -1,24 +1,18 @@
 """Options shared by the commands of `draftproof gpu`; they check names before torch is loaded."""
 
-import tomllib
 from collections.abc import Callable
 from functools import partial, reduce
-from pathlib import Path
 from typing import Any, TypeVar
 
-from click import Choice, Command, Context, FloatRange, IntRange, Parameter, option
-from click import Path as PathType
+from click import Choice, Context, FloatRange, IntRange, Parameter, option
 
 from draftproof.gpu.sampling import names as spelling
-from draftproof.simulators.support.files import text_of
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.simulators.commands.settings import FILE as FILE
+from draftproof.simulators.commands.settings import settings as settings
+from draftproof.theory.errors import BadInput
 
 Names = TypeVar("Names", str, tuple[str, ...])
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-Option = Callable[[Any], Any]
-"""A decorator that adds a click option."""
-
-FILE = PathType(path_type=Path, dir_okay=False)
 
 
 def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
@@ -112,29 +106,3 @@ def sampling(command: Decorated) -> Decorated:
 def budget(command: Decorated) -> Decorated:
     """Adds --budget and --token-cost."""
     return reduce(lambda made, add: add(made), reversed(BUDGET), command)
-
-
-def settings(*rare: Option) -> Option:
-    """Adds --settings FILE.toml. Its keys are the `rare` options, written as top_p for --top-p; the command
-    gets their values or defaults as if they had been given on the command line. BadInput for an unknown key
-    or a value of another kind.
-    """
-    holder = reduce(lambda made, add: add(made), rare, Command("settings"))
-    known = {each.opts[0].lstrip("-").replace("-", "_"): each for each in holder.params}
-
-    def read(context: Context, _: Parameter, path: Path | None) -> Path | None:
-        try:
-            given = tomllib.loads(text_of(path)) if path else {}
-        except tomllib.TOMLDecodeError as error:
-            raise BadInput(f"{path}: {error}") from None
-        for key in given:
-            if key not in known:
-                raise BadInput(f"{path}: unknown key {quoted(key)}; there are {', '.join(known)}")
-        for key, parameter in known.items():
-            value = parameter.process_value(context, given.get(key, parameter.get_default(context)))
-            if parameter.expose_value and parameter.name:
-                context.params[parameter.name] = value
-        return path
-
-    keys = ", ".join(known)
-    return option("--settings", type=FILE, callback=read, help=f"TOML file with any of {keys}.")

@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,42 +17,78 @@ from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.simulators.support.load import load as loaded
 from draftproof.simulators.support.load import source as source_of
 from draftproof.simulators.support.sources import Root
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 
-STYLES = {"verify": infer_signature, "loop": Loop, "selection": Selection, "tree": Tree}
-"""What a function of the user does: it verifies one draft, generates text, or selects tokens of a batch."""
+STYLES = {
+    "verify": infer_signature,
+    "loop": Loop,
+    "selection": Selection,
+    "tree": Tree,
+    "exec": ForeignProgram,
+}
+"""What is audited: a function that verifies one draft, generates text, selects tokens of a batch or verifies
+trees; or a program, named by its command.
+"""
 
 
-def target(
-    named: str | Callable[..., Any],
-    path: Path | None = None,
-    dtype: str | None = None,
-    style: str = "verify",
-    roles: str | None = None,
-    observer: Observer | None = None,
-) -> Target:
-    """The target of that name: an adapter, also by the name of its function, or the function that `load`
-    finds, or that is given, of a style of STYLES; `roles` are those of its parameters, where their names do
-    not say them. With the style "exec" the name is the command of a program. A function is called a few
-    times, after `observer` was told that it is loaded.
+@dataclass(frozen=True)
+class Subject:
+    """What is audited, by name or as a function, and how it is called: its style, one of STYLES; the file or
+    folder that an adapter needs; the arithmetic; the roles of a function's parameters, where their names do
+    not say them; and the drafts that a function on trees is made for. Raises BadInput for what does not go
+    together.
     """
+
+    named: str | Callable[..., Any]
+    style: str = "verify"
+    path: Path | None = None
+    dtype: str | None = None
+    signature: str | None = None
+    drafts: tuple[Scheme, ...] = ()
+
+    def __post_init__(self) -> None:
+        adapter = self.named in ADAPTERS
+        if self.style not in STYLES:
+            raise BadInput(f"style {self.style!r} is not one of {', '.join(STYLES)}")
+        if self.path is not None and not adapter:
+            raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
+        if adapter and self.style != "verify":
+            raise BadInput(f"--{self.style} goes with a function, and {self.named} is an adapter")
+        if self.signature is not None and (adapter or self.style != "verify"):
+            raise BadInput("signature goes with a function that verifies one draft")
+        if self.drafts and self.style != "tree":
+            raise BadInput("draft goes with --tree")
+
+
+def target(subject: Subject | str | Callable[..., Any], observer: Observer | None = None) -> Target:
+    """The target: of an adapter, also by the name of its function; or of the function that `load` finds, or
+    that is given. A function is called a few times, after `observer` was told that it is loaded.
+    """
+    if not isinstance(subject, Subject):
+        subject = Subject(subject)
+    named, dtype, style = subject.named, subject.dtype, subject.style
     name = named if isinstance(named, str) else ""
     if style == "exec":
         return ForeignProgram(name, dtype=dtype)
     if name in ADAPTERS:
-        return adapted(name, path, dtype)
-    known = None if roles or style != "verify" else taken(name)
+        return adapted(name, subject.path, dtype)
+    known = None if subject.signature or style != "verify" else taken(name)
     if known is not None:
         return adapted(*known, dtype)
     found = load(named) if isinstance(named, str) else named
     if style == "verify":
         if observer is not None:
             observer.loaded()
-        made: Target = infer_signature(found, name=name, dtype=dtype, given=roles, observer=observer)
+        made: Target = infer_signature(
+            found, name=name, dtype=dtype, given=subject.signature, observer=observer
+        )
     else:
         made = STYLES[style](found, name=name, dtype=dtype)
+    if isinstance(made, Tree):
+        made.drafts = subject.drafts
     if name:
-        made.loaded = {"name": name, "dtype": dtype, "signature": roles}
+        made.loaded = {"name": name, "dtype": dtype, "signature": subject.signature}
     return made
 
 

@@ -25,7 +25,7 @@ def called(target: Target) -> tuple[str, dict[str, Any]]:
     expression = spelling(target.origin) or target.name.rpartition(".")[2].replace("<lambda>", "verify")
     tensors = getattr(target, "tensors", target.whole)
     if shapes := getattr(target, "coins", None):
-        function = f"load.load({expression})" if ":" in expression else expression
+        function = f"load({expression})" if ":" in expression else expression
         more = f"coins={shapes}, tensors={tensors}, dtype={target.dtype!r}"
         return f"audit.Function({function}, {more})", options
     if target.dtype != ("float32" if tensors else "float64"):

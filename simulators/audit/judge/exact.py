@@ -327,7 +327,7 @@ def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what
         run_or_fault(program, Every(oracle))
         leaves += oracle.leaves
     if leaves > limit * probes:
-        raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and --limit is {limit:,}")
+        raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and limit is {limit:,}")
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:

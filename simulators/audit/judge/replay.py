@@ -33,6 +33,7 @@ from draftproof.theory.verifiers import named
 
 SECONDS, KEPT = 60.0, 3  # of looking for a run; runs kept of each draft and what is emitted
 DIGITS = 17  # of a coin
+COINS_GIVEN = "from draftproof.simulators import audit; from draftproof.simulators.audit.load import load; "
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class WrongRun:
         given = [self.verify, str(document(self.instance)), repr(self.drafted)]
         named = {"coins": list(self.coins), "choices": list(self.choices)} | self.options
         given += [f"{name}={value!r}" for name, value in named.items() if value]
-        audit = "from draftproof.simulators import audit, load; " if self.verify[:6] == "audit." else ""
+        audit = COINS_GIVEN if self.verify[:6] == "audit." else ""
         return f"import draftproof as dp; {audit}print(dp.replay({', '.join(given)}))"
 
     def answer(self) -> dict[str, Any]:

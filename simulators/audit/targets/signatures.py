@@ -75,7 +75,7 @@ def roles_of(function: Any, given: Sequence[str] | None = None) -> list[tuple[st
         unknown = [role for role in given if role not in ROLES]
         if unknown or len(given) > len(parameters):
             what = f"{unknown[0]!r} is not one of {', '.join(ROLES)}" if unknown else "more than it has"
-            raise BadInput(f"--signature: {what}; the parameters are {inspect.signature(function)}")
+            raise BadInput(f"signature: {what}; the parameters are {inspect.signature(function)}")
     found = []
     for at, each in enumerate(parameters):
         role = given[at] if given is not None and at < len(given) else NAMES.get(each.name)
@@ -111,7 +111,7 @@ def infer_signature(
     plain, fault, problem, works = None, None, "", False
     roles = None if inspect.isclass(verify) else roles_of(_called(verify), given and given.split(","))
     if given is not None and roles is None:
-        raise BadInput(f"--signature {given}: must name tokens and p or p_logits")
+        raise BadInput(f"signature {given}: must name tokens and p or p_logits")
     if given is None:
         try:
             plain = Function(verify, name=name, dtype=dtype)
@@ -149,7 +149,7 @@ def wrong_call(verify: Any, name: str, problem: str) -> str:
     return head + (
         f"its signature is {found[:200]}; it must take target_probs [gamma + 1, V], draft_probs [gamma, V], "
         "draft_tokens [gamma] and perhaps rng, or such names as target_logits, draft_token_ids, "
-        "cu_num_draft_tokens (docs/audit.md); --signature names them, or write a wrapper: def "
+        "cu_num_draft_tokens (docs/audit.md); `signature` in --settings names them, or write a wrapper: def "
         "verify(target_probs, draft_probs, draft_tokens, rng): return [...]"
     )
 

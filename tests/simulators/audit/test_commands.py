@@ -25,6 +25,18 @@ def run(*arguments):
     return enter(GROUP, ["audit", *arguments])
 
 
+@pytest.fixture
+def settings(tmp_path):
+    """Options of a file of settings with this text."""
+
+    def written(text):
+        path = tmp_path / "settings.toml"
+        path.write_text(text)
+        return ["--settings", str(path)]
+
+    return written
+
+
 def foreign(name):
     return f"{HERE / 'foreign.py'}:{name}"
 
@@ -33,8 +45,8 @@ def foreign(name):
     ("name", "status"),
     [("good", 0), ("raises", 1), ("good_but_hashed", 3), ("hashes_a_coin", 1), ("missing", 2)],
 )
-def test_exit_statuses(name, status, capfd):
-    assert run(foreign(name), *SMALL, "--runs", "500") == status
+def test_exit_statuses(name, status, capfd, settings):
+    assert run(foreign(name), *SMALL, *settings("runs = 500")) == status
     out, err = capfd.readouterr()
     assert "Traceback" not in out + err
 
@@ -65,39 +77,44 @@ def test_strict_fails_on_findings():
     assert run("tests.mutants.functions:accepts_at_zero", *SMALL, "--strict") == 1
 
 
-def test_padding():
+def test_padding(settings):
     target = "tests.mutants.functions:accepts_padding"
     assert run(target, *SMALL, "--strict") == 0
-    assert run(target, *SMALL, "--strict", "--padding") == 1
+    assert run(target, *SMALL, "--strict", *settings("padding = true")) == 1
 
 
-def test_statistical_at_a_large_vocabulary(capfd):
+def test_statistical_at_a_large_vocabulary(capfd, settings):
     wide = ["--statistical", "--vocab", "2000", "--depth", "3", "--json"]
     assert run("tests.mutants.functions:residual_from_the_target", *wide) == 1
     answer = json.loads(capfd.readouterr().out)
     assert answer["lossless"] is False
     assert answer["adapter"].endswith("statistical")
     assert answer["total_variation"] > 0
-    assert (
-        run("tests.mutants.functions:sampling_match", *wide, "--runs", "300") == 2
-    )  # not a name of that module
-    assert run("tests.mutants.controls:sampling_match", *wide, "--runs", "300") == 0
+    few = settings("runs = 300")
+    assert run("tests.mutants.functions:sampling_match", *wide, *few) == 2  # not a name of that module
+    assert run("tests.mutants.controls:sampling_match", *wide, *few) == 0
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--vocab", "100"], "--statistical"),
-        (["--vocab", "1"], "--vocab"),
-        (["--rows", "rows.npz"], "--rows goes with --statistical"),
-        (["--statistical", "--rows", "rows.npz"], "rows.npz"),
-        (["--statistical", "--iterations", "2"], "--iterations"),
-        (["--statistical", "--runs", "0"], "--runs"),
+        (["--vocab", "1"], "vocab 1: must be at least 2"),
+        (["--iterations", "4"], "iterations 4: must be at least 1 and at most 3"),
+        ('rows = "rows.npz"', "rows goes with statistical"),
+        (["--statistical", 'rows = "rows.npz"'], "rows.npz"),
+        (["--statistical", "--iterations", "2"], "iterations goes without statistical"),
+        (["--statistical", "runs = 0"], "runs"),
         (["--path", "file.py"], "--path goes with an adapter"),
+        ("vocabb = 3", "unknown key 'vocabb'; there are edges, padding"),
+        ("padding = 'perhaps'", "'perhaps' is not a valid boolean"),
+        ("padding = ", "settings.toml: "),
     ],
 )
-def test_bad_options_are_one_line(options, said, capfd):
-    assert run(foreign("good"), *options) == 2
+def test_bad_options_are_one_line(options, said, capfd, settings):
+    words = [options] if isinstance(options, str) else options
+    given = [part for word in words for part in (settings(word) if " = " in word else [word])]
+    assert run(foreign("good"), *given) == 2
     err = capfd.readouterr().err
     assert said in err
     assert len(err.strip().splitlines()) == 1
@@ -177,15 +194,14 @@ def siblings(target, draft, rng):  # recursive rejection without replacement
 """
 
 
-def test_a_rule_on_trees_is_judged_on_the_drafts_that_it_is_made_for(capfd, tmp_path):
+def test_a_rule_on_trees_is_judged_on_the_drafts_that_it_is_made_for(capfd, tmp_path, settings):
     path = tmp_path / "trees.py"
     path.write_text(TREES)
-    assert (
-        run(f"{path}:siblings", "--tree", "--vocab", "3", "--draft", "tree:2x1", "--draft", "tree:3x1") == 0
-    )
+    audited = f"{path}:siblings", "--vocab", "3"
+    assert run(*audited, "--tree", *settings('draft = ["tree:2x1", "tree:3x1"]')) == 0
     assert re.search(
         r"over \d+ instances: mean E\[tau\] .* least share .*tree without", capfd.readouterr().out
     )
-    assert run(f"{path}:siblings", "--tree", "--vocab", "3", "--draft", "tree+:2x1") == 1
-    assert run(f"{path}:siblings", "--draft", "tree:2x1") == 2
-    assert "--draft goes with --tree" in capfd.readouterr().err
+    assert run(*audited, "--tree", *settings('draft = ["tree+:2x1"]')) == 1
+    assert run(*audited, *settings('draft = ["tree:2x1"]')) == 2
+    assert "draft goes with --tree" in capfd.readouterr().err

@@ -213,8 +213,10 @@ def verify(target_probs, draft_probs, draft_tokens, rng):
 def test_neither_a_loop_that_catches_everything_nor_its_children_outlive_the_verdict(tmp_path):
     (tmp_path / "starts.py").write_text(CHILD)
     command = [sys.executable, "-m", "draftproof", "audit", f"{tmp_path / 'starts.py'}:verify"]
+    settings = tmp_path / "settings.toml"
+    settings.write_text("seconds = 1\n")
     done = subprocess.run(
-        [*command, "--vocab", "2", "--depth", "1", "--seconds", "1"],
+        [*command, "--vocab", "2", "--depth", "1", "--settings", str(settings)],
         capture_output=True,
         check=False,
         timeout=100,

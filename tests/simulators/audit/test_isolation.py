@@ -12,6 +12,7 @@ import pytest
 
 from draftproof.simulators.audit import isolation
 from draftproof.simulators.audit.isolation import isolated
+from draftproof.simulators.audit.load import Subject
 from draftproof.simulators.commands.audit import _examined
 from draftproof.theory.errors import BadInput
 
@@ -21,9 +22,7 @@ OPTIONS = {"vocab": 2, "depth": 1, "seconds": 0.5}
 
 def audited(name, progress=lambda *_: None):
     target = f"tests.simulators.audit.foreign:{name}"
-    return isolated(
-        _examined, target, OPTIONS["seconds"], progress, target, None, None, OPTIONS, "verify", None
-    )
+    return isolated(_examined, target, OPTIONS["seconds"], progress, Subject(target), OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +76,14 @@ def test_what_cannot_be_imported_is_bad_input(tmp_path, monkeypatch, capfd, body
     path.write_text(body, encoding="utf-8")
     target = f"{path}:verify"
     with pytest.raises(BadInput, match=f"^{re.escape(target)}: {said}"):
-        isolated(_examined, target, 0.5, lambda *_: None, target, None, None, OPTIONS, "verify", None)
+        isolated(_examined, target, 0.5, lambda *_: None, Subject(target), OPTIONS)
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_test_on_samples_that_dies_was_loaded():
     target = "tests.simulators.audit.foreign:leaves_at_once"
     more = {**OPTIONS, "statistical": True}
-    report = isolated(_examined, target, 0.5, lambda *_: None, target, None, None, more, "verify", None)
+    report = isolated(_examined, target, 0.5, lambda *_: None, Subject(target), more)
     assert report.findings[0].where == "its process ended with exit status 7, on trial calls"
 
 
@@ -99,7 +98,9 @@ def test_an_interrupt_ends_both_processes(tmp_path):
         f"import os, pathlib, time\npathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))\n"
         "def verify(p, q, x, rng):\n    time.sleep(60)\n"
     )
-    command = [sys.executable, "draftproof.py", "audit", f"{module}:verify", "--seconds", "50"]
+    settings = tmp_path / "slow.toml"
+    settings.write_text("seconds = 50\n")
+    command = [sys.executable, "draftproof.py", "audit", f"{module}:verify", "--settings", str(settings)]
     running = subprocess.Popen(
         command,
         cwd=ROOT,

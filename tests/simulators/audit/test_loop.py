@@ -182,7 +182,7 @@ def test_a_swapped_pair_of_models_is_recognised_and_the_judged_tokens_are_said()
 def test_the_limit_of_runs_can_be_moved():
     report = audit.examine(audit.Loop(sound), limit=1, runs=0, **SMALL)
     assert report.lossless is None
-    assert "--limit is 1" in report.undecided
+    assert "limit is 1" in report.undecided
 
 
 @pytest.mark.parametrize("right", [True, False])

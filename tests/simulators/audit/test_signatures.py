@@ -62,7 +62,7 @@ def test_a_fault_of_the_second_row_is_found(function):
 def test_what_cannot_be_called_is_not_audited_and_the_wrapper_is_said(function):
     with pytest.raises(BadInput, match="not audited") as raised:
         audit.examine(function, **SMALL)
-    for words in ("its signature is", "cu_num_draft_tokens", "--signature", "def verify("):
+    for words in ("its signature is", "cu_num_draft_tokens", "`signature` in --settings", "def verify("):
         assert words in str(raised.value)
     assert "\n" not in str(raised.value)
 

@@ -1,6 +1,7 @@
 """`check --against` and `audit --against`: answers, exit statuses, one-line refusals."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -119,19 +120,24 @@ def rules(tmp_path_factory):
     return path
 
 
+OWN_BONUS = ["--settings", "own_bonus.toml"]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "status", "said"),
     [
         ("mixture", ["interpolation:1/4"], 0, "lossless for interpolation:1/4"),
-        ("mixture", ["interpolation:1/4", "--own-bonus"], 1, "NOT lossless for interpolation:1/4"),
-        ("without_extra", ["interpolation:1/4", "--own-bonus"], 0, "lossless for interpolation:1/4"),
+        ("mixture", ["interpolation:1/4", *OWN_BONUS], 1, "NOT lossless for interpolation:1/4"),
+        ("without_extra", ["interpolation:1/4", *OWN_BONUS], 0, "lossless for interpolation:1/4"),
         ("stronger", ["interpolation:1/4"], 1, "NOT lossless for interpolation:1/4"),
         ("stronger", ["target"], 1, "NOT lossless: its law is not the target's"),
         ("cactus", ["cactus:1/20"], 1, "exceeds the budget for cactus:1/20"),
         ("cactus", ["cactus:2"], 0, "keeps the budget for cactus:2"),
     ],
 )
-def test_a_foreign_rule(command, rules, name, options, status, said):
+def test_a_foreign_rule(command, rules, name, options, status, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("own_bonus.toml").write_text("own_bonus = true\n")
     found, out, _ = command(
         "audit", f"{rules}:{name}", "--vocab", 2, "--depth", 1, "--against", options[0], *options[1:]
     )
@@ -154,12 +160,14 @@ def test_the_answer_of_audit(command, rules):
     ("options", "part"),
     [
         (["--against", "nothing"], "no declared target"),
-        (["--against", "interpolation", "--iterations", "2"], "only with --own-bonus"),
-        (["--against", "interpolation", "--statistical"], "goes without --statistical"),
-        (["--own-bonus"], "goes with --against"),
+        (["--against", "interpolation", "--iterations", "2"], "only with own_bonus"),
+        (["--against", "interpolation", "--statistical"], "goes without statistical"),
+        (OWN_BONUS, "own_bonus goes with against"),
     ],
 )
-def test_bad_input_of_audit(command, rules, options, part):
+def test_bad_input_of_audit(command, rules, options, part, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("own_bonus.toml").write_text("own_bonus = true\n")
     status, out, err = command("audit", f"{rules}:mixture", *options)
     assert (status, out) == (2, "")
     assert part in err

@@ -80,24 +80,24 @@ for line in sys.stdin:
 TOY = scenario("toy", Chain(1), 2)
 FEW = {"instances": [TOY], "edges": False, "smallest": False}
 GIVEN = {
-    "one call": (("mine.py:squared",), FEW, (1,)),
-    "another dtype": (("mine.py:squared", None, "float32"), FEW, (1,)),
-    "a signature": (("mine.py:squared", None, None, "verify", "p,q,tokens,rng"), FEW, (1,)),
-    "several rounds": (("mine.py:squared",), FEW | {"iterations": 2}, (1, 1, 1)),
-    "a class": (("mine.py:Second",), FEW, (1, 1, 1)),
-    "it drafts itself": (("mine.py:Drafts",), FEW, (0, 0)),
-    "bisected coins": (("mine.py:reads_digits",), FEW, (1,)),
-    "a tree": (("mine.py:flat", None, None, "tree"), FEW, (0,)),
+    "one call": ("mine.py:squared", FEW, (1,)),
+    "another dtype": (load.Subject("mine.py:squared", dtype="float32"), FEW, (1,)),
+    "a signature": (load.Subject("mine.py:squared", signature="p,q,tokens,rng"), FEW, (1,)),
+    "several rounds": ("mine.py:squared", FEW | {"iterations": 2}, (1, 1, 1)),
+    "a class": ("mine.py:Second", FEW, (1, 1, 1)),
+    "it drafts itself": ("mine.py:Drafts", FEW, (0, 0)),
+    "bisected coins": ("mine.py:reads_digits", FEW, (1,)),
+    "a tree": (load.Subject("mine.py:flat", "tree"), FEW, (0,)),
     "a batch": (
-        ("mine.py:likeliest", None, None, "selection"),
+        load.Subject("mine.py:likeliest", "selection"),
         {"instances": [witness("tetris")], "smallest": False},
         ((1,), (1, 0)),  # of the second request 1 comes too often
     ),
-    "a program": (("python3 program.py", None, None, "exec"), FEW, (1,)),
-    "missing drafts": (("mine.py:squared",), FEW | {"instances": [replace(TOY, draft=Missing(1, 0))]}, (1,)),
-    "a declared target": (("mine.py:squared",), FEW | {"against": "interpolation:1/4"}, (1,)),
+    "a program": (load.Subject("python3 program.py", "exec"), FEW, (1,)),
+    "missing drafts": ("mine.py:squared", FEW | {"instances": [replace(TOY, draft=Missing(1, 0))]}, (1,)),
+    "a declared target": ("mine.py:squared", FEW | {"against": "interpolation:1/4"}, (1,)),
 }
-"""What is audited -> the arguments of `load.target`, the options of `examine`, and the tokens emitted."""
+"""What is audited -> the argument of `load.target`, the options of `examine`, and the tokens emitted."""
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def shown(report: audit.Report):
 
 def test_every_kind_of_target_in_one_new_process(mine):
     runs = {
-        name: shown(audit.examine(load.target(*how), **options)) for name, (how, options, _) in GIVEN.items()
+        name: shown(audit.examine(load.target(how), **options)) for name, (how, options, _) in GIVEN.items()
     }
     assert "dtype='float32'" in runs["another dtype"].call
     assert "rounds=2" in runs["a class"].call
@@ -174,7 +174,11 @@ def test_a_local_function_goes_by_its_name():
 def test_a_loop_and_an_adapter_by_path(mine):
     pytest.importorskip("torch")
     runs = [
-        shown(audit.examine(load.target("mine.py:generate", None, dtype, "loop"), vocab=2, depth=1))
+        shown(
+            audit.examine(
+                load.target(load.Subject("mine.py:generate", "loop", dtype=dtype)), vocab=2, depth=1
+            )
+        )
         for dtype in (None, "float64")
     ]
     Path("utils.py").write_text(STAND_IN.replace("<= row[x]", "<= row[x] + 0.1"))

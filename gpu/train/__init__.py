@@ -1,0 +1,1 @@
+"""Training a target, a drafter and a feature drafter on a folder of text."""

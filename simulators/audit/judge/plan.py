@@ -1,0 +1,213 @@
+"""What an audit is asked to do: its options, and the plan that is made of them.
+
+`checked` and `plan_of` refuse options that exclude each other, and nothing else does. A `Plan` can express
+only what is possible: either laws are enumerated, perhaps against another law than the target's, or random
+runs are tested; both within a `Budget`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from draftproof.simulators.audit.battery import DEPTH, VOCAB
+from draftproof.simulators.audit.judge.exact import DeclaredTarget
+from draftproof.simulators.audit.judge.samples import RUNS, LargeVocabulary
+from draftproof.simulators.audit.processors import processed_battery
+from draftproof.simulators.audit.sandbox import SECONDS
+from draftproof.simulators.audit.targets.base import DraftVerifier, Target
+from draftproof.simulators.audit.targets.selection import Selection
+from draftproof.theory.errors import BadInput
+from draftproof.theory.targets import declared
+
+ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
+
+
+class Options(TypedDict, total=False):
+    """The keyword arguments of `examine`, each with its meaning, which is also the help of the command."""
+
+    vocab: Annotated[int, "Largest vocabulary."]
+    depth: Annotated[int, "Largest draft depth."]
+    dtype: Annotated[str | None, "The arithmetic that the target computes in, such as float32."]
+    instances: Annotated[
+        Sequence[Any] | None, "Instances, or batches, in place of those within these bounds."
+    ]
+    iterations: Annotated[int, "Rounds of decoding whose joint law is checked, with the state between them."]
+    processors: Annotated[bool, "Rows changed by grammars, filters and penalties, and missing drafts."]
+    edges: Annotated[bool, "Try coins at the ends of [0, 1), and rows of NaN."]
+    padding: Annotated[bool, "Also try drafts that end in -1."]
+    smallest: Annotated[bool, "Shrink an instance on which the target fails."]
+    against: Annotated[str | None, "A declared target in place of p, such as interpolation:1/4."]
+    own_bonus: Annotated[bool, "With against: a whole accepted draft's extra token follows that law too."]
+    statistical: Annotated[bool, "Test random runs instead of enumerating, at any vocabulary."]
+    rows: Annotated[Path | None, "With statistical: a .npz file with `target` and `proposal`."]
+    runs: Annotated[int, "Number of runs of a test."]
+    limit: Annotated[int | None, "Most runs of an instance over several rounds, or of a loop."]
+    seconds: Annotated[float, "Processor time of one call; six times as long by the clock."]
+
+
+DEFAULTS = Options(
+    vocab=VOCAB,
+    depth=DEPTH,
+    dtype=None,
+    instances=None,
+    iterations=1,
+    processors=False,
+    edges=True,
+    padding=False,
+    smallest=True,
+    against=None,
+    own_bonus=False,
+    statistical=False,
+    rows=None,
+    runs=RUNS,
+    limit=None,
+    seconds=SECONDS,
+)
+
+BOUNDS = {
+    "vocab": (2, inf),
+    "depth": (1, inf),
+    "iterations": (1, 3),
+    "runs": (0, inf),
+    "limit": (1, inf),
+    "seconds": (0.1, inf),
+}
+
+EXCLUDED = {
+    "statistical": ("iterations", "padding", "processors", "against"),
+    "processors": ("iterations", "instances"),
+}
+"""Option -> those that it goes without."""
+
+NEEDED = {"rows": "statistical", "own_bonus": "against"}
+
+EXCLUDED_BY_KIND = {
+    "selection rule": ("iterations", "statistical", "padding", "processors", "against"),
+    "generation loop": ("padding", "processors", "rows"),
+    "tree function": ("padding",),
+    "foreign program": ("iterations",),
+}
+"""Kind of target -> the options that it goes without."""
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """The exact law on each of the instances, of a text over so many iterations, is compared with the
+    target's or with `law`.
+    """
+
+    instances: tuple[Any, ...]
+    iterations: int
+    law: DeclaredTarget | None
+    edges: bool
+    padding: bool
+    smallest: bool
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Random runs are tested, on rows over a large vocabulary or, if there are none, on a few small
+    instances.
+    """
+
+    rows: LargeVocabulary | None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How large the instances are that are made, and how much work is done on them; as in `Options`."""
+
+    vocab: int
+    depth: int
+    runs: int
+    limit: int | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that an audit does."""
+
+    work: Enumeration | Sampling
+    budget: Budget
+
+
+SEVERAL_CALLS = "over several calls a text follows the declared target only with own_bonus"
+
+
+def checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with the defaults of those that are not given.
+
+    Raises BadInput for a value out of bounds, and for options that exclude each other.
+
+    >>> checked({"vocab": 4})["vocab"], checked({})["depth"]
+    (4, 2)
+    """
+    if unknown := sorted(options.keys() - Options.__annotations__.keys()):
+        raise TypeError(f"examine() got an unexpected keyword argument {unknown[0]!r}")
+    found: dict[str, Any] = {**DEFAULTS, **options}
+    for name, (least, most) in BOUNDS.items():
+        value = found[name]
+        if value is not None and not least <= value <= most:
+            upper = "" if most == inf else f" and at most {most}"
+            raise BadInput(f"{name} {value}: must be at least {least}{upper}")
+    given = {name for name, value in found.items() if value != DEFAULTS[name]}
+    for name, others in EXCLUDED.items():
+        for other in others:
+            if {name, other} <= given:
+                raise BadInput(f"{other} goes without {name}")
+    for name, other in NEEDED.items():
+        if name in given and other not in given:
+            raise BadInput(f"{name} goes with {other}")
+    if found["statistical"] and not found["runs"]:
+        raise BadInput("statistical needs runs")
+    if found["iterations"] > 1 and found["against"] and not found["own_bonus"]:
+        raise BadInput(SEVERAL_CALLS)
+    if found["against"]:
+        declared(found["against"])  # raises BadInput
+    return found
+
+
+def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
+    """The plan for a target; BadInput for options that it does not go with, or that exclude each other."""
+    asked = checked(options)
+    for name in EXCLUDED_BY_KIND.get(_kind(target), ()):
+        if asked[name] != DEFAULTS[name]:
+            raise BadInput(f"a {target.adapter} goes without {name}")
+    if target.whole and asked["against"] and not asked["own_bonus"]:
+        raise BadInput(SEVERAL_CALLS)
+    budget = Budget(*(asked[name] for name in ("vocab", "depth", "runs", "limit", "seconds")))
+    if asked["statistical"]:
+        large = isinstance(target, DraftVerifier)
+        return Plan(Sampling(_rows(budget, asked["rows"]) if large else None), budget)
+    law = DeclaredTarget(declared(asked["against"]), asked["own_bonus"]) if asked["against"] else None
+    flags = (asked[name] for name in ("edges", "padding", "smallest"))
+    return Plan(Enumeration(_instances(target, asked), asked["iterations"], law, *flags), budget)
+
+
+def _kind(target: Target) -> str:
+    return "selection rule" if isinstance(target, Selection) else target.adapter
+
+
+def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
+    given = asked["instances"]
+    if given is not None:
+        return (
+            tuple(replace(each, rule=target.rule) for each in given)
+            if isinstance(target, Selection)
+            else tuple(given)
+        )
+    if asked["processors"]:
+        return tuple(processed_battery(asked["vocab"], asked["depth"], target.slow))
+    return tuple(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
+
+
+def _rows(budget: Budget, path: Path | None) -> LargeVocabulary:
+    if path is not None:
+        return LargeVocabulary.read(path)
+    if budget.vocab * budget.depth > ENTRIES:
+        sizes = f"vocabulary {budget.vocab:,} and depth {budget.depth}"
+        raise BadInput(f"{sizes}: at most {ENTRIES:,} together")
+    return LargeVocabulary.peaked(budget.vocab, budget.depth)
