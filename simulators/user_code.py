@@ -5,9 +5,6 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, cast
 
-from draftproof.simulators.audit.enumerated import EnumeratedRule
-from draftproof.simulators.audit.targets.signatures import infer_signature
-from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.simulators.support.load import load, source, version
 from draftproof.simulators.support.sources import Root
 from draftproof.theory.errors import BadInput, unknown
@@ -58,6 +55,11 @@ def _own(spelling: str, _: str) -> Verifier:
     if first[:3] == FORMS[3]:
         roots: tuple[Root, ...] = (source(spelling),)
         return Own(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
+    # imported here: the audit is a quarter of the product, which the project's own verifiers do without
+    from draftproof.simulators.audit.enumerated import EnumeratedRule
+    from draftproof.simulators.audit.targets.signatures import infer_signature
+    from draftproof.simulators.audit.targets.trees import Tree
+
     tree = first[:2] == FORMS[2]
     target = Tree(found, name=spelling) if tree else infer_signature(found, name=spelling)
     rule, roots = EnumeratedRule(target), (source(spelling), EnumeratedRule.__module__)

@@ -83,6 +83,22 @@ def test_commands_import_what_they_need(arguments):
     assert done.stderr == "[0]\n"
 
 
+def test_law_imports_a_quarter_of_the_product_and_nothing_of_the_audit():
+    program = (
+        "import sys; from draftproof import commands; from draftproof.simulators.commands.entry import enter;"
+        "enter(commands(), sys.argv[1:]);"
+        "print(*(name for name in sys.modules if name.startswith('draftproof')), file=sys.stderr)"
+    )
+    arguments = "law", "docs/toy.json", "--verifier", "block"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=HOUSE, capture_output=True, text=True
+    )
+    modules = done.stderr.split()
+    assert "draftproof.theory.verifiers.block" in modules
+    assert len(modules) <= 110
+    assert not [name for name in modules if "audit" in name or "transport" in name]
+
+
 def test_the_front_door_says_of_each_command_what_the_command_says():
     from click import Context
 

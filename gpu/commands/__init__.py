@@ -22,7 +22,6 @@ HELP = {
     "bench": "Measure the speed of verification or, with --model, of decoding.",
     "generate": "Continue a text by speculative decoding, with any verifier and draft.",
     "record": "Write rows of a target and a drafter, for `draftproof gap --rows`.",
-    "train": "Train a target, a drafter and a feature drafter from scratch.",
     "validate": "Check that decoding with real models follows the target's law.",
     "verify": "Check that the batched verifiers decide as the exact engine does.",
 }

@@ -15,7 +15,7 @@ from draftproof.theory.errors import BadInput
 @command("record")
 @model
 @option("--drafter", help="Likewise [default: trained with the target].")
-@option("--prompts", type=File(path_type=Path), help="A prompt a line [default: unseen text of gpu train].")
+@option("--prompts", type=File(path_type=Path), help="A prompt a line [default: unseen text].")
 @option("--count", type=IntRange(1), default=50, show_default=True, help="Prompts.")
 @option("--tokens", type=IntRange(1), default=64, show_default=True, help="Tokens that continue each prompt.")
 @option("--every", type=IntRange(1), default=8, show_default=True, help="Record one position of so many.")

@@ -26,7 +26,7 @@ def pair(
 ) -> tuple[Model, Drafter | None]:
     """The target and the drafter of a run; BadInput if they cannot be loaded or combined.
 
-    `model` is a folder or a name that transformers can load, or a folder made by `draftproof gpu train`; None
+    `model` is a folder or a name that transformers can load, or a folder made by studies/train_pair.py; None
     or `shipped` is the pair included in the package. `drafter` is another such model, or `features` or
     `block` (the feature and block drafters trained with the target), `mtp` (the MTP layer in the target's
     checkpoint), a folder with a published drafter (see `drafters.published`), `ngram`, or `none`; None is the
@@ -35,9 +35,6 @@ def pair(
     folder = SHIPPED if model in (None, "shipped") else Path(model)
     if (folder / "target" / "config.json").is_file():
         folder = folder / "target"
-    elif (folder / "work").is_dir():
-        again = "run the same `draftproof gpu train` again"
-        raise BadInput(f"{folder}: this training run is not finished; {again}")
     target = load(folder if folder.exists() else model or folder, device, dtype)
     beside = folder.parent
     if drafter is None:

@@ -1,4 +1,4 @@
-"""Saved DFlash drafters (chen2026dflash): `gpu train`'s, and layouts of z-lab, SpecForge, and speculators."""
+"""Saved DFlash drafters (chen2026dflash): ours, and those of z-lab, SpecForge and speculators."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ SHARED = "d2t", "t2d"
 
 
 def load_block(folder: Path, target: Any) -> BlockNetwork:
-    """The block drafter in a folder, of `gpu train` or a published DFlash drafter, of which DSpark's with
+    """The block drafter in a folder, of the pair or a published DFlash drafter, of which DSpark's with
     a plain Markov head is a variant; BadInput if keys are missing or unknown, or if the drafter does not fit
     the target.
     """

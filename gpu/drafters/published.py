@@ -36,7 +36,7 @@ def config_of(folder: Path) -> dict[str, Any]:
 
 
 def kind(config: Mapping[str, Any]) -> str | None:
-    """Which kind of drafter a config.json describes: one that `gpu train` made, by its own name, one of
+    """Which kind of drafter a config.json describes: one of studies/train_pair.py, by its own name, one of
     `KINDS`, or None for another model. Layouts: SafeAILab/EAGLE, SpecForge, z-lab's DFlash, and speculators
     (vllm-project).
 

@@ -1,7 +1,9 @@
-"""Prompts for runs: from a file of texts or questions, or text held out from the training of `gpu train`."""
+"""Prompts for runs: from a file of texts or questions, or held-out sources of Python's standard library."""
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,10 +13,11 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model, refused
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.train.data import names, readable, standard_library
 from draftproof.gpu.verify import named
 from draftproof.simulators.support.files import text_of
 from draftproof.theory.errors import BadInput
+
+PACKAGES = {"site-packages", "dist-packages", ".git"}
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ def prompts(
 ) -> list[Prompt]:
     """The prompts of up to `count` questions; BadInput if there are none.
 
-    Without a file: the first `tokens` tokens of the standard library's last files in the order of
-    `gpu train`, which holds them out from training. For the other settings see `asked`.
+    Without a file: the first `tokens` tokens of the standard library's last files in the order of `names`,
+    which the training of the pair that ships held out. For the other settings see `asked`.
     """
     if file is not None:
         return asked(questions(file)[:count], target, chat, answer)
@@ -58,6 +61,31 @@ def prompts(
     if not found:
         raise BadInput("no sources of the standard library were found here: give --prompts FILE")
     return [Prompt(target.tokenizer.decode(ids), ids, number) for number, ids in enumerate(found)]
+
+
+def standard_library() -> Path:
+    """The folder of this Python's standard library."""
+    return Path(sysconfig.get_paths()["stdlib"])
+
+
+def names(folder: Path) -> list[str]:
+    """The Python sources of a folder but for installed packages, ordered by a hash of their paths."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no such folder")
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if path.is_file())
+    kept = (name for name in found if not PACKAGES & set(name.split("/")))
+    return sorted(kept, key=lambda name: hashlib.sha256(name.encode()).digest())
+
+
+def readable(folder: Path, files: Iterable[str]) -> Iterator[str]:
+    """The texts of the files that are UTF-8 and not blank."""
+    for name in files:
+        try:
+            text = (folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if text.strip() and "\0" not in text:
+            yield text
 
 
 def questions(file: Path) -> list[Question]:

@@ -13,11 +13,12 @@ import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.fields import result
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
-from draftproof.simulators.laws.against import AgainstVerdict, distances, judge_against
+from draftproof.simulators.laws.against import distances, judge_against
 from draftproof.simulators.laws.batches import BatchVerdict, judge_any, must_verify
 from draftproof.simulators.laws.check import (
     Piece,
@@ -29,7 +30,6 @@ from draftproof.simulators.laws.check import (
     pieces,
 )
 from draftproof.simulators.laws.size import announcement, size, watched
-from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.support.pool import cores, shared
 from draftproof.simulators.user_code import named
@@ -93,45 +93,21 @@ def check(
     """
     if own_bonus and against is None:
         raise BadInput("--own-bonus goes with --against")
-    pairs = _pairs(against, names)
-    verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
     if source is None and (vocab, depth) != (None, None):
         raise BadInput("--vocab and --depth go with --text")
     given = [read_any(path) for path in instances]
-    if pairs and any(isinstance(each, Batch) for each in given):
-        raise BadInput("--against judges one request; a batch is judged against p")
-    verifiers = [verifier for verifier, _ in pairs] or verifiers
-    if (names or (pairs and against != OWN)) and not force:
-        for instance in given:
-            for verifier in verifiers:
-                must_verify(verifier) if isinstance(instance, Batch) else must_apply(verifier, instance)
     families: list[Sequence[Instance]] = [[each] for each in given if isinstance(each, Instance)]
-    batches: list[Sequence[Batch]] = [[each] for each in given if isinstance(each, Batch)]
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
-    whole = not families and not batches
-    for verifier in verifiers if whole else ():
-        if verifier.rounding is not None:  # milliseconds a draft
-            raise BadInput(
-                f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
-                f"instances, or: draftproof audit {verifier.name}"
-            )
-    if pairs:
-        work = list(against_pieces(measured() if whole else families, pairs, force, own_bonus))
+    whole = not instances and source is None
+    if against is None:
+        work = _work(names, given, families, whole or not (instances or names), force)
     else:
-        most = TWICE if whole or not (instances or names) else None
-        work = list(pieces(standard() if whole else families, verifiers, force, most))
-        beside = verifiers if names or not whole else [named("token")]
-        work += batch_pieces(standard_batches() if whole else batches, beside)
+        work = _against(against, names, given, families, force, own_bonus)
     if instances:
         work = _sized(work, bool(names))
     found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
-    thorough = whole and not found.left
-    own = against == OWN
-    ok = all(
-        tally.keeps(thorough, own) if tally.law else tally.as_declared(thorough)
-        for tally in found.tallies.values()
-    )
+    ok = found.ok(whole and not found.left, against == OWN)
     if as_json:
         answer = {
             "results": found.results,
@@ -142,8 +118,56 @@ def check(
         }
         click.echo(json.dumps(answer))
     else:
-        _show(found, ok, own, own_bonus)
+        _show(found, ok, against == OWN, own_bonus)
     return INTERRUPTED if found.left else int(not ok)
+
+
+def _work(
+    names: tuple[str, ...],
+    given: Sequence[Instance | Batch],
+    families: Sequence[Sequence[Instance]],
+    cheap: bool,
+    force: bool,
+) -> list[Piece]:
+    # The work of judging against p. `families` has the instances given and those of a text; without any, the
+    # standard suite is used. `cheap`: rules that keep state are judged on few trees.
+    batches: list[Sequence[Batch]] = [[each] for each in given if isinstance(each, Batch)]
+    whole = not families and not batches
+    verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
+    if names and not force:
+        _must_apply(verifiers, given)
+    for verifier in verifiers if whole else ():
+        if verifier.rounding is not None:  # milliseconds a draft
+            raise BadInput(
+                f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
+                f"instances, or: draftproof audit {verifier.name}"
+            )
+    work = list(pieces(standard() if whole else families, verifiers, force, TWICE if cheap else None))
+    beside = verifiers if names or not whole else [named("token")]
+    return work + list(batch_pieces(standard_batches() if whole else batches, beside))
+
+
+def _against(
+    against: str,
+    names: tuple[str, ...],
+    given: Sequence[Instance | Batch],
+    families: Sequence[Sequence[Instance]],
+    force: bool,
+    own_bonus: bool,
+) -> list[Piece]:
+    # The work of judging against declared targets.
+    pairs = _pairs(against, names)
+    if any(isinstance(each, Batch) for each in given):
+        raise BadInput("--against judges one request; a batch is judged against p")
+    if (names or against != OWN) and not force:
+        _must_apply([verifier for verifier, _ in pairs], given)
+    return list(against_pieces(families or measured(), pairs, force, own_bonus))
+
+
+def _must_apply(verifiers: Sequence[Verifier], given: Sequence[Instance | Batch]) -> None:
+    for each in given:
+        for verifier in verifiers:
+            must_verify(verifier) if isinstance(each, Batch) else must_apply(verifier, each)
 
 
 def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
@@ -170,10 +194,8 @@ def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
     return kept
 
 
-def _pairs(against: str | None, names: tuple[str, ...]) -> list[tuple[Verifier, Declared]]:
+def _pairs(against: str, names: tuple[str, ...]) -> list[tuple[Verifier, Declared]]:
     # Each verifier with the declared target that it is judged against.
-    if against is None:
-        return []
     if against != OWN:
         law = declared(against)
         if not names and law == ITSELF:
@@ -192,6 +214,13 @@ class _Found:
     seconds: float = 0.0
     vocabs: set[int] = field(default_factory=set)
     depths: set[int] = field(default_factory=set)
+
+    def ok(self, thorough: bool, own: bool) -> bool:
+        """Whether every verdict is as declared."""
+        return all(
+            tally.keeps(thorough, own) if tally.law else tally.as_declared(thorough)
+            for tally in self.tallies.values()
+        )
 
 
 def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Found:
@@ -212,7 +241,7 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
-                        found.results.append(_result(verdict))
+                        found.results.append(result(verdict))
                 first = piece.family[0]
                 request = first.requests[0] if isinstance(first, Batch) else first
                 found.vocabs.add(request.vocab)
@@ -273,29 +302,3 @@ def _summary(tally: Tally) -> dict[str, Any]:
         **({"selection": tally.rule.name, "marginal": text(tally.worst_alone)} if tally.rule else {}),
         **(distances(tally.law, tally.token, tally.block) | {"met": tally.kept} if tally.law else {}),
     }
-
-
-def _result(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "verifier": verdict.verifier,
-        "instance": verdict.instance,
-        "lossless": verdict.lossless,
-        "declared": verdict.declared,
-        "total_variation": text(verdict.total_variation),
-        "expected_accepted": text(verdict.expected_accepted),
-        **({"invalid": verdict.invalid} if verdict.invalid else {}),
-        **(batch_fields(verdict) if isinstance(verdict, BatchVerdict) else {}),
-        **(against_fields(verdict) if isinstance(verdict, AgainstVerdict) else {}),
-    }
-
-
-def against_fields(verdict: AgainstVerdict) -> dict[str, Any]:
-    """The fields that an answer against a declared target adds to one against p."""
-    law = declared(verdict.against)
-    met = {"met": verdict.kept, **({} if verdict.over is None else {"over_budget": verdict.over})}
-    return met | distances(law, verdict.token, verdict.block)
-
-
-def batch_fields(verdict: BatchVerdict) -> dict[str, Any]:
-    """The fields that an answer on a batch adds to one on an instance."""
-    return {"selection": verdict.selection, "marginals": [text(each) for each in verdict.marginals]}

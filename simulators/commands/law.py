@@ -9,7 +9,7 @@ import click
 from flint import fmpq
 
 from draftproof.simulators import screen
-from draftproof.simulators.commands.check import batch_fields
+from draftproof.simulators.commands.fields import batch_fields
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify

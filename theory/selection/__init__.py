@@ -5,21 +5,12 @@ and knows none of them; a verifier is handed the kept prefix of a draft and does
 dropped. Every file has `RULE`, its declarations. `RULES` finds them by listing this folder.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 from draftproof.theory.errors import unknown
 from draftproof.theory.selection.view import Rule
+from draftproof.theory.shared.folder import Folder
 
-
-def _found() -> dict[str, Rule]:
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    rules = (module.RULE for module in modules if hasattr(module, "RULE"))
-    return {rule.name: rule for rule in sorted(rules, key=lambda rule: rule.name)}
-
-
-RULES: dict[str, Rule] = _found()
-"""Name -> selection rule."""
+RULES = Folder[Rule](__name__, __path__, "RULE", besides=("batch", "view"))
+"""Name -> selection rule, imported when it is first asked for."""
 
 
 def named(name: object) -> Rule:

@@ -5,22 +5,12 @@ that the extra token Y is drawn from, and `VERIFIER`, its declarations. `VERIFIE
 listing this folder: a new algorithm is one new file and its test.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 from draftproof.theory.errors import unknown
+from draftproof.theory.shared.folder import Folder
 from draftproof.theory.verifier import Verifier
 
-
-def _found() -> dict[str, Verifier]:
-    names = (module.name for module in iter_modules(__path__) if not module.ispkg)  # `shared` is one
-    modules = (import_module(f"{__name__}.{name}") for name in names)
-    verifiers = (module.VERIFIER for module in modules)
-    return {verifier.name: verifier for verifier in sorted(verifiers, key=lambda v: v.name)}
-
-
-VERIFIERS: dict[str, Verifier] = _found()
-"""Name -> verifier."""
+VERIFIERS = Folder[Verifier](__name__, __path__, "VERIFIER")
+"""Name -> verifier, imported when it is first asked for."""
 
 
 def named(name: str) -> Verifier:

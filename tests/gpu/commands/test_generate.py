@@ -10,7 +10,7 @@ pytest.importorskip("transformers")
 import torch
 from transformers import AutoModelForCausalLM
 
-from draftproof.gpu.train.data import byte_pairs
+from studies.train_pair import byte_pairs
 
 
 def generate(run, *arguments):

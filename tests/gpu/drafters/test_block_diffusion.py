@@ -14,9 +14,8 @@ from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.train.blocks import block_loss, blocks, weights
-from draftproof.gpu.train.loop import rows_and_hidden
 from draftproof.theory.errors import BadInput
+from studies.train_pair import block_loss, drawn_blocks
 from tests.gpu.small import PROMPTS, drafter, near, steps_of, target
 
 KINDS = "block", "dflare", "dspark"
@@ -29,8 +28,7 @@ def drafted(which, text):
     network, whole = drafter(which).network, target().network
     batch = torch.tensor([[*text, 1, 2, 3, 4]])
     with torch.no_grad():
-        rows, hidden = rows_and_hidden(whole, batch)
-        found = blocks(network, whole, hidden, rows, batch)
+        found = drawn_blocks(network, whole, batch)
     confidence = None if found.confidence is None else found.confidence[0, -1].sigmoid()
     return found.logits[0, -1], confidence
 
@@ -150,13 +148,16 @@ def test_the_shipped_drafter_is_as_good_as_promised():
     assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) < 12e6
 
 
-def test_weights_favour_the_first_tokens_and_confidence_learns_the_overlap():
-    assert weights(4, 2.0)[0] > weights(4, 2.0)[-1] > 0
-    assert weights(4, 2.0).mean() == pytest.approx(1)
+def test_losses_favour_the_first_tokens_and_confidence_learns_the_overlap():
     network, whole = new_block(near().network, 5, 1, Variant(confidence=True)), near().network
     batch = torch.tensor([[1, 2, 3, 4, 5, 6, 7, 8]] * 2)
-    rows, hidden = rows_and_hidden(whole, batch)
-    loss = block_loss(blocks(network, whole, hidden, rows, batch), 2.0)
+    drafted = drawn_blocks(network, whole, batch)
+    rows = torch.zeros_like(drafted.rows)
+    first = drafted._replace(rows=rows.index_copy(2, torch.tensor([0]), drafted.rows[:, :, :1]))
+    last = drafted._replace(rows=rows.index_copy(2, torch.tensor([3]), drafted.rows[:, :, 3:]))
+    only = [each._replace(confidence=None) for each in (first, last)]
+    assert block_loss(only[0], 0.5) > 3 * block_loss(only[1], 0.5) > 0
+    loss = block_loss(drafted, 2.0)
     loss.backward()
     for name, weight in network.named_parameters():
         assert weight.grad.abs().sum() > 0, name

@@ -23,9 +23,9 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network import passes, states
 from draftproof.gpu.network.models import check_pair, context_of, load
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.train.data import byte_pairs
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
+from studies.train_pair import byte_pairs
 from tests.gpu import architectures
 from tests.gpu.small import network
 
