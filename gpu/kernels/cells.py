@@ -5,12 +5,23 @@ Classes and cells are those of gpu/verify/cells.py, whose names are used here.
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
+from typing import Any, NamedTuple
+
 import torch
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.draw import choose, stop_of
-from draftproof.gpu.kernels.nodes import BELOW_ONE, law, next_child, scales
+from draftproof.gpu.kernels.draw import choose, stop_of, store
+from draftproof.gpu.kernels.nodes import (
+    BELOW_ONE,
+    family,
+    next_child,
+    nodes_of,
+    pair_of,
+    proposal_row,
+    target_row,
+    tree_of,
+)
 from draftproof.gpu.verify.cells import HEAD
 from draftproof.theory.values.priority_classes import CLASSES, HIGHEST, PARTS, SHIFT
 
@@ -53,60 +64,81 @@ def rest(p, q, cut, low, high):
     return (1 - slope(cut, low, high)) * tl.maximum(p - low * q, 0.0) + tl.maximum(low - cut, 0.0) * q
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I"])
+class Strata(NamedTuple):
+    """Each token's place in the strata of a row [B, I, V], as in `gpu.verify.cells`, and its strides."""
+
+    places: Any
+    places_b: Any
+    places_n: Any
+
+
+class Cells(NamedTuple):
+    """The cuts [B, N, KINDS, G] and the edges [2, KINDS] of the classes."""
+
+    cuts: Any
+    edges: Any
+
+
+@triton.jit
+def place_of(strata, b, row, x, V):
+    """The places of the ids x in the strata of a row."""
+    own = strata.places + b * strata.places_b + row * strata.places_n
+    return tl.load(own + x, mask=x < V, other=0.0).to(tl.float32)
+
+
+@triton.jit
 def masses(
-    target, proposal, places, temperature, limits, normaliser, parents, rows, ids,
+    logits,
+    chunks,
+    tree,
+    nodes,
+    strata,  # or None
     found,  # [B, N, C, KINDS, 2 G] out: the masses of p, then those of q
-    target_b, target_n, proposal_b, proposal_n, places_b, places_n, tree_b, N, I, V, C,
-    STRATA: tl.constexpr, G: tl.constexpr, COLUMNS: tl.constexpr, NODES: tl.constexpr, CHUNK: tl.constexpr,
-):  # fmt: skip
+    counts,
+    block,
+    G: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
     """One program per (request, node, chunk). A node without a drawn child has no mass.
 
     A class is a row of a matrix that is 1 at its tokens; times the tokens' masses it gives the sums.
     """
+    N, V = counts.N, counts.V
     b = tl.program_id(0).to(tl.int64)
     f = tl.program_id(1)
     chunk = tl.program_id(2)
-    nodes = tl.arange(0, NODES)
-    below = (nodes > 0) & (nodes < N)
-    parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
-    token_of = tl.load(ids + b * N + nodes, mask=below, other=-1)
+    tree = tree_of(tree, b)
+    nodes = nodes_of(nodes, b, N)
+    parent_of, token_of = family(tree, nodes.ids, N, block.NODES)
     kinds, column = tl.arange(0, KINDS), tl.arange(0, COLUMNS)
     sums = tl.zeros([KINDS, COLUMNS], tl.float32)
-    if next_child(f, 0, parent_of, token_of, NODES) < NODES:
-        row = tl.load(rows + b * tree_b + f).to(tl.int64)
-        scale_p, scale_q = scales(temperature + 2 * b)
-        norm_p = tl.load(normaliser + b * (N + I) + f)
-        norm_q = tl.load(normaliser + b * (N + I) + N + row)
-        target += b * target_b + f.to(tl.int64) * target_n
-        proposal += b * proposal_b + row * proposal_n
-        places += b * places_b + row * places_n
-        for start in range(0, CHUNK, BLOCK):
-            x = chunk * CHUNK + start + tl.arange(0, BLOCK)
-            p = law(target, x, scale_p, norm_p, V, limits, b * N + f)
-            q = law(proposal, x, scale_q, norm_q, V)
+    if next_child(f, 0, parent_of, token_of, block.NODES) < block.NODES:
+        row = tl.load(tree.rows + f).to(tl.int64)
+        pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
+        for start in range(0, block.CHUNK, BLOCK):
+            x = chunk * block.CHUNK + start + tl.arange(0, BLOCK)
+            p = target_row(pair, x, V, logits.limits)
+            q = proposal_row(pair, x, V)
             place = tl.zeros([BLOCK], tl.float32)
-            if STRATA:
-                place = tl.load(places + x, mask=x < V, other=0.0).to(tl.float32)
+            if strata is not None:
+                place = place_of(strata, b, row, x, V)
             part = tl.maximum(1 - tl.abs(place[:, None] - (column % G)[None, :]), 0.0)
             mass = tl.where((column < G)[None, :], p[:, None], q[:, None]) * part
             hot = (kind_of(p, q)[None, :] == kinds[:, None]).to(tl.float32)
             sums += tl.dot(hot, mass, input_precision="tf32x3")
-    at = (((b * N + f) * C + chunk) * KINDS + kinds[:, None]) * (2 * G) + column[None, :]
+    at = (((b * N + f) * block.C + chunk) * KINDS + kinds[:, None]) * (2 * G) + column[None, :]
     tl.store(found + at, sums, mask=(column < 2 * G)[None, :])
 
 
 @triton.jit
-def left(
-    target, proposal, places, limits, line, norm_p, norm_q, scale_p, scale_q, x, V, cuts, edges,
-    G: tl.constexpr, STRATA: tl.constexpr,
-):  # fmt: skip
-    """What the cuts [KINDS, G] leave of p at the ids x."""
-    p, q = law(target, x, scale_p, norm_p, V, limits, line), law(proposal, x, scale_q, norm_q, V)
+def left(pair, limits, strata, b, row, x, V, cells, G: tl.constexpr):
+    """What the cuts of the pair's node leave of p at the ids x."""
+    p, q = target_row(pair, x, V, limits), proposal_row(pair, x, V)
+    cuts = cells.cuts + pair.line * KINDS * G
     kind = kind_of(p, q)
-    low, high = tl.load(edges + kind), tl.load(edges + KINDS + kind)
-    if STRATA:
-        place = tl.load(places + x, mask=x < V, other=0.0).to(tl.float32)
+    low, high = tl.load(cells.edges + kind), tl.load(cells.edges + KINDS + kind)
+    if strata is not None:
+        place = place_of(strata, b, row, x, V)
         first = place.to(tl.int32)
         part = place - first
         second = tl.minimum(first + 1, G - 1)
@@ -117,70 +149,62 @@ def left(
 
 
 @triton.jit
-def inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES: tl.constexpr):
+def inner_stop(tree, nodes, b, N, NODES: tl.constexpr):
     """(f, row, whether f has a drawn child): the node where request b stops, and its row of the proposal."""
-    f, parent_of, token_of = stop_of(parents, turn, ids + b * N, stop, b, tree_b, N, NODES)
-    row = tl.load(rows + b * tree_b + f).to(tl.int64)
+    tree = tree_of(tree, b)
+    nodes = nodes_of(nodes, b, N)
+    f = stop_of(tree, nodes, N, NODES)
+    parent_of, token_of = family(tree, nodes.ids, N, NODES)
+    row = tl.load(tree.rows + f).to(tl.int64)
     return f, row, next_child(f, 0, parent_of, token_of, NODES) < NODES
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I"])
-def leave(
-    target, proposal, places, temperature, limits, sums, normaliser, parents, rows, turn, ids, stop, cuts,
-    edges,
+@triton.jit
+def residual_row(
+    logits,
+    chunks,
+    tree,
+    nodes,
+    strata,
+    cells,
     swept,  # [B, C] out: the masses that are left in the chunks of the row of the stop
-    target_b, target_n, proposal_b, proposal_n, places_b, places_n, tree_b, N, I, V, C,
-    STRATA: tl.constexpr, G: tl.constexpr, NODES: tl.constexpr, CHUNK: tl.constexpr,
-):  # fmt: skip
+    counts,
+    block,
+    G: tl.constexpr,
+):
     """One program per (request, chunk)."""
+    N, I, V = counts.N, counts.I, counts.V
     b = tl.program_id(0).to(tl.int64)
     chunk = tl.program_id(1)
-    f, row, inner = inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
-    scale_p, scale_q = scales(temperature + 2 * b)
-    mass = tl.load(sums + (b * (N + I) + f) * C + chunk)
+    f, row, inner = inner_stop(tree, nodes, b, N, block.NODES)
+    mass = tl.load(chunks.sums + (b * (N + I) + f) * block.C + chunk)
     if inner:
-        x = chunk * CHUNK + tl.arange(0, CHUNK)
-        kept_out = left(
-            target + b * target_b + f.to(tl.int64) * target_n, proposal + b * proposal_b + row * proposal_n,
-            places + b * places_b + row * places_n, limits, b * N + f,
-            tl.load(normaliser + b * (N + I) + f), tl.load(normaliser + b * (N + I) + N + row), scale_p,
-            scale_q, x, V,
-            cuts + (b * N + f) * KINDS * G, edges, G, STRATA,
-        )  # fmt: skip
-        mass = tl.sum(kept_out, axis=0)
-    tl.store(swept + b * C + chunk, mass)
+        x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)
+        pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
+        mass = tl.sum(left(pair, logits.limits, strata, b, row, x, V, cells, G), axis=0)
+    tl.store(swept + b * block.C + chunk, mass)
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I"])
+@triton.jit
 def draw(
-    target, proposal, places, temperature, limits, sums, normaliser, parents, rows, turn, ids, stop, cuts,
-    edges, swept, extra, error,
-    node, token,  # [B] out
-    target_b, target_n, proposal_b, proposal_n, places_b, places_n, tree_b, N, I, V, C: tl.constexpr,
-    STRATA: tl.constexpr, G: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
+    logits, chunks, tree, nodes, strata, cells, swept, extra, drawn, counts, block, G: tl.constexpr
 ):  # fmt: skip
     """One program per request: the chunk by the chunks' masses, then the token in the chunk."""
+    N, I, V = counts.N, counts.I, counts.V
+    C = block.C
     b = tl.program_id(0).to(tl.int64)
-    f, row, inner = inner_stop(parents, rows, turn, ids, stop, b, tree_b, N, NODES)
-    scale_p, scale_q = scales(temperature + 2 * b)
-    norm_p = tl.load(normaliser + b * (N + I) + f)
-    target += b * target_b + f.to(tl.int64) * target_n
-    chunks = tl.arange(0, CHUNKS)
-    remains = tl.load(swept + b * C + chunks, mask=chunks < C, other=0.0).to(tl.float64)
-    whole = tl.load(sums + (b * (N + I) + f) * C + chunks, mask=chunks < C, other=0.0).to(tl.float64)
+    f, row, inner = inner_stop(tree, nodes, b, N, block.NODES)
+    pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
+    index = tl.arange(0, block.CHUNKS)
+    remains = tl.load(swept + b * C + index, mask=index < C, other=0.0).to(tl.float64)
+    whole = tl.load(chunks.sums + (b * (N + I) + f) * C + index, mask=index < C, other=0.0).to(tl.float64)
     inner = inner & (tl.sum(remains, axis=0) > 0)  # rounding left no mass: the row is p
     remains = tl.where(inner, remains, whole)
     u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
-    chunk, u = choose(remains, u * tl.sum(remains, axis=0), chunks)
-    x = chunk * CHUNK + tl.arange(0, CHUNK)
-    mass = law(target, x, scale_p, norm_p, V, limits, b * N + f)
+    chunk, u = choose(remains, u * tl.sum(remains, axis=0), index)
+    x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)
+    mass = target_row(pair, x, V, logits.limits)
     if inner:
-        mass = left(
-            target, proposal + b * proposal_b + row * proposal_n, places + b * places_b + row * places_n,
-            limits, b * N + f, norm_p, tl.load(normaliser + b * (N + I) + N + row), scale_p, scale_q, x, V,
-            cuts + (b * N + f) * KINDS * G, edges, G, STRATA,
-        )  # fmt: skip
+        mass = left(pair, logits.limits, strata, b, row, x, V, cells, G)
     found, _ = choose(mass.to(tl.float64), u, x)
-    fine = tl.load(error + b) == 0
-    tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))
-    tl.store(token + b, tl.where(fine, found, -1).to(tl.int64))
+    store(drawn, b, f, found)

@@ -6,7 +6,7 @@ again. Filters take two launches more, and reads of the spans that they keep.
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
 # Triton declares that a reduction may be a tuple.
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -16,8 +16,8 @@ from torch import Tensor
 from draftproof.gpu import kernels
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.draw import choose
-from draftproof.gpu.kernels.filtering import kept_statistics, limit
-from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, law
+from draftproof.gpu.kernels.filtering import Copy, Level, kept_statistics, level_of, limit
+from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, Chunks, Counts, Logits, law
 from draftproof.gpu.kernels.opening import chunk_statistics
 from draftproof.gpu.sampling.rows import Sampling
 
@@ -25,23 +25,35 @@ FAINT = tl.constexpr(1e-30)
 """A chunk of less mass is empty: below about 1e-34 its tokens may be rounded to 0 one by one."""
 
 
-@triton.jit(do_not_specialize=["n"])
+class Uniforms(NamedTuple):
+    """Which tokens are drawn, and by what."""
+
+    uniforms: Any  # [B, N] float64 below 1, one for each drafted node
+    own: Any  # [n]: the place of each node's own token, -1 for the root
+    children: Any  # [n, K]: the places of its children's tokens in drawing order, then -1
+    tokens: Any  # [B, N] in and out; V for a token that is not drawn
+    N: Any
+
+
+@triton.jit
 def level_statistics(
-    logits,  # [B, n, V]
-    temperature,  # [B, 2]
-    places,  # [n]: where each row is copied to
-    rows,  # [B, I, V] out
-    maxima, sums,  # [B, n, C] out, as those of `opening.chunk_statistics`
-    logits_b, logits_n, rows_b, rows_n, n, V, C: tl.constexpr, CHUNK: tl.constexpr,
-):  # fmt: skip
+    level,
+    copy,  # out
+    maxima,  # [B, n, C] out, as those of `opening.chunk_statistics`
+    sums,  # [B, n, C] out
+    C: tl.constexpr,
+    CHUNK: tl.constexpr,
+):
     """One program per chunk."""
     program = tl.program_id(0)
     line = program // C
-    b, i = (line // n).to(tl.int64), (line % n).to(tl.int64)
+    b, i = (line // level.n).to(tl.int64), (line % level.n).to(tl.int64)
     x = program % C * CHUNK + tl.arange(0, CHUNK)
-    given = tl.load(logits + b * logits_b + i * logits_n + x, mask=x < V, other=-float("inf"))
-    tl.store(rows + b * rows_b + tl.load(places + i) * rows_n + x, given, mask=x < V)
-    scale = LOG2_E / tl.load(temperature + 2 * b)
+    own = level.logits + b * level.stride_b + i * level.stride_n
+    given = tl.load(own + x, mask=x < level.V, other=-float("inf"))
+    to = copy.rows + b * copy.stride_b + tl.load(copy.places + i) * copy.stride_n
+    tl.store(to + x, given, mask=x < level.V)
+    scale = LOG2_E / tl.load(level.temperature + 2 * b)
     row = given.to(tl.float32)
     maximum = tl.max(row, axis=0) * scale
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
@@ -49,29 +61,30 @@ def level_statistics(
     tl.store(sums + program, tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=0))
 
 
-@triton.jit(do_not_specialize=["n", "N"])
+@triton.jit
 def draw_children(
-    logits,  # [B, n, V]
-    temperature,  # [B, 2]
+    level,
     limits,  # [B, n, 2], or None
-    maxima, sums,  # [B, n, C], of what the limits leave
-    uniforms,  # [B, N] float64 below 1, one for each drafted node
-    own,  # [n]: the place of each node's own token, -1 for the root
-    children,  # [n, K]: the places of its children's tokens in drawing order, then -1
-    tokens,  # [B, N] in and out; V for a token that is not drawn
-    logits_b, logits_n, n, N, V, C: tl.constexpr,
-    K: tl.constexpr, REPLACEMENT: tl.constexpr, PLACES: tl.constexpr, CHUNKS: tl.constexpr,
+    maxima,  # [B, n, C]; this and the next of what the limits leave
+    sums,  # [B, n, C]
+    drawn,
+    K: tl.constexpr,
+    REPLACEMENT: tl.constexpr,
+    PLACES: tl.constexpr,
+    C: tl.constexpr,
+    CHUNKS: tl.constexpr,
     CHUNK: tl.constexpr,
-):  # fmt: skip
+):
     """One program per (request, node). Nothing is drawn below a token that was not drawn, nor from a row
     that is not finite or whose support has run out.
     """
+    n, V = level.n, level.V
     b, i = tl.program_id(0).to(tl.int64), tl.program_id(1)
     chunks, places = tl.arange(0, CHUNKS), tl.arange(0, PLACES)
-    logits += b * logits_b + i.to(tl.int64) * logits_n
-    uniforms += b * N
-    tokens += b * N
-    mine = tl.load(own + i)
+    logits = level.logits + b * level.stride_b + i.to(tl.int64) * level.stride_n
+    uniforms = drawn.uniforms + b * drawn.N
+    tokens = drawn.tokens + b * drawn.N
+    mine = tl.load(drawn.own + i)
     there = tl.load(tokens + mine, mask=mine >= 0, other=0) < V
 
     at = (b * n + i) * C + chunks
@@ -84,11 +97,11 @@ def draw_children(
     total = tl.where(fine, total, 1.0)
     masses = tl.where(fine & (masses > total * FAINT), masses / total, 0.0)
     normaliser = highest + tl.log2(total)
-    scale = LOG2_E / tl.load(temperature + 2 * b)
+    scale = LOG2_E / tl.load(level.temperature + 2 * b)
 
     taken = tl.full([PLACES], -1, tl.int64)
     for k in range(K):
-        place = tl.load(children + i * K + k)
+        place = tl.load(drawn.children + i * K + k)
         if place >= 0:
             exact = masses.to(tl.float64)
             whole = tl.sum(exact, axis=0)
@@ -109,11 +122,11 @@ def draw_children(
 
 
 class Read(NamedTuple):
-    """What is known of rows [B, n, V] that were read once: their temperature, limits and statistics, and how
-    the work was divided.
+    """What is known of rows [B, n, V] that were read once: with their limits and statistics, and how the
+    work was divided.
     """
 
-    temperature: Tensor
+    level: Level
     limits: Tensor | None
     maxima: Tensor
     sums: Tensor
@@ -124,28 +137,21 @@ def copied(sampling: Sampling, logits: Tensor, rows: Tensor, places: Tensor) -> 
     """Reads logits [B, n, V] and copies them, filtered, to rows[:, places]; rows [B, I, V], places [n]."""
     B, n, V = logits.shape
     split = grid.Split.of(B * n, V, logits.device)
-    C, warps = split.count, max(1, split.size // grid.SIZES.statistics)
+    C, span = split.count, grid.SIZES.span
+    parts = {"C": C, "CHUNK": split.size, "num_warps": max(1, split.size // grid.SIZES.statistics)}
     maxima, sums = torch.empty(2, B, n, C, device=logits.device)
-    temperature = torch.full((B, 2), sampling.heat, device=logits.device)
-    strides = logits.stride(0), logits.stride(1)
-    out = rows.stride(0), rows.stride(1)
+    level = level_of(logits, torch.full((B, 2), sampling.heat, device=logits.device))
+    copy = Copy(rows, places, rows.stride(0), rows.stride(1))
     if sampling.only_temperature:
-        grid.run(level_statistics, B * n * C)(
-            logits, temperature, places, rows, maxima, sums, *strides, *out, n, V, C, CHUNK=split.size,
-            num_warps=warps,
-        )  # fmt: skip
-        return Read(temperature, None, maxima, sums, split)
-    spans = logits.new_empty(B, n, C, split.size // grid.SIZES.span)
-    grid.run(chunk_statistics, B * n * C)(
-        logits, logits, temperature, maxima, sums, sums, spans, *strides, *strides, n, 0, V, 0, C,
-        CHUNK=split.size, SPAN=grid.SIZES.span, num_warps=warps,
-    )  # fmt: skip
-    limits = limit(sampling, logits, temperature, maxima, sums, spans)
-    grid.run(kept_statistics, B * n * C)(
-        logits, temperature, limits, spans, maxima, sums, rows, places, *strides, *out, n, 0, V, C,
-        SPAN=grid.SIZES.span, CHUNK=split.size, num_warps=warps,
-    )  # fmt: skip
-    return Read(temperature, limits, maxima, sums, split)
+        grid.run(level_statistics, B * n * C)(level, copy, maxima, sums, **parts)
+        return Read(level, None, maxima, sums, split)
+    spans = logits.new_empty(B, n, C, split.size // span)
+    given = Logits(logits, logits, level.temperature, None, *(level.stride_b, level.stride_n) * 2)
+    chunks = Chunks(maxima, sums, sums, sums)
+    grid.run(chunk_statistics, B * n * C)(given, chunks, spans, Counts(n, 0, V), 0, SPAN=span, **parts)
+    limits = limit(sampling, level, maxima, sums, spans)
+    grid.run(kept_statistics, B * n * C)(level, limits, spans, maxima, sums, copy, n, SPAN=span, **parts)
+    return Read(level, limits, maxima, sums, split)
 
 
 def filtered(sampling: Sampling, logits: Tensor) -> Tensor:
@@ -182,15 +188,14 @@ def draw_level(
     """
     if not (sampling.only_temperature or kernels.searched(logits)):
         logits, sampling = sampling.filtered(logits), Sampling(temperature=sampling.heat)
-    B, n, V = logits.shape
+    B, n, _ = logits.shape
     logits = logits if logits.stride(-1) == 1 else logits.contiguous()
     most, N = children.shape[1], tokens.shape[1]
+    drawn = Uniforms(uniforms.contiguous(), own, children, tokens, N)
     with torch.cuda.device_of(logits):  # Triton launches on the current device
         *read, split = copied(sampling, logits, rows, places)
         grid.run(draw_children, B, n)(
-            logits, *read, uniforms.contiguous(), own, children, tokens, logits.stride(0), logits.stride(1),
-            n, N, V, split.count, K=most, REPLACEMENT=replacement,
-            PLACES=max(2, triton.next_power_of_2(most)),
-            CHUNKS=max(2, triton.next_power_of_2(split.count)), CHUNK=split.size,
+            *read, drawn, K=most, REPLACEMENT=replacement, PLACES=grid.power(most), C=split.count,
+            CHUNKS=grid.power(split.count), CHUNK=split.size,
             num_warps=max(1, split.size // grid.SIZES.draw),
         )  # fmt: skip

@@ -4,21 +4,33 @@ chunk.
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
+from typing import Any, NamedTuple
+
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.nodes import BELOW_ONE, CUT, FIELDS, excess, law, next_child, scales
+from draftproof.gpu.kernels.nodes import (
+    BELOW_ONE,
+    CUT,
+    excess,
+    family,
+    next_child,
+    nodes_of,
+    pair_of,
+    proposal_row,
+    target_row,
+    tree_of,
+)
 
 
 @triton.jit
 def residual(
-    target, proposal, limits, line, norm_p, norm_q, scale_p, scale_q, x, V, cut, f, parent_of, token_of, ids,
-    SAMPLED: tl.constexpr, NODES: tl.constexpr,
-):  # fmt: skip
+    pair, limits, x, V, cut, f, parent_of, token_of, ids, SAMPLED: tl.constexpr, NODES: tl.constexpr
+):
     """(p - cut q)+ at the ids x, 0 at the tokens of f's children."""
-    row = law(target, x, scale_p, norm_p, V, limits, line)
+    row = target_row(pair, x, V, limits)
     if SAMPLED:
-        row = excess(row, cut, law(proposal, x, scale_q, norm_q, V))
+        row = excess(row, cut, proposal_row(pair, x, V))
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child < NODES:
         row = tl.where(x == tl.load(ids + child), 0.0, row)
@@ -39,103 +51,74 @@ def choose(masses, u, index):
     return found, u - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
 
 
+class Drawn(NamedTuple):
+    """The outcome of each request, [B] each: node and token are written, error is read."""
+
+    node: Any
+    token: Any
+    error: Any
+
+
 @triton.jit
-def stop_of(parents, turn, ids, stop, b, tree_b, N, NODES: tl.constexpr):
-    """(f, parent_of, token_of): the node where request b stops, and each node's parent and drawn token."""
-    nodes = tl.arange(0, NODES)
-    below = (nodes > 0) & (nodes < N)
-    turns = tl.load(turn + b * tree_b + nodes, mask=nodes < N, other=-1).to(tl.int32)
-    f = tl.max(tl.where(turns == tl.load(stop + b), nodes, 0), axis=0)
-    parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
-    return f, parent_of, tl.load(ids + nodes, mask=below, other=-1)
+def stop_of(tree, nodes, N, NODES: tl.constexpr):
+    """The node where a request stops, of whose tables and nodes these are."""
+    index = tl.arange(0, NODES)
+    turns = tl.load(tree.turn + index, mask=index < N, other=-1).to(tl.int32)
+    return tl.max(tl.where(turns == tl.load(nodes.stop), index, 0), axis=0)
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I"])
-def draw(
-    target, proposal, temperature, limits, sums, normaliser, parents, rows, turn, ids, state, stop, swept,
-    extra, error,
-    node, token,  # [B] out
-    target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr,
-    SAMPLED: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
-):  # fmt: skip
+@triton.jit
+def store(drawn, b, node, token):
+    """Stores an outcome, or node 0 and token -1 if the request has an error."""
+    fine = tl.load(drawn.error + b) == 0
+    tl.store(drawn.node + b, tl.where(fine, node, 0).to(tl.int64))
+    tl.store(drawn.token + b, tl.where(fine, token, -1).to(tl.int64))
+
+
+@triton.jit
+def draw(logits, chunks, tree, nodes, swept, extra, drawn, counts, block, SAMPLED: tl.constexpr):
     """One program per request; it reads the chunks of rejected tokens and the chunk of the extra token."""
+    N, I, V = counts.N, counts.I, counts.V
+    C = block.C
     b = tl.program_id(0).to(tl.int64)
-    nodes = tl.arange(0, NODES)
-    ids += b * N
-    f, parent_of, token_of = stop_of(parents, turn, ids, stop, b, tree_b, N, NODES)
-    scale_p, scale_q = scales(temperature + 2 * b)
+    tree = tree_of(tree, b)
+    nodes = nodes_of(nodes, b, N)
+    index = tl.arange(0, block.NODES)
+    f = stop_of(tree, nodes, N, block.NODES)
+    parent_of, token_of = family(tree, nodes.ids, N, block.NODES)
     u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
-    fine = tl.load(error + b) == 0
-
-    target += b * target_b + f.to(tl.int64) * target_n
-    norm_p = tl.load(normaliser + b * (N + I) + f)
-    norm_q = norm_p
+    row = tl.load(tree.rows + f).to(tl.int32)
+    pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
     cut = tl.full([], 0.0, tl.float32)
-    chunks = tl.arange(0, CHUNKS)
-    whole = tl.load(sums + (b * (N + I) + f) * C + chunks, mask=chunks < C, other=0.0)
+    chunk = tl.arange(0, block.CHUNKS)
+    whole = tl.load(chunks.sums + (b * (N + I) + f) * C + chunk, mask=chunk < C, other=0.0)
     masses = whole
-    last = tl.max(tl.where((parent_of == f) & (token_of >= 0), nodes, 0), axis=0)
+    last = tl.max(tl.where((parent_of == f) & (token_of >= 0), index, 0), axis=0)
     if SAMPLED:
-        row = tl.load(rows + b * tree_b + f).to(tl.int32)
-        proposal += b * proposal_b + row.to(tl.int64) * proposal_n
-        norm_q = tl.load(normaliser + b * (N + I) + N + row, mask=row < I, other=0.0)
-        cut = tl.load(state + (b * FIELDS + CUT) * N + f, mask=last > 0, other=0.0)
-        left = tl.load(swept + (b * N + last) * C + chunks, mask=(chunks < C) & (last > 0), other=0.0)
+        cut = tl.load(nodes.numbers + CUT * N + f, mask=last > 0, other=0.0)
+        left = tl.load(swept + (b * N + last) * C + chunk, mask=(chunk < C) & (last > 0), other=0.0)
         masses = tl.where(last > 0, left, whole)
 
-    child = next_child(f, 0, parent_of, token_of, NODES)
-    while child < NODES:
-        chunk = tl.load(ids + child) // CHUNK
-        x = chunk * CHUNK + tl.arange(0, CHUNK)
+    child = next_child(f, 0, parent_of, token_of, block.NODES)
+    while child < block.NODES:
+        here = tl.load(nodes.ids + child) // block.CHUNK
+        x = here * block.CHUNK + tl.arange(0, block.CHUNK)
         kept = residual(
-            target,
-            proposal,
-            limits,
-            b * N + f,
-            norm_p,
-            norm_q,
-            scale_p,
-            scale_q,
-            x,
-            V,
-            cut,
-            f,
-            parent_of,
-            token_of,
-            ids,
-            SAMPLED,
-            NODES,
-        )
-        masses = tl.where(chunks == chunk, tl.sum(kept, axis=0), masses)
-        child = next_child(f, child, parent_of, token_of, NODES)
+            pair, logits.limits, x, V, cut, f, parent_of, token_of, nodes.ids, SAMPLED, block.NODES
+        )  # fmt: skip
+        masses = tl.where(chunk == here, tl.sum(kept, axis=0), masses)
+        child = next_child(f, child, parent_of, token_of, block.NODES)
     keeps = f
     if (tl.sum(masses, axis=0) > 0) == 0:  # rounding left no mass: the row is p
         masses = whole
         cut = tl.full([], 0.0, tl.float32)
-        keeps = tl.full([], NODES, tl.int32)
+        keeps = tl.full([], block.NODES, tl.int32)
 
     exact = masses.to(tl.float64)
-    chunk, left = choose(exact, u * tl.sum(exact, axis=0), chunks)
-    x = chunk * CHUNK + tl.arange(0, CHUNK)
+    here, left = choose(exact, u * tl.sum(exact, axis=0), chunk)
+    x = here * block.CHUNK + tl.arange(0, block.CHUNK)
     kept = residual(
-        target,
-        proposal,
-        limits,
-        b * N + f,
-        norm_p,
-        norm_q,
-        scale_p,
-        scale_q,
-        x,
-        V,
-        cut,
-        keeps,
-        parent_of,
-        token_of,
-        ids,
-        SAMPLED,
-        NODES,
-    )
+        pair, logits.limits, x, V, cut, keeps, parent_of, token_of, nodes.ids, SAMPLED, block.NODES
+    )  # fmt: skip
     found, _ = choose(kept.to(tl.float64), left, x)
-    tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))
-    tl.store(token + b, tl.where(fine, found, -1).to(tl.int64))
+    store(drawn, b, f, found)

@@ -10,6 +10,8 @@ reach the limit.
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
+from typing import Any, NamedTuple
+
 import torch
 import triton
 import triton.language as tl
@@ -18,6 +20,45 @@ from torch import Tensor
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.nodes import LOG2_E, limited
 from draftproof.gpu.sampling.rows import Sampling
+
+
+class Level(NamedTuple):
+    """Rows of logits [B, n, V] with their temperatures [B, 2] and strides."""
+
+    logits: Any
+    temperature: Any
+    stride_b: Any
+    stride_n: Any
+    n: Any
+    V: Any
+
+
+class Copy(NamedTuple):
+    """Where rows go: [B, ?, V] with its strides, and the place [n] of each."""
+
+    rows: Any
+    places: Any
+    stride_b: Any
+    stride_n: Any
+
+
+class Kept(NamedTuple):
+    """What a filter keeps of a row: k tokens, the mass top_p, and probabilities from min_p of the largest."""
+
+    k: Any
+    top_p: Any
+    min_p: Any
+
+
+class Search(NamedTuple):
+    """Sizes known to the compiler."""
+
+    LOW: Any  # the bits of a float32 that are 0 in all logits
+    SPAN: Any
+    SPANS: Any  # the power of 2 from the number of spans of a row on
+    CHUNKS: Any  # likewise of chunks
+    BLOCK: Any  # logits that are searched at once
+
 
 DROPPED_BITS = {torch.float32: 0, torch.bfloat16: 16, torch.float16: 13}
 """The last bits of a float32 that are 0 in all numbers of a type."""
@@ -33,7 +74,8 @@ def ordered(logits, LOW: tl.constexpr):
 @triton.jit
 def value(key, LOW: tl.constexpr):
     """The float32 logit that has this integer."""
-    bits = (key << LOW) | ((key >> 31) & ((1 << LOW) - 1))
+    sign = key >> 31
+    bits = (key << LOW) | ((sign << LOW) ^ sign)  # all bits that were dropped are those of the sign
     return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).to(tl.float32, bitcast=True)
 
 
@@ -84,14 +126,15 @@ def thresholds(least, most, by_value, LOW: tl.constexpr):
 
 
 @triton.jit
-def search(
-    row, reached, found, gathered, held, V, least, most, need, shift, scale,
-    MASS: tl.constexpr, LOW: tl.constexpr, SPAN: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
+def search(spans, held, V, least, most, need, shift, scale, MASS: tl.constexpr, sizes):
     """(edge, mass above, number above, number at it, held): as `last_kept`, of the logits of a row in the
-    `found` spans reached. While more than BLOCK logits are left, each pass over the spans leaves one part of
-    seven. held: how many logits are gathered, if these are all from `least` on, else 0.
+    spans reached. While more than BLOCK logits are left, each pass over the spans leaves one part of seven.
+    held: how many logits are gathered, if these are all from `least` on, else 0.
     """
+    row, reached, found, gathered = spans
+    LOW: tl.constexpr = sizes.LOW
+    SPAN: tl.constexpr = sizes.SPAN
+    BLOCK: tl.constexpr = sizes.BLOCK
     mass_above = tl.full([], 0, tl.float64)
     above, count = tl.full([], 0, tl.int32), tl.where(held > 0, held, found * SPAN)
     part, passes = tl.arange(0, 8), tl.full([], 0, tl.int32)
@@ -139,30 +182,41 @@ def search(
     return least, mass_above, above, count, held
 
 
-@triton.jit(do_not_specialize=["n", "I", "k"])
+@triton.jit
 def find_limits(
-    logits,  # [B, n, V]
-    temperature,  # [B, 2]
-    maxima, sums,  # [B, n + I, C], as `opening.chunk_statistics` leaves them
-    spans,  # [B, n, S]: the largest logits of the spans
+    level,
+    maxima,  # [B, n + I, C]; these and the next as `opening.chunk_statistics` leaves them
+    sums,  # [B, n + I, C]
+    largest_logits,  # [B, n, S]: of the spans
     reached,  # [B, n, S] for the spans that reach the bound
     gathered,  # [B, n, BLOCK] for the last logits searched
     limits,  # [B, n, 2] out: the least logit kept, and the last id of those that have it
-    logits_b, logits_n, n, I, V, S, C: tl.constexpr, k, top_p, min_p,
-    TOP_K: tl.constexpr, TOP_P: tl.constexpr, LOW: tl.constexpr, CHUNKS: tl.constexpr, SPANS: tl.constexpr,
-    SPAN: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
+    shape,  # the numbers n + I, S, C
+    asked,
+    TOP_K: tl.constexpr,
+    TOP_P: tl.constexpr,
+    sizes,
+):
     """One program per row. Of a row that is not finite, or all -inf, nothing is dropped."""
+    n, V = level.n, level.V
+    rows, S, C = shape
+    top_p, min_p = asked.top_p, asked.min_p
+    k = tl.full([], 0, tl.int32) + asked.k
+    LOW: tl.constexpr = sizes.LOW
+    SPAN: tl.constexpr = sizes.SPAN
+    SPANS: tl.constexpr = sizes.SPANS
+    CHUNKS: tl.constexpr = sizes.CHUNKS
+    BLOCK: tl.constexpr = sizes.BLOCK
     line = tl.program_id(0).to(tl.int64)
     b, i = line // n, line % n
-    row = logits + b * logits_b + i * logits_n
+    row = level.logits + b * level.stride_b + i * level.stride_n
     reached += line * S
     gathered += line * BLOCK
-    scale = LOG2_E / tl.load(temperature + 2 * b)
+    scale = LOG2_E / tl.load(level.temperature + 2 * b)
 
     span, chunks = tl.arange(0, SPANS), tl.arange(0, CHUNKS)
-    largest = tl.load(spans + line * S + span, mask=span < S, other=-float("inf")).to(tl.float32)
-    at = (b * (n + I) + i) * C + chunks
+    largest = tl.load(largest_logits + line * S + span, mask=span < S, other=-float("inf")).to(tl.float32)
+    at = (b * rows + i) * C + chunks
     maximum = tl.load(maxima + at, mask=chunks < C, other=-float("inf"))
     highest = tl.max(maximum, axis=0)
     highest = tl.where(highest > -float("inf"), highest, 0.0)
@@ -186,20 +240,19 @@ def find_limits(
         found = tl.sum(taken, axis=0)
         tl.store(reached + tl.cumsum(taken, axis=0) - 1, span, mask=taken > 0)
         tl.debug_barrier()
+        spans = row, reached, found, gathered
         held = tl.full([], 0, tl.int32)
         spots = held + V  # for the logits that equal the last one kept
         if TOP_K:
             last, mass_above, above, ties, held = search(
-                row, reached, found, gathered, held, V, last, most, need, shift, scale,
-                False, LOW, SPAN, BLOCK,
+                spans, held, V, last, most, need, shift, scale, False, sizes
             )  # fmt: skip
             spots = k - above
             whole = mass_above + masses(value(last, LOW), shift, scale) * tl.minimum(spots, ties)
             need = tl.maximum(top_p * whole, 1.0)
         if TOP_P:
             edge, mass_above, above, ties, held = search(
-                row, reached, found, gathered, held, V, last, most, need, shift, scale,
-                True, LOW, SPAN, BLOCK,
+                spans, held, V, last, most, need, shift, scale, True, sizes
             )  # fmt: skip
             spots = tl.where(edge == last, tl.minimum(spots, ties), ties)
             wanted = tl.ceil((need - mass_above) / masses(value(edge, LOW), shift, scale))
@@ -224,24 +277,28 @@ def find_limits(
     tl.store(limits + 2 * line + 1, tl.where(fine, place, V).to(tl.float32))
 
 
-@triton.jit(do_not_specialize=["n", "I"])
+@triton.jit
 def kept_statistics(
-    logits,  # [B, n, V]
-    temperature,  # [B, 2]
-    limits, spans,  # as above
-    maxima, sums,  # [B, n + I, C]: as above; out, the sums of what the limits leave
-    out,  # [B, ?, V] out, or None: the rows that are left
-    places,  # [n]: where each row is copied to
-    logits_b, logits_n, out_b, out_n, n, I, V, C: tl.constexpr, SPAN: tl.constexpr, CHUNK: tl.constexpr,
-):  # fmt: skip
+    level,
+    limits,
+    spans,  # as above
+    maxima,  # as above
+    sums,  # [B, n + I, C] out: the sums of what the limits leave
+    copy,  # out, or None: the rows that are left
+    rows,  # n + I
+    C: tl.constexpr,
+    SPAN: tl.constexpr,
+    CHUNK: tl.constexpr,
+):
     """One program per chunk; it reads only spans that reach the least logit kept, eight of them at once."""
+    n, V = level.n, level.V
     program = tl.program_id(0).to(tl.int64)
     line, chunk = program // C, program % C
     b, i = line // n, line % n
-    logits += b * logits_b + i * logits_n
-    scale = LOG2_E / tl.load(temperature + 2 * b)
+    logits = level.logits + b * level.stride_b + i * level.stride_n
+    scale = LOG2_E / tl.load(level.temperature + 2 * b)
     least = tl.load(limits + 2 * line)
-    at = (b * (n + I) + i) * C + chunk
+    at = (b * rows + i) * C + chunk
     maximum = tl.load(maxima + at)
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     total = tl.full([], 0, tl.float32)
@@ -254,28 +311,30 @@ def kept_statistics(
             read = tl.load(logits + x, mask=reached[:, None] & (x < V), other=-float("inf"))
             row = limited(read.to(tl.float32), x, limits, line)
             total += tl.sum(tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=1), axis=0)
-        if out is not None:
-            to = out + b * out_b + tl.load(places + i) * out_n
-            tl.store(to + x, row.to(out.dtype.element_ty), mask=x < V)
+        if copy is not None:
+            to = copy.rows + b * copy.stride_b + tl.load(copy.places + i) * copy.stride_n
+            tl.store(to + x, row.to(copy.rows.dtype.element_ty), mask=x < V)
     tl.store(sums + at, total)
 
 
-def limit(
-    sampling: Sampling, logits: Tensor, temperature: Tensor, maxima: Tensor, sums: Tensor, spans: Tensor
-) -> Tensor:
+def level_of(logits: Tensor, temperature: Tensor) -> Level:
+    """Rows of logits [B, n, V] as the kernels take them."""
+    return Level(logits, temperature, logits.stride(0), logits.stride(1), logits.shape[1], logits.shape[2])
+
+
+def limit(sampling: Sampling, level: Level, maxima: Tensor, sums: Tensor, spans: Tensor) -> Tensor:
     """The limits [B, n, 2] of rows [B, n, V], from their statistics and those of rows behind them
     [B, n + I, C], and from the largest logits of their spans [B, n, C, CHUNK / SPAN].
     """
-    B, n, V = logits.shape
+    B, n, V = level.logits.shape
     S, C = spans[0, 0].numel(), spans.shape[2]
-    limits = torch.empty(B, n, 2, device=logits.device)
+    limits = torch.empty(B, n, 2, device=level.logits.device)
     greedy = sampling.temperature <= 0
-    k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
+    asked = Kept(1, 1.0, 0.0) if greedy else Kept(sampling.top_k, sampling.top_p, sampling.min_p)
     scratch = spans.new_empty(B, n, S, dtype=torch.int32), limits.new_empty(B, n, grid.SIZES.search)
+    sizes = DROPPED_BITS[level.logits.dtype], grid.SIZES.span, grid.power(S), grid.power(C), grid.SIZES.search
     grid.run(find_limits, B * n)(
-        logits, temperature, maxima, sums, spans, *scratch, limits, logits.stride(0), logits.stride(1), n,
-        maxima.shape[1] - n, V, S, C, k, top_p, min_p, TOP_K=0 < k < V, TOP_P=top_p < 1,
-        LOW=DROPPED_BITS[logits.dtype], CHUNKS=max(2, triton.next_power_of_2(C)),
-        SPANS=max(2, triton.next_power_of_2(S)), SPAN=grid.SIZES.span, BLOCK=grid.SIZES.search, num_warps=16,
+        level, maxima, sums, spans, *scratch, limits, (maxima.shape[1], S, C), asked,
+        TOP_K=0 < asked.k < V, TOP_P=asked.top_p < 1, sizes=grid.known(Search(*sizes)), num_warps=16,
     )  # fmt: skip
     return limits

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
+import triton.language as tl
+
+Numbers = TypeVar("Numbers", bound=tuple)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,16 @@ class Split:
 def processors(device: torch.device) -> int:
     """The number of a GPU's multiprocessors; 1 elsewhere."""
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
+
+
+def power(count: int) -> int:
+    """The power of 2 from `count` on, at least 2."""
+    return max(2, 1 << (count - 1).bit_length())
+
+
+def known(sizes: Numbers) -> Numbers:
+    """A tuple of numbers that the compiler is to know."""
+    return type(sizes)(*map(tl.constexpr, sizes))
 
 
 def run(kernel: Any, *programs: int) -> Callable[..., object]:

@@ -4,18 +4,32 @@ from functools import lru_cache, partial
 
 import torch
 import triton
+import triton.language as tl
 from torch import Tensor
 
 from draftproof.gpu.kernels import cells, grid
-from draftproof.gpu.kernels.draw import draw
-from draftproof.gpu.kernels.filtering import kept_statistics, limit
-from draftproof.gpu.kernels.nodes import CELLS, COINS, FIELDS, RATES, UNCAPPED
-from draftproof.gpu.kernels.opening import chunk_statistics, opening
+from draftproof.gpu.kernels.cells import Strata
+from draftproof.gpu.kernels.draw import Drawn, draw
+from draftproof.gpu.kernels.filtering import kept_statistics, level_of, limit
+from draftproof.gpu.kernels.nodes import (
+    CELLS,
+    COINS,
+    FIELDS,
+    RATES,
+    UNCAPPED,
+    Block,
+    Chunks,
+    Counts,
+    Logits,
+    Nodes,
+    Tree,
+)
+from draftproof.gpu.kernels.opening import Draft, chunk_statistics, opening
 from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
-from draftproof.gpu.sampling.tree import Tree
+from draftproof.gpu.sampling.tree import Tree as Shape
 from draftproof.gpu.verify import Batch, Outcome
 from draftproof.gpu.verify.cells import CLASSES, class_edges
 
@@ -34,7 +48,7 @@ WALKS = {"one-hot": False, "nss": True}
 
 
 @lru_cache(maxsize=64)
-def rounds(tree: Tree) -> int:
+def rounds(tree: Shape) -> int:
     """The length of the longest sequence of dependent sweeps: one for each earlier sibling on a path and for
     each child of the path's end. Exact for a shared tree, which is read back once; of per-row trees the
     largest number of leaves, since each of these nodes has a leaf of its own below it.
@@ -54,130 +68,140 @@ def launch(name: str, batch: Batch, temperature: Tensor, filters: Sampling = PLA
     """Runs the kernels of that verifier on a batch of logits; temperature [B, 2]: for each request that of
     the target and that of the proposal. Filters apply to the target; the proposal is filtered already.
     """
-    tree, target, proposal = batch.tree, batch.target, batch.proposal
-    B, N, V = target.shape
+    target, proposal = batch.target, batch.proposal
+    B, N, _ = target.shape
+    longs = partial(torch.empty, B, dtype=torch.long, device=target.device)
+    drawn = Drawn(longs(), longs(), longs())
+    if not B:
+        return Outcome(*drawn)
     sampled = name in RULES and N > 1
     if not sampled or proposal is None:
         proposal = target[:, :0]
     if proposal.dtype != target.dtype:
         target, proposal = target.float(), proposal.float()
-    I = proposal.shape[1]
-    device = target.device
-    split = grid.Split.of(B * (N + I), V, device)
     target, proposal = (rows if rows.stride(-1) == 1 else rows.contiguous() for rows in (target, proposal))
-    tokens, coins, extra = batch.tokens.contiguous(), batch.coins.contiguous(), batch.extra.contiguous()
-    tree_b = 0 if tree.shared else N
-    parents, rows, turn, first = (
-        table if tree.shared else table.expand(B, -1).contiguous()
-        for table in (tree.parents, tree.rows, tree.turn, tree.first)
-    )
-    nodes = max(2, triton.next_power_of_2(N))
-    chunks = max(2, triton.next_power_of_2(split.count))
+    Launch(name, batch, target, proposal, temperature, filters, drawn, sampled).all()
+    return Outcome(*drawn)
 
-    floats, ints, longs = (
-        partial(torch.empty, dtype=dtype, device=device)
-        for dtype in (torch.float32, torch.int32, torch.int64)
-    )
-    maxima, sums = floats(B, N + I, split.count), floats(B, N + I, split.count)
-    normaliser, state, noise = floats(B, N + I), floats(B, FIELDS.value, N), floats(B, N)
-    placed = (
-        N if sampled and RULES[name] in (RATES, UNCAPPED) else 0
-    )  # rows whose largest logits bound a rate
-    places = ints(B, placed, split.count)
-    by_cells = sampled and RULES[name] == CELLS
-    swept = floats(B, 1 if by_cells else N, split.count) if sampled else floats(0)
-    ids, due, arrived, stop = ints(B, N), ints(B, N), ints(B, N), ints(B)
-    error, node, token = longs(B), longs(B), longs(B)
-    if not B:
-        return Outcome(node, token, error)
 
-    of_target = (target.stride(0), target.stride(1))
-    strides = (*of_target, proposal.stride(0), proposal.stride(1))
-    spans = limits = None
-    if not filters.only_temperature:
-        spans = target.new_empty(B, N, split.count, split.size // grid.SIZES.span)
-    sizes = {"NODES": nodes, "CHUNKS": chunks}
-    whole_chunk = {"CHUNK": split.size, "num_warps": max(1, split.size // grid.SIZES.draw)}
-    programs = B * (N + I) * split.count
-    group = grid.SIZES.group if programs > grid.SIZES.many else 1
-    grid.run(chunk_statistics, programs)(
-        target, proposal, temperature, maxima, sums, places, spans, *strides, N, I, V, placed, split.count,
-        CHUNK=split.size, SPAN=grid.SIZES.span, num_warps=max(1, split.size // grid.SIZES.statistics),
-    )  # fmt: skip
-    if spans is not None:
-        limits = limit(filters, target, temperature, maxima, sums, spans)
-        grid.run(kept_statistics, B * N * split.count)(
-            target, temperature, limits, spans, maxima, sums, None, None, *of_target, 0, 0, N, I, V,
-            split.count, SPAN=grid.SIZES.span, CHUNK=split.size,
-            num_warps=max(1, split.size // grid.SIZES.statistics),
+class Launch:
+    """The kernels of one verification, and the memory that they share."""
+
+    def __init__(
+        self,
+        name: str,
+        batch: Batch,
+        target: Tensor,
+        proposal: Tensor,
+        temperature: Tensor,
+        filters: Sampling,
+        drawn: Drawn,
+        sampled: bool,
+    ) -> None:
+        self.name, self.batch, self.filters, self.drawn, self.sampled = name, batch, filters, drawn, sampled
+        B, N, V = target.shape
+        I, device = proposal.shape[1], target.device
+        rule = RULES.get(name, COINS)
+        self.counts = Counts(N, I, V)
+        self.split = grid.Split.of(B * (N + I), V, device)
+        self.floats = partial(torch.empty, dtype=torch.float32, device=device)
+        C, sizes = self.split.count, grid.SIZES
+        sizes_known = C, self.split.size, grid.power(C), grid.power(N), rule.value
+        self.block = grid.known(Block(*sizes_known))
+        strides = target.stride(0), target.stride(1), proposal.stride(0), proposal.stride(1)
+        self.logits = Logits(target, proposal, temperature, None, *strides)
+        # Rows whose largest logits bound a rate.
+        self.placed = N if sampled and rule in (RATES, UNCAPPED) else 0
+        self.by_cells = sampled and rule == CELLS
+        ints = partial(torch.empty, dtype=torch.int32, device=device)
+        maxima, sums = self.floats(B, N + I, C), self.floats(B, N + I, C)
+        self.chunks = Chunks(maxima, sums, ints(B, self.placed, C), self.floats(B, N + I))
+        self.nodes = Nodes(
+            self.floats(B, N), ints(B, N), self.floats(B, FIELDS.value, N), ints(B, N), ints(B, N), ints(B)
         )  # fmt: skip
-    logits = (target, proposal, temperature, limits)
-    rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
-    grid.run(opening, B)(
-        *logits, maxima, sums, places, normaliser, parents, rows, turn, tokens, coins, extra,
-        noise, ids, state, due, arrived, stop, error, *strides, tree_b, N, I, V, split.count, tree.depth,
-        RULE=RULES.get(name, COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=split.size,
-        AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=grid.SIZES.opening if placed else 4, **sizes,
-    )  # fmt: skip
-    if by_cells:
-        places = proposal if batch.strata is None else batch.strata
-        places = places if places.stride(-1) == 1 else places.contiguous()
+        self.swept = self.floats(B, 1 if self.by_cells else N, C) if sampled else self.floats(0)
+        self.tree = Tree(*map(self._table, ("parents", "rows", "turn")), 0 if batch.tree.shared else N)
+        self.of_row = max(1, self.split.size // sizes.draw)  # warps
+
+    def _table(self, name: str) -> Tensor:
+        table = getattr(self.batch.tree, name)
+        return table if self.batch.tree.shared else table.expand(len(self.batch.target), -1).contiguous()
+
+    def all(self) -> None:
+        """Launches them one after the other."""
+        self._statistics()
+        self._opening()
+        if self.by_cells:
+            self._cells()
+            return
+        B, (N, _, _), C = len(self.batch.target), self.counts, self.split.count
+        if self.sampled:
+            group = grid.SIZES.group if B * sum(self.counts[:2]) * C > grid.SIZES.many else 1
+            for step in range(1, rounds(self.batch.tree) + 1):
+                grid.run(sweep, B, -(-C // group), N - 1)(
+                    self.logits, self.chunks, self.tree, self.nodes, self.swept, self.counts, step,
+                    self.block, GROUP=group, REPLACEMENT=self.batch.tree.replacement,
+                    num_warps=max(1, self.split.size // grid.SIZES.sweep),
+                )  # fmt: skip
+        elif self.name in WALKS:
+            grid.run(walk, B)(
+                self.logits, self.chunks, self.tree, self._table("first"), self.nodes, self.counts,
+                self.block, ONE_COIN=WALKS[self.name], num_warps=self.of_row,
+            )  # fmt: skip
+        grid.run(draw, B)(
+            self.logits, self.chunks, self.tree, self.nodes, self.swept, self.batch.extra.contiguous(),
+            self.drawn, self.counts, self.block, SAMPLED=self.sampled, num_warps=self.of_row,
+        )  # fmt: skip
+
+    def _statistics(self) -> None:
+        (N, I, _), logits, C, size = self.counts, self.logits, self.split.count, self.split.size
+        B, span, warps = len(logits.target), grid.SIZES.span, max(1, size // grid.SIZES.statistics)
+        spans = None if self.filters.only_temperature else logits.target.new_empty(B, N, C, size // span)
+        parts = {"C": C, "CHUNK": size, "SPAN": span, "num_warps": warps}
+        grid.run(chunk_statistics, B * (N + I) * C)(
+            logits, self.chunks, spans, self.counts, self.placed, **parts
+        )  # fmt: skip
+        if spans is not None:
+            level, (maxima, sums, *_) = level_of(logits.target, logits.temperature), self.chunks
+            limits = limit(self.filters, level, maxima, sums, spans)
+            self.logits = logits._replace(limits=limits)
+            grid.run(kept_statistics, B * N * C)(level, limits, spans, maxima, sums, None, N + I, **parts)
+
+    def _opening(self) -> None:
+        batch, chunks, nodes = self.batch, self.block.CHUNKS.value, self.block.NODES.value
+        rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(sum(self.counts[:2]))))
+        draft = Draft(batch.tokens.contiguous(), batch.coins.contiguous(), batch.extra.contiguous())
+        grid.run(opening, len(batch.target))(
+            self.logits, self.chunks, self.tree, draft, self.nodes, self.drawn.error, self.counts,
+            batch.tree.depth, self.block, SAMPLED=self.sampled, ROWS=rows_at_once,
+            AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=grid.SIZES.opening if self.placed else 4,
+        )  # fmt: skip
+
+    def _cells(self) -> None:
+        batch, (N, _, _), C = self.batch, self.counts, self.split.count
+        tree, B, device = batch.tree, len(batch.target), batch.target.device
         most = tree.children.shape[2]
-        groups = 1 if batch.strata is None else int(triton.next_power_of_2(most))
-        levels = tree.levels if tree.shared else tree.levels.expand(B, -1).contiguous()
-        found = floats(B, N, split.count, CLASSES, 2 * groups)
+        strata, groups = None, 1
+        if batch.strata is not None:
+            places = batch.strata if batch.strata.stride(-1) == 1 else batch.strata.contiguous()
+            strata, groups = Strata(places, places.stride(0), places.stride(1)), triton.next_power_of_2(most)
+        found = self.floats(B, N, C, CLASSES, 2 * groups)
         edges = class_edges(device)
         cuts = torch.zeros(B, N, CLASSES, groups, device=device)
-        strides = (*strides, places.stride(0), places.stride(1))
-        strata = {"STRATA": batch.strata is not None, "G": groups}
-        grid.run(cells.masses, B, N, split.count)(
-            target, proposal, places, temperature, limits, normaliser, parents, rows, ids, found, *strides,
-            tree_b, N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size,
-            num_warps=8, **strata,
+        rows = self.logits, self.chunks, self.tree, self.nodes, strata
+        grid.run(cells.masses, B, N, C)(
+            *rows, found, self.counts, self.block, G=groups, COLUMNS=max(16, 2 * groups), num_warps=8
         )  # fmt: skip
+        sizes = tl.constexpr(self.block.NODES.value), tl.constexpr(triton.next_power_of_2(most))
         grid.run(plan, B)(
-            found.double().sum(2), edges, state, ids, parents, levels, turn, noise, cuts, stop, tree_b, N,
-            tree.depth, LIFT=name == "lifted-priority", K=most, G=groups,
-            SIBLINGS=triton.next_power_of_2(most), NODES=nodes,
+            found.double().sum(2), edges, cuts, self.tree, self._table("levels"), self.nodes, N, tree.depth,
+            LIFT=self.name == "lifted-priority", K=most, G=groups, sizes=sizes,
         )  # fmt: skip
-        given = (
-            target,
-            proposal,
-            places,
-            temperature,
-            limits,
-            sums,
-            normaliser,
-            parents,
-            rows,
-            turn,
-            ids,
-            stop,
-        )
-        given = (*given, cuts, edges.float(), swept)
-        grid.run(cells.leave, B, split.count)(
-            *given, *strides, tree_b, N, I, V, split.count, NODES=nodes, **whole_chunk, **strata
-        )
+        rows = *rows, cells.Cells(cuts, edges.float()), self.swept
+        grid.run(cells.residual_row, B, C)(
+            *rows, self.counts, self.block, G=groups, num_warps=self.of_row
+        )  # fmt: skip
         grid.run(cells.draw, B)(
-            *given, extra, error, node, token, *strides, tree_b, N, I, V, split.count, **sizes,
-            **whole_chunk, **strata,
+            *rows, batch.extra.contiguous(), self.drawn, self.counts, self.block, G=groups,
+            num_warps=self.of_row,
         )  # fmt: skip
-        return Outcome(node, token, error)
-    if sampled:
-        for step in range(1, rounds(tree) + 1):
-            grid.run(sweep, B, -(-split.count // group), N - 1)(
-                *logits, sums, normaliser, parents, rows, turn, noise, ids, state, due, arrived,
-                stop, swept, *strides, tree_b, step, N, I, V, split.count, GROUP=group, RULE=RULES[name],
-                REPLACEMENT=tree.replacement, CHUNK=split.size,
-                num_warps=max(1, split.size // grid.SIZES.sweep), **sizes,
-            )  # fmt: skip
-    elif name in WALKS:
-        grid.run(walk, B)(
-            target, temperature, limits, sums, normaliser, parents, first, turn, noise, ids, state, stop,
-            *of_target, tree_b, N, V, split.count, ONE_COIN=WALKS[name], **sizes, **whole_chunk,
-        )  # fmt: skip
-    grid.run(draw, B)(
-        *logits, sums, normaliser, parents, rows, turn, ids, state, stop, swept, extra, error,
-        node, token, *strides, tree_b, N, I, V, split.count, SAMPLED=sampled, **sizes, **whole_chunk,
-    )  # fmt: skip
-    return Outcome(node, token, error)

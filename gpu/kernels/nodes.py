@@ -1,7 +1,7 @@
-"""Shared by the kernels: the numbers kept for each node (`state`), and decisions without a second pass.
+"""Shared by the kernels: what they are given, and decisions without a second pass over the rows.
 
-Pointers have the names and shapes of `opening`. `parent_of` and `ids` hold, for all nodes at once, the parent
-id and the drawn token, or -1 if there is none.
+`parent_of` and `token_of` hold, for all nodes at once, the parent id and the drawn token, or -1 if there is
+none.
 
 A node with one child is accepted with the rate S / (S + 1 - a), S = sum (a p - q)+. If p and q are known at
 some tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+, with both sums over those tokens only. Rows are
@@ -10,6 +10,8 @@ read again only if these bounds do not decide the node's coin.
 
 # pyright: reportGeneralTypeIssues=false
 # Triton declares that an operation may return nothing.
+from typing import Any, NamedTuple
+
 import triton
 import triton.language as tl
 
@@ -23,6 +25,79 @@ COINS, RATES, UNCAPPED, CELLS = (tl.constexpr(rule) for rule in range(4))
 """Rules for entering a child. COINS: if its coin is below its rate (recursive rejection). RATES: always, with
 the rate min(1, a p / q) (traversal). UNCAPPED: always, with the rate a p / q (greedy block). CELLS: by sums
 over classes of tokens (priority), which `plan` makes."""
+
+
+class Logits(NamedTuple):
+    """The logits of a batch, and their strides."""
+
+    target: Any  # [B, N, V]
+    proposal: Any  # [B, I, V], of the same type
+    temperature: Any  # [B, 2]: of the target and of the proposal
+    limits: Any  # [B, N, 2] of the target's rows, or None; see `filtering.find_limits`
+    target_b: Any
+    target_n: Any
+    proposal_b: Any
+    proposal_n: Any
+
+
+class Chunks(NamedTuple):
+    """Statistics of the rows by chunks, and of whole rows."""
+
+    maxima: Any  # [B, N + I, C]: the largest logit / temperature of each chunk, times log2 e
+    sums: Any  # [B, N + I, C]: sum of exp(logit / temperature), over 2^maximum; from `opening` on, masses
+    places: Any  # [B, placed, C]: the octet of the target's row with the largest logit of each chunk
+    normaliser: Any  # [B, N + I]: log2 sum exp of the row
+
+
+class Tree(NamedTuple):
+    """Tables of the tree, [1 or B, N] each, and the stride of a request."""
+
+    parents: Any
+    rows: Any
+    turn: Any
+    stride: Any
+
+
+class Nodes(NamedTuple):
+    """What is known of the nodes of each request."""
+
+    coins: Any  # [B, N]: below 1; 0 for the root
+    ids: Any  # [B, N]: the drawn tokens, -1 where none
+    numbers: Any  # [B, FIELDS, N]
+    pending_round: Any  # [B, N]: the round of sweeps that computes a child's rejection; 0: none
+    finished_programs: Any  # [B, N]: programs of that sweep that have finished
+    stop: Any  # [B]: the smallest turn of a node known to be accepted
+
+
+class Counts(NamedTuple):
+    """Nodes of the tree, rows of the proposal, and the size of the vocabulary."""
+
+    N: Any
+    I: Any
+    V: Any
+
+
+class Block(NamedTuple):
+    """Sizes known to the compiler: chunks of a row and logits of a chunk; and the verifier's rule."""
+
+    C: Any
+    CHUNK: Any
+    CHUNKS: Any  # the power of 2 from C on
+    NODES: Any  # the power of 2 from N on
+    RULE: Any
+
+
+class Pair(NamedTuple):
+    """A node's rows of target and proposal, and what makes probabilities of their logits."""
+
+    p: Any
+    q: Any
+    line: Any
+    norm_p: Any
+    norm_q: Any
+    scale_p: Any
+    scale_q: Any
+
 
 LARGEST = tl.constexpr(3e38)
 LOG2_E = tl.constexpr(1.4426950408889634)
@@ -56,11 +131,15 @@ def law(row, x, scale, normaliser, V, limits=None, line=0):
 
 
 @triton.jit
+def scale_of(temperature):
+    """What logits are multiplied by, to be exponents of 2."""
+    return tl.full([], LOG2_E, tl.float32) / temperature
+
+
+@triton.jit
 def scales(temperature):
     """What a request's logits are multiplied by: (the target's, the proposal's)."""
-    of_target = LOG2_E / tl.load(temperature)
-    of_proposal = LOG2_E / tl.load(temperature + 1)
-    return of_target, of_proposal
+    return scale_of(tl.load(temperature)), scale_of(tl.load(temperature + 1))
 
 
 @triton.jit
@@ -77,10 +156,63 @@ def excess(p, cut, q):
 
 
 @triton.jit
-def next_child(f, v, parent_of, ids, NODES: tl.constexpr):
+def next_child(f, v, parent_of, token_of, NODES: tl.constexpr):
     """The first drawn child of f after node v; NODES if there is none."""
     nodes = tl.arange(0, NODES)
-    return tl.min(tl.where((parent_of == f) & (nodes > v) & (ids >= 0), nodes, NODES), axis=0)
+    return tl.min(tl.where((parent_of == f) & (nodes > v) & (token_of >= 0), nodes, NODES), axis=0)
+
+
+@triton.jit
+def tree_of(tree, b):
+    """A request's part of the tables."""
+    at = b * tree.stride
+    return Tree(tree.parents + at, tree.rows + at, tree.turn + at, tree.stride)
+
+
+@triton.jit
+def nodes_of(nodes, b, N):
+    """A request's part of what is known."""
+    return Nodes(
+        nodes.coins + b * N, nodes.ids + b * N, nodes.numbers + b * FIELDS * N,
+        nodes.pending_round + b * N, nodes.finished_programs + b * N, nodes.stop + b,
+    )  # fmt: skip
+
+
+@triton.jit
+def pair_of(logits, normaliser, b, f, row, counts):
+    """The rows of request b's node f, whose row of the proposal is `row`."""
+    scale_p, scale_q = scales(logits.temperature + 2 * b)
+    first = b * (counts.N + counts.I)
+    return Pair(
+        logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n,
+        logits.proposal + b * logits.proposal_b + row.to(tl.int64) * logits.proposal_n,
+        b * counts.N + f,
+        tl.load(normaliser + first + f),
+        tl.load(normaliser + first + counts.N + row, mask=row < counts.I, other=0.0),
+        scale_p,
+        scale_q,
+    )
+
+
+@triton.jit
+def target_row(pair, x, V, limits):
+    """The target's probabilities of the ids x, within its limits."""
+    return law(pair.p, x, pair.scale_p, pair.norm_p, V, limits, pair.line)
+
+
+@triton.jit
+def proposal_row(pair, x, V):
+    """The proposal's probabilities of the ids x."""
+    return law(pair.q, x, pair.scale_q, pair.norm_q, V)
+
+
+@triton.jit
+def family(tree, ids, N, NODES: tl.constexpr):
+    """(parent_of, token_of) of one request."""
+    nodes = tl.arange(0, NODES)
+    below = (nodes > 0) & (nodes < N)
+    parent_of = tl.load(tree.parents + nodes, mask=below, other=-1).to(tl.int32)
+    return parent_of, tl.load(ids + nodes, mask=below, other=-1)
 
 
 @triton.jit
@@ -101,27 +233,27 @@ def succeeds(coin, rate, kept, RULE: tl.constexpr):
 
 
 @triton.jit
-def accept(f, rate, noise, turn, stop, RULE: tl.constexpr):
+def accept_node(f, rate, nodes, turn, RULE: tl.constexpr):
     """If node f, which has no child left to try, is accepted: lowers `stop` to its turn."""
-    accepted = (f == 0) | (tl.load(noise + f) < rate)
+    accepted = (f == 0) | (tl.load(nodes.coins + f) < rate)
     if RULE == COINS:
         accepted = f >= 0
     if accepted:
-        tl.atomic_min(stop, tl.load(turn + f).to(tl.int32), sem="relaxed")  # orders no other memory access
+        tl.atomic_min(nodes.stop, tl.load(turn + f).to(tl.int32), sem="relaxed")  # orders no other access
 
 
 @triton.jit
-def attempt(f, child, rate, cut, mass, rest, last, state, noise, due, round, N, RULE: tl.constexpr):
+def accept_child(f, child, rate, cut, mass, rest, last, nodes, round, N, RULE: tl.constexpr):
     """The rate at which f's child is entered. Schedules its rejection for the next round if it is needed.
 
     The rejection is not needed if the child's coin accepts it, or if it is f's last child and f's own coin
     fails at any possible rate: S <= a - min(a p, q) at the child's token bounds f's rate.
     """
-    drafted = tl.load(state + QQ * N + child)
-    p = excess(tl.load(state + PP * N + child), cut, drafted) * rest
+    drafted = tl.load(nodes.numbers + QQ * N + child)
+    p = excess(tl.load(nodes.numbers + PP * N + child), cut, drafted) * rest
     q = drafted * mass
     if RULE == COINS:
-        entered = tl.where(tl.load(noise + child) < share(p, q), 1.0, 0.0)
+        entered = tl.where(tl.load(nodes.coins + child) < share(p, q), 1.0, 0.0)
         matters = entered == 0
     else:
         if RULE == RATES:
@@ -129,83 +261,84 @@ def attempt(f, child, rate, cut, mass, rest, last, state, noise, due, round, N, 
         else:
             entered = tl.where(p > 0, tl.minimum(rate * p / q, LARGEST), 0.0)
         shared = drafted / rest * tl.minimum(entered, 1.0)
-        rejected = (f > 0) & last & fails(tl.load(noise + f), rate, shared)
+        rejected = (f > 0) & last & fails(tl.load(nodes.coins + f), rate, shared)
         matters = (rate > 0) & (rejected == 0)
     if matters:
-        tl.store(due + child, round + 1)
+        tl.store(nodes.pending_round + child, round + 1)
     return entered
 
 
 @triton.jit
-def enter(
-    v, rate, parent_of, ids, state, noise, turn, stop, due, round, N, RULE: tl.constexpr,
-    NODES: tl.constexpr,
-):  # fmt: skip
+def enter_node(v, rate, parent_of, token_of, nodes, turn, round, N, block):
     """Enters node v with this rate, then its first child, then that child's first child, down to a leaf."""
-    while v < NODES:
-        tl.store(state + RATE * N + v, rate)
-        tl.store(state + CUT * N + v, 0.0)
-        tl.store(state + MASS * N + v, 1.0)
-        tl.store(state + REST * N + v, 1.0)
-        child = next_child(v, 0, parent_of, ids, NODES)
+    while v < block.NODES:
+        tl.store(nodes.numbers + RATE * N + v, rate)
+        tl.store(nodes.numbers + CUT * N + v, 0.0)
+        tl.store(nodes.numbers + MASS * N + v, 1.0)
+        tl.store(nodes.numbers + REST * N + v, 1.0)
+        child = next_child(v, 0, parent_of, token_of, block.NODES)
         entered = tl.full([], 0.0, tl.float32)
-        if child < NODES:
-            last = next_child(v, child, parent_of, ids, NODES) == NODES
-            entered = attempt(v, child, rate, 0.0, 1.0, 1.0, last, state, noise, due, round, N, RULE)
+        if child < block.NODES:
+            last = next_child(v, child, parent_of, token_of, block.NODES) == block.NODES
+            entered = accept_child(v, child, rate, 0.0, 1.0, 1.0, last, nodes, round, N, block.RULE)
         else:
-            accept(v, rate, noise, turn, stop, RULE)
-        v = tl.where(entered > 0, child, NODES)
+            accept_node(v, rate, nodes, turn, block.RULE)
+        v = tl.where(entered > 0, child, block.NODES)
         rate = entered
 
 
 @triton.jit
-def settle(
-    target, proposal, temperature, limits, places, normaliser, parents, rows, turn, ids, state, noise, due,
-    stop, first, parent_of, token_of, target_n, proposal_n, N, V, C: tl.constexpr, RULE: tl.constexpr,
-    NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr, AT_ONCE: tl.constexpr,
-):  # fmt: skip
-    """Clears `due` for an only child if the bounds decide its parent's coin, and lowers `stop` to the turn of
-    a parent that is certainly accepted. The bounds use the tokens around each chunk's largest target logit.
-    All pointers are to this request's part, but limits, whose part begins with the row `first`.
+def reject_child(b, logits, chunks, tree, nodes, parent_of, token_of, counts, block, AT_ONCE: tl.constexpr):
+    """Decides the coins of parents of an only child by bounds, without a second pass over their rows.
+
+    Clears `pending_round` of the child where the parent is certainly rejected, and lowers `stop` to the turn
+    of a parent that is certainly accepted. The bounds use the tokens around each chunk's largest target
+    logit. `tree` and `nodes` are request b's part.
     """
-    scale_p, scale_q = scales(temperature)
-    chunks = tl.arange(0, CHUNKS)
+    N, V = counts.N, counts.V
+    target = logits.target + b * logits.target_b
+    proposal = logits.proposal + b * logits.proposal_b
+    places = chunks.places + b * N * block.C
+    normaliser = chunks.normaliser + b * (N + counts.I)
+    scale_p, scale_q = scales(logits.temperature + 2 * b)
+    chunk = tl.arange(0, block.CHUNKS)
     for start in range(0, N, AT_ONCE):
         v = start + tl.arange(0, AT_ONCE)
-        f = tl.load(parents + v, mask=(v > 0) & (v < N), other=0).to(tl.int32)
-        unsure = (f > 0) & (tl.load(due + v, mask=v < N, other=0) > 0)
+        f = tl.load(tree.parents + v, mask=(v > 0) & (v < N), other=0).to(tl.int32)
+        unsure = (f > 0) & (tl.load(nodes.pending_round + v, mask=v < N, other=0) > 0)
         siblings = (parent_of[None, :] == f[:, None]) & (token_of >= 0)[None, :]
         unsure = unsure & (tl.sum(siblings.to(tl.int32), axis=1) == 1)
         if tl.max(unsure.to(tl.int32), axis=0) > 0:
-            row = tl.load(rows + f, mask=unsure, other=0).to(tl.int32)
-            at = (unsure[:, None]) & (chunks < C)[None, :]
-            group = tl.load(places + f[:, None] * C + chunks[None, :], mask=at, other=0)
+            row = tl.load(tree.rows + f, mask=unsure, other=0).to(tl.int32)
+            at = (unsure[:, None]) & (chunk < block.C)[None, :]
+            group = tl.load(places + f[:, None] * block.C + chunk[None, :], mask=at, other=0)
             x = group[:, :, None] * OCTET + tl.arange(0, OCTET)[None, None, :]
             inside = at[:, :, None] & (x < V)
             norm_p = tl.load(normaliser + f, mask=unsure, other=0.0)
             norm_q = tl.load(normaliser + N + row, mask=unsure, other=0.0)
-            own = target + f.to(tl.int64)[:, None, None] * target_n + x
+            own = target + f.to(tl.int64)[:, None, None] * logits.target_n + x
             p_logit = tl.load(own, mask=inside, other=-float("inf")).to(tl.float32)
-            p_logit = limited(p_logit, x, limits, (first + f)[:, None, None])
-            own = proposal + row.to(tl.int64)[:, None, None] * proposal_n + x
+            p_logit = limited(p_logit, x, logits.limits, (b * N + f)[:, None, None])
+            own = proposal + row.to(tl.int64)[:, None, None] * logits.proposal_n + x
             q_logit = tl.load(own, mask=inside, other=-float("inf")).to(tl.float32)
-            rate = tl.load(state + RATE * N + f, mask=unsure, other=0.0)
-            coin = tl.load(noise + f, mask=unsure, other=0.0)
+            rate = tl.load(nodes.numbers + RATE * N + f, mask=unsure, other=0.0)
+            coin = tl.load(nodes.coins + f, mask=unsure, other=0.0)
 
             a_p = rate[:, None, None] * tl.exp2(tl.fma(p_logit, scale_p, -norm_p[:, None, None]))
             q = tl.exp2(tl.fma(q_logit, scale_q, -norm_q[:, None, None]))
             shared = tl.sum(tl.sum(tl.minimum(a_p, q), axis=2), axis=1)
             kept = tl.sum(tl.sum(tl.maximum(a_p - q, 0.0), axis=2), axis=1)
             # Add the drafted token, unless it is one of these tokens.
-            drafted = tl.load(ids + v, mask=unsure, other=0)
-            seen = (chunks[None, :] == (drafted // CHUNK)[:, None]) & (group == (drafted // OCTET)[:, None])
+            drafted = tl.load(nodes.ids + v, mask=unsure, other=0)
+            known = group == (drafted // OCTET)[:, None]
+            seen = (chunk[None, :] == (drafted // block.CHUNK)[:, None]) & known
             apart = tl.max(seen.to(tl.int32), axis=1) == 0
-            a_p = rate * tl.load(state + PP * N + v, mask=unsure, other=0.0)
-            q = tl.load(state + QQ * N + v, mask=unsure, other=0.0)
+            a_p = rate * tl.load(nodes.numbers + PP * N + v, mask=unsure, other=0.0)
+            q = tl.load(nodes.numbers + QQ * N + v, mask=unsure, other=0.0)
             shared += tl.where(apart, tl.minimum(a_p, q), 0.0)
             kept += tl.where(apart, tl.maximum(a_p - q, 0.0), 0.0)
 
-            tl.store(due + v, tl.zeros_like(v), mask=unsure & fails(coin, rate, shared))
-            sure = unsure & succeeds(coin, rate, kept, RULE)
-            turns = tl.load(turn + f, mask=sure, other=N).to(tl.int32)
-            tl.atomic_min(stop, tl.min(turns, axis=0), sem="relaxed")
+            tl.store(nodes.pending_round + v, tl.zeros_like(v), mask=unsure & fails(coin, rate, shared))
+            sure = unsure & succeeds(coin, rate, kept, block.RULE)
+            turns = tl.load(tree.turn + f, mask=sure, other=N).to(tl.int32)
+            tl.atomic_min(nodes.stop, tl.min(turns, axis=0), sem="relaxed")

@@ -6,6 +6,8 @@ probabilities, errors and the first rates.
 
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
+from typing import Any, NamedTuple
+
 import triton
 import triton.language as tl
 
@@ -13,50 +15,48 @@ from draftproof.gpu.kernels.nodes import (
     BELOW_ONE,
     CELLS,
     COINS,
-    FIELDS,
     LOG2_E,
     OCTET,
     PP,
     QQ,
-    enter,
+    enter_node,
     limited,
+    nodes_of,
+    reject_child,
     scales,
-    settle,
+    tree_of,
 )
 
 
-@triton.jit(do_not_specialize=["N", "I", "placed"])
+@triton.jit(do_not_specialize=["placed"])
 def chunk_statistics(
-    target,  # [B, N, V] logits
-    proposal,  # [B, I, V] logits, of the same type
-    temperature,  # [B, 2]: of the target and of the proposal
-    maxima,  # [B, N + I, C] out: the largest logit / temperature of each chunk, times log2 e
-    sums,  # [B, N + I, C] out: sum of exp(logit / temperature), divided by 2^maximum
-    places,  # [B, placed, C] out: the octet of the target's row with the largest logit of each chunk
+    logits,
+    chunks,  # out: maxima, sums and places
     spans,  # [B, N, C, CHUNK / SPAN] out, or None: the largest logits of the target's spans
-    target_b, target_n, proposal_b, proposal_n, N, I, V,
+    counts,
     placed,  # N, or 0 if `places` is not needed
     C: tl.constexpr,
     CHUNK: tl.constexpr,
     SPAN: tl.constexpr,
-):  # fmt: skip
+):
     """One program per chunk; `normalise` combines the chunks in the next kernel, so that no program waits."""
+    N, I, V = counts.N, counts.I, counts.V
     program = tl.program_id(0)
     line = program // C
     b = (line // (N + I)).to(tl.int64)
     row = line % (N + I)
-    scale = LOG2_E / tl.load(temperature + 2 * b + (row >= N).to(tl.int32))
-    of_target = target + b * target_b + row.to(tl.int64) * target_n
-    of_proposal = proposal + b * proposal_b + (row - N).to(tl.int64) * proposal_n
+    scale = LOG2_E / tl.load(logits.temperature + 2 * b + (row >= N).to(tl.int32))
+    of_target = logits.target + b * logits.target_b + row.to(tl.int64) * logits.target_n
+    of_proposal = logits.proposal + b * logits.proposal_b + (row - N).to(tl.int64) * logits.proposal_n
     x = program % C * CHUNK + tl.arange(0, CHUNK)
     at = tl.where(row < N, of_target, of_proposal)  # an if statement would double the code
-    logits = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
-    groups = tl.max(tl.reshape(logits, [CHUNK // OCTET, OCTET]), axis=1)
+    own = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
+    groups = tl.max(tl.reshape(own, [CHUNK // OCTET, OCTET]), axis=1)
     largest = tl.max(groups, axis=0)
     maximum = largest * scale
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
-    tl.store(maxima + program, maximum)
-    tl.store(sums + program, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))
+    tl.store(chunks.maxima + program, maximum)
+    tl.store(chunks.sums + program, tl.sum(tl.exp2(tl.fma(own, scale, -shift)), axis=0))
     if spans is not None:  # noqa: SIM102  (decided when compiled)
         if row < N:
             each = tl.max(tl.reshape(groups, [CHUNK // SPAN, SPAN // OCTET]), axis=1)
@@ -65,7 +65,7 @@ def chunk_statistics(
     if row < placed:
         index = tl.arange(0, CHUNK // OCTET)
         group = program % C * (CHUNK // OCTET) + tl.max(tl.where(groups == largest, index, 0), axis=0)
-        tl.store(places + (b * placed + row) * C + program % C, group)
+        tl.store(chunks.places + (b * placed + row) * C + program % C, group)
 
 
 @triton.jit
@@ -89,67 +89,74 @@ def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.
         tl.store(normaliser + row, tl.where(fine, highest + tl.log2(total), float("inf")), mask=row < rows)
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I", "DEPTH"])
+class Draft(NamedTuple):
+    """The drafted tokens and the uniforms: tokens, coins [B, N - 1] and extra [B]."""
+
+    tokens: Any
+    coins: Any
+    extra: Any
+
+
+@triton.jit(do_not_specialize=["DEPTH"])
 def opening(
-    target,
-    proposal,
-    temperature,
-    limits,  # [B, N, 2] of the target's rows, or None; see `filtering.find_limits`
-    maxima,  # [B, N + I, C]
-    sums,  # [B, N + I, C] in and out
-    places,  # [B, N, C]
-    normaliser,  # [B, N + I] out: log2 sum exp of the row
-    parents, rows, turn,  # [1 or B, N]: tables of the tree
-    tokens, coins,  # [B, N - 1]
-    extra,  # [B]
-    noise,  # [B, N] out: the coin of each node, below 1; 0 for the root
-    ids,  # [B, N] out: the drawn tokens, -1 where none
-    state,  # [B, FIELDS, N] out
-    due,  # [B, N] out: the round of sweeps that computes a child's rejection; 0: none
-    arrived,  # [B, N] out: number of programs of that sweep that have finished
-    stop,  # [B] out: the smallest turn of a node known to be accepted
+    logits,
+    chunks,  # of `chunk_statistics`; out: the masses of chunks, and the normalisers
+    tree,
+    draft,
+    nodes,  # out
     error,  # [B] out
-    target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr, DEPTH,
-    RULE: tl.constexpr, SAMPLED: tl.constexpr, NODES: tl.constexpr, ROWS: tl.constexpr,
-    CHUNKS: tl.constexpr, CHUNK: tl.constexpr, AT_ONCE: tl.constexpr,
-):  # fmt: skip
+    counts,
+    DEPTH,
+    block,
+    SAMPLED: tl.constexpr,
+    ROWS: tl.constexpr,
+    AT_ONCE: tl.constexpr,
+):
     """One program per request; loads that do not depend on the statistics come first, to overlap with
     them.
     """
+    N, I, V = counts.N, counts.I, counts.V
     b = tl.program_id(0).to(tl.int64)
-    nodes = tl.arange(0, NODES)
-    node = nodes < N
-    below = node & (nodes > 0)
-    parent = tl.load(parents + b * tree_b + nodes, mask=below, other=0).to(tl.int32)
-    token = tl.load(tokens + b * (N - 1) + nodes - 1, mask=below, other=-1)
-    coin = tl.load(coins + b * (N - 1) + nodes - 1, mask=below, other=0.0)
-    uniform = tl.load(extra + b)
-    scale_p, scale_q = scales(temperature + 2 * b)
+    tree = tree_of(tree, b)
+    nodes = nodes_of(nodes, b, N)
+    index = tl.arange(0, block.NODES)
+    node = index < N
+    below = node & (index > 0)
+    parent = tl.load(tree.parents + index, mask=below, other=0).to(tl.int32)
+    token = tl.load(draft.tokens + b * (N - 1) + index - 1, mask=below, other=-1)
+    coin = tl.load(draft.coins + b * (N - 1) + index - 1, mask=below, other=0.0)
+    uniform = tl.load(draft.extra + b)
+    scale_p, scale_q = scales(logits.temperature + 2 * b)
     bad_token = (token < -1) | (token >= V)
     within = below & (token >= 0) & (bad_token == 0)
     at = tl.where(within, token, 0).to(tl.int64)
-    p_logit = tl.load(target + b * target_b + parent.to(tl.int64) * target_n + at, mask=within, other=0.0)
+    own = logits.target + b * logits.target_b + parent.to(tl.int64) * logits.target_n + at
+    p_logit = tl.load(own, mask=within, other=0.0)
     if SAMPLED:
-        row = tl.load(rows + b * tree_b + parent, mask=within, other=0)
+        row = tl.load(tree.rows + parent, mask=within, other=0)
         known = within & (row < I)
-        q_logit = tl.load(proposal + b * proposal_b + row * proposal_n + at, mask=known, other=0.0)
+        own = logits.proposal + b * logits.proposal_b + row * logits.proposal_n + at
+        q_logit = tl.load(own, mask=known, other=0.0)
 
-    normaliser += b * (N + I)
-    normalise(maxima + b * (N + I) * C, sums + b * (N + I) * C, normaliser, N + I, C, ROWS, CHUNKS)
+    normaliser = chunks.normaliser + b * (N + I)
+    first = b * (N + I) * block.C
+    normalise(
+        chunks.maxima + first, chunks.sums + first, normaliser, N + I, block.C, ROWS, block.CHUNKS
+    )  # fmt: skip
     tl.debug_barrier()  # values stored above are loaded below
 
     parent_of = tl.where(below, parent, -1)
-    there = (nodes == 0) | ((token >= 0) & below)
+    there = (index == 0) | ((token >= 0) & below)
     for _ in range(DEPTH):
         there = there & (tl.gather(there.to(tl.int32), parent, 0) > 0)
     drawn = there & within
     norm_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
-    p_logit = limited(p_logit.to(tl.float32), at, limits, b * N + parent)
+    p_logit = limited(p_logit.to(tl.float32), at, logits.limits, b * N + parent)
     p = tl.exp2(tl.fma(p_logit, scale_p, -norm_p))
-    own = tl.load(normaliser + nodes, mask=there & node, other=0.0)
-    bad_target = there & node & ((tl.abs(own) < float("inf")) == 0)
-    q = tl.full([NODES], 1.0, tl.float32)
-    bad_proposal = node & (nodes < 0)
+    own_norm = tl.load(normaliser + index, mask=there & node, other=0.0)
+    bad_target = there & node & ((tl.abs(own_norm) < float("inf")) == 0)
+    q = tl.full([block.NODES], 1.0, tl.float32)
+    bad_proposal = node & (index < 0)
     if SAMPLED:
         norm_q = tl.load(normaliser + N + row, mask=known & drawn, other=float("inf"))
         q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale_q, -norm_q))
@@ -163,26 +170,20 @@ def opening(
     wrong = tl.where(tl.max(bad_target.to(tl.int32), axis=0) > 0, 1, wrong)
     tl.store(error + b, wrong)
 
-    state += b * FIELDS * N
-    ids_now = tl.where(drawn & (wrong == 0), token, -1).to(tl.int32)
-    tl.store(state + PP * N + nodes, p, mask=node)
-    tl.store(state + QQ * N + nodes, q, mask=node)
-    tl.store(ids + b * N + nodes, ids_now, mask=node)
-    tl.store(due + b * N + nodes, nodes * 0, mask=node)
-    tl.store(arrived + b * N + nodes, nodes * 0, mask=node)
-    tl.store(noise + b * N + nodes, tl.minimum(coin, BELOW_ONE), mask=node)
-    tl.store(stop + b, N - 1)  # the root, whose turn is last, is always accepted
+    token_of = tl.where(drawn & (wrong == 0), token, -1).to(tl.int32)
+    tl.store(nodes.numbers + PP * N + index, p, mask=node)
+    tl.store(nodes.numbers + QQ * N + index, q, mask=node)
+    tl.store(nodes.ids + index, token_of, mask=node)
+    tl.store(nodes.pending_round + index, index * 0, mask=node)
+    tl.store(nodes.finished_programs + index, index * 0, mask=node)
+    tl.store(nodes.coins + index, tl.minimum(coin, BELOW_ONE), mask=node)
+    tl.store(nodes.stop, N - 1)  # the root, whose turn is last, is always accepted
     tl.debug_barrier()
-    if SAMPLED and RULE != CELLS:
-        enter(
-            tl.full([], 0, tl.int32), tl.full([], 1.0, tl.float32), parent_of, ids_now, state,
-            noise + b * N, turn + b * tree_b, stop + b, due + b * N, 0, N, RULE, NODES,
+    if SAMPLED and block.RULE != CELLS:
+        enter_node(
+            tl.full([], 0, tl.int32), tl.full([], 1.0, tl.float32), parent_of, token_of, nodes, tree.turn,
+            0, N, block,
         )  # fmt: skip
-        if RULE != COINS:
+        if block.RULE != COINS:
             tl.debug_barrier()
-            settle(
-                target + b * target_b, proposal + b * proposal_b, temperature + 2 * b, limits,
-                places + b * N * C, normaliser, parents + b * tree_b, rows + b * tree_b, turn + b * tree_b,
-                ids + b * N, state, noise + b * N, due + b * N, stop + b, b * N, parent_of, ids_now, target_n,
-                proposal_n, N, V, C, RULE, NODES, CHUNKS, CHUNK, AT_ONCE,
-            )  # fmt: skip
+            reject_child(b, logits, chunks, tree, nodes, parent_of, token_of, counts, block, AT_ONCE)

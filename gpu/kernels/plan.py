@@ -6,7 +6,7 @@ import triton
 import triton.language as tl
 
 from draftproof.gpu.kernels.cells import KINDS, kept, kind_of, quotient, rest
-from draftproof.gpu.kernels.nodes import FIELDS, PP, QQ, share
+from draftproof.gpu.kernels.nodes import PP, QQ, nodes_of, share, tree_of
 from draftproof.gpu.verify.priority import TINY as SMALLEST
 
 TINY = tl.constexpr(SMALLEST)
@@ -24,31 +24,39 @@ def ratio_of(part, whole):
     return tl.where(part < whole, part / tl.where(whole > 0, whole, 1.0), 1.0)
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "DEPTH"])
+@triton.jit(do_not_specialize=["DEPTH"])
 def plan(
     totals,  # [B, N, KINDS, 2 G] float64: as `cells.masses`, over all chunks
     edges,  # [2, KINDS] float64
-    state, ids, parents, levels, turn, noise,
     cuts,  # [B, N, KINDS, G] out, zeros
-    stop,  # [B] out: the turn of the stop
-    tree_b, N, DEPTH, LIFT: tl.constexpr, K: tl.constexpr, G: tl.constexpr, SIBLINGS: tl.constexpr,
-    NODES: tl.constexpr,
-):  # fmt: skip
+    tree,
+    levels,  # [1 or B, N]
+    nodes,  # out: the turn of the stop
+    N,
+    DEPTH,
+    LIFT: tl.constexpr,
+    K: tl.constexpr,
+    G: tl.constexpr,
+    sizes,  # NODES and SIBLINGS: the powers of 2 from N and from K on
+):
     """One program per request; every node is a lane. See `gpu.verify.priority.plan`.
 
     With LIFT level by level, from the root on; otherwise all nodes at once.
     """
+    NODES, SIBLINGS = sizes
     b = tl.program_id(0).to(tl.int64)
     v = tl.arange(0, NODES)
     node = v < N
     below = node & (v > 0)
-    parent = tl.load(parents + b * tree_b + v, mask=below, other=0).to(tl.int32)
-    level = tl.load(levels + b * tree_b + v, mask=node, other=-1).to(tl.int32)
-    turns = tl.load(turn + b * tree_b + v, mask=node, other=N).to(tl.int32)
-    drawn = below & (tl.load(ids + b * N + v, mask=below, other=-1) >= 0)
-    coin = tl.load(noise + b * N + v, mask=node, other=1.0)
-    p = tl.load(state + (b * FIELDS + PP) * N + v, mask=drawn, other=0.0)
-    q = tl.load(state + (b * FIELDS + QQ) * N + v, mask=drawn, other=1.0)
+    level = tl.load(levels + b * tree.stride + v, mask=node, other=-1).to(tl.int32)
+    tree = tree_of(tree, b)
+    nodes = nodes_of(nodes, b, N)
+    parent = tl.load(tree.parents + v, mask=below, other=0).to(tl.int32)
+    turns = tl.load(tree.turn + v, mask=node, other=N).to(tl.int32)
+    drawn = below & (tl.load(nodes.ids + v, mask=below, other=-1) >= 0)
+    coin = tl.load(nodes.coins + v, mask=node, other=1.0)
+    p = tl.load(nodes.numbers + PP * N + v, mask=drawn, other=0.0)
+    q = tl.load(nodes.numbers + QQ * N + v, mask=drawn, other=1.0)
     kind, ratio = kind_of(p, q), quotient(p, q).to(tl.float64)
     siblings = (parent[None, :] == parent[:, None]) & below[None, :] & below[:, None]
     older = siblings & (v[None, :] < v[:, None])
@@ -127,4 +135,4 @@ def plan(
             enters = taken & (v == i) & (parent == f)
             f = tl.where(tl.max(enters.to(tl.int32), axis=0) > 0, i, f)
         found = tl.max(tl.where(v == f, turns, 0), axis=0)
-    tl.store(stop + b, found)
+    tl.store(nodes.stop, found)

@@ -54,13 +54,20 @@ def _run(random: Random, weak: bool, races: set, fn: Callable, grid: Index, args
     operations = {name: getattr(memory, name) for name in ("load", "store", "atomic_rmw")}
     with patch.object(interpreter, "_interpreter", SimpleNamespace(**operations)):
         programs.run(partial(fn, **args))
-    pointers = {
-        name: each for name, each in args.items() if isinstance(each, tl.tensor) and each.dtype.is_ptr()
-    }
+    given = [pair for name, each in args.items() for pair in _parts(name, each)]
+    pointers = {name: each for name, each in given if isinstance(each, tl.tensor) and each.dtype.is_ptr()}
     starts = {int(each.handle.data[0]): name for name, each in pointers.items()}
     for address in memory.races:
         races.add((fn.__name__, starts[max(start for start in starts if start <= address)]))
     return (0,)
+
+
+def _parts(name: str, given: Any) -> list[tuple[str, Any]]:
+    """An argument, or the fields of one that is a tuple, with their names."""
+    if not isinstance(given, tuple | tl.tuple):
+        return [(name, given)]
+    fields = getattr(given, "_fields", None) or getattr(given.type, "fields", None) or ()
+    return [*zip(fields, given, strict=True)]
 
 
 class Programs:

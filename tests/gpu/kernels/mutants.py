@@ -14,11 +14,11 @@ from unittest.mock import patch
 
 from triton.runtime.interpreter import InterpretedFunction
 
-COUNT = 'tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel")'
+COUNT = 'tl.atomic_add(nodes.finished_programs + v, 1, sem="acq_rel")'
 LAST = f"if {COUNT} == tl.num_programs(1) - 1"
-LOWER = 'tl.atomic_min(stop, tl.load(turn + f).to(tl.int32), sem="relaxed")'
+LOWER = 'tl.atomic_min(nodes.stop, tl.load(turn + f).to(tl.int32), sem="relaxed")'
 LOOP = "        for chunk in range(start"
-ASKED = 'tl.atomic_min(stop + b, N, sem="relaxed")'
+ASKED = 'tl.atomic_min(nodes.stop, N, sem="relaxed")'
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ FLAWS = {
     "counted by a load and a store": Flaw(
         "sweep",
         {
-            f"        {LAST}": "        ticket = tl.load(arrived + b * N + v)\n"
-            "        tl.store(arrived + b * N + v, ticket + 1)\n"
+            f"        {LAST}": "        ticket = tl.load(nodes.finished_programs + v)\n"
+            "        tl.store(nodes.finished_programs + v, ticket + 1)\n"
             f"        {LAST.replace(COUNT, 'ticket')}"
         },
         "weak",
@@ -61,7 +61,7 @@ FLAWS = {
     "not acquired": Flaw("sweep", {COUNT: COUNT.replace("acq_rel", "release")}, "weak", ("races",)),
     "the last acceptance stops": Flaw(
         "nodes",
-        {LOWER: "tl.store(stop, tl.load(turn + f).to(tl.int32))"},
+        {LOWER: "tl.store(nodes.stop, tl.load(turn + f).to(tl.int32))"},
         "interleaved",
         ("weak", "races"),
         "chain",
@@ -72,7 +72,7 @@ FLAWS = {
     "due in a later round": Flaw(
         "sweep", {"+ v) == round": "+ v) >= round"}, "interleaved", ("weak", "races"), "siblings"
     ),
-    "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(stop + b)"}, "races"),
+    "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(nodes.stop)"}, "races"),
 }
 
 NAMES = ("cells", "draw", "drafting", "filtering", "launch", "nodes", "opening", "plan", "sweep", "walk")

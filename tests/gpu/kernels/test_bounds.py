@@ -58,8 +58,9 @@ class Spy:
     def __getitem__(self, grid):
         def run(*given, **options):
             named = dict(zip(self.kernel.arg_names, given, strict=False))
-            due, turn, stop = (named[key].cpu() for key in ("due", "turn", "stop"))
-            self.asked.append((due == named["round"]) & (turn < stop[:, None]))
+            nodes, turn = named["nodes"], named["tree"].turn.cpu()
+            pending = nodes.pending_round.cpu() == named["round"]
+            self.asked.append(pending & (turn < nodes.stop.cpu()[:, None]))
             self.kernel[grid](*given, **options)
 
         return run
@@ -90,7 +91,7 @@ def test_without_bounds_more_is_read_and_nothing_else_changes(device):
         pytest.skip("a compiled kernel keeps the functions that it was compiled with")
     case = draft(Tree.chain(4), 6, 2 * CHUNK, seed=22, spread=3.0)
     told, few = asked(case, "greedy-block")
-    with mock.patch.object(sys.modules["draftproof.gpu.kernels.opening"], "settle", return_value=None):
+    with mock.patch.object(sys.modules["draftproof.gpu.kernels.opening"], "reject_child", return_value=None):
         plain, many = asked(case, "greedy-block")
     assert torch.equal(told.node, plain.node)
     assert torch.equal(told.token, plain.token)

@@ -54,7 +54,7 @@ HANGING = {
 }
 """Drafts, by their seeds, whose decisions hang on sums."""
 SEEDS = some.integers(0, 10**6)
-BENIGN = {("sweep", "due")}
+BENIGN = {("sweep", "pending_round")}
 """A child is made due while its programs look: what they find is another round's number before and after."""
 
 

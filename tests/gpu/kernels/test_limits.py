@@ -108,21 +108,29 @@ def nine_of_many(tree, seed):
 
 
 WITHOUT = {
-    "sweep": ("scale_p, norm_p, V, limits, b * N + f)", "scale_p, norm_p, V)", "block"),
-    "draw": ("scale_p, norm_p, V, limits, line)", "scale_p, norm_p, V)", "token"),
+    "sweep": ("target_row(pair, x, V, logits.limits)", "target_row(pair, x, V, None)", "block"),
+    "draw": ("target_row(pair, x, V, limits)", "target_row(pair, x, V, None)", "token"),
     "opening": (
-        "limited(p_logit.to(tl.float32), at, limits, b * N + parent)",
+        "limited(p_logit.to(tl.float32), at, logits.limits, b * N + parent)",
         "p_logit.to(tl.float32)",
         "token",
     ),
-    "walk": ("scale, limits, b * N + f, sums", "scale, None, b * N + f, sums", "one-hot"),
+    "walk": ("scale, norm, V, logits.limits, b * N + f", "scale, norm, V, None, 0", "one-hot"),
     "cells": (
-        "scale_p, norm_p, V, limits, b * N + f)\n            q",
-        "scale_p, norm_p, V)\n            q",
+        "            p = target_row(pair, x, V, logits.limits)",
+        "            p = target_row(pair, x, V, None)",
         "lifted-priority",
     ),
-    "cells left": ("scale_p, norm_p, V, limits, line)", "scale_p, norm_p, V)", "priority"),
-    "nodes settle": ("limited(p_logit, x, limits, (first + f)[:, None, None])", "p_logit", "block"),
+    "cells left": (
+        "p, q = target_row(pair, x, V, limits)",
+        "p, q = target_row(pair, x, V, None)",
+        "priority",
+    ),
+    "nodes reject": (
+        "limited(p_logit, x, logits.limits, (b * N + f)[:, None, None])",
+        "p_logit",
+        "block",
+    ),
     "nodes ties": ("(logits == least) & (x > last)", "(logits < least)", "ties"),
     "nodes heat": ("tl.load(temperature + 1)", "tl.load(temperature)", "heat"),
 }
