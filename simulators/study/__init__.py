@@ -6,5 +6,5 @@
 * `plan` numbers the chunks and defines their common columns; each file in `metrics/` is one metric.
 * `runners` computes chunks in processes or on a cluster; `store` saves each as a Parquet file, and `results`
   reads them.
-* `report/` makes the page: `sections` of results, `explorer` of small instances.
+* `report/` makes the page: `sections` of the results, `page` the document.
 """

@@ -1,1 +1,1 @@
-"""One self-contained page of results, with an explorer of small instances."""
+"""One self-contained page of results."""

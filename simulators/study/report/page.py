@@ -1,7 +1,5 @@
 """The page: templates, scripts and data in one file that loads nothing from a network."""
 
-import base64
-import gzip
 import html
 import json
 import re
@@ -12,7 +10,7 @@ from typing import Any
 
 PARTS = files("draftproof.simulators.study.report") / "page"
 
-SCRIPTS = ("rational", "law", "html", "charts", "steps", "tree", "explorer", "sections", "main")
+SCRIPTS = ("html", "charts", "sections", "main")
 """The JavaScript modules, each after those that it imports."""
 
 SECTIONS = {
@@ -34,12 +32,6 @@ SECTIONS = {
     ),
     "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
     "audits": ("Audits", "Foreign functions, enumerated through their own random calls."),
-    "explorer": (
-        "Explorer",
-        "Small instances. Move a row's slider, choose a verifier and a draft, take a branch. "
-        "Every number is exact: the engine ran the verifier at each position of the sliders, and the page "
-        "adds what the engine recorded.",
-    ),
     "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
     "mutants": (
         "Mutants and controls",
@@ -49,16 +41,10 @@ SECTIONS = {
 """Section -> (title, introduction), in the page's order; a section without rows is left out."""
 
 
-def page(
-    title: str,
-    summary: str,
-    origin: Sequence[str],
-    data: Mapping[str, Any],
-    instances: Sequence[tuple[str, Mapping[str, Any]]],
-) -> str:
-    """The HTML document: `data` by section, `instances` as (title, the explorer's document)."""
-    shown = [key for key in SECTIONS if data.get(key) or (key == "explorer" and instances)]
-    data = {key: data[key] for key in shown if key in data}
+def page(title: str, summary: str, origin: Sequence[str], data: Mapping[str, Any]) -> str:
+    """The HTML document with `data`, which is by section."""
+    shown = [key for key in SECTIONS if data.get(key)]
+    data = {key: data[key] for key in shown}
     return Template(_read("page.html")).substitute(
         title=html.escape(title),
         summary=html.escape(summary),
@@ -67,7 +53,6 @@ def page(
         sections="\n".join(map(_section, shown)),
         origin="<br>".join(map(html.escape, origin)),
         data=_spelled(data).replace("<", "\\u003c"),
-        instances="\n".join(_packed(name, recorded) for name, recorded in instances),
         script=script(),
     )
 
@@ -83,14 +68,6 @@ def _section(key: str) -> str:
     return (
         f'<section id="{key}" aria-labelledby="{key}-title"><h2 id="{key}-title">{html.escape(title)}</h2>'
         f'<p>{html.escape(introduction)}</p><div class="body"></div></section>'
-    )
-
-
-def _packed(name: str, recorded: Mapping[str, Any]) -> str:
-    content = gzip.compress(_spelled(recorded).encode(), 9, mtime=0)
-    return (
-        f'<script type="text/plain" data-instance data-title="{html.escape(name)}">'
-        f"{base64.b64encode(content).decode()}</script>"
     )
 
 

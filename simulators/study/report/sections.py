@@ -8,10 +8,8 @@ from typing import Any
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.study.ensembles import described
 from draftproof.simulators.study.gap import REACHED
-from draftproof.simulators.study.report.explorer import explorable
 from draftproof.simulators.study.results import Results, Rows
 from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact
 
 BEST = """(
@@ -134,17 +132,6 @@ def wrong(results: Results) -> Rows:
         }
         for row in rows
     ]
-
-
-def worst_instances(results: Results, most: int) -> Iterator[tuple[str, Instance]]:
-    """(verifier, instance) of the largest gaps on different instances that the explorer can take."""
-    found: list[Instance] = []
-    for row in _furthest(results):
-        with suppress(BadInput):
-            instance = results.instance(row)
-            if len(found) < most and instance not in found and explorable(instance):
-                found.append(instance)
-                yield row["verifier"], instance
 
 
 def _furthest(results: Results) -> Rows:

@@ -13,17 +13,14 @@ from draftproof.simulators.instances.files import draft_of, spelled
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.laws import lanes
-from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.optimum import full_information, one_level, stateless
 from draftproof.simulators.laws.verdict import Wrong, judge
 from draftproof.simulators.laws.witness import rounded, shrink
 from draftproof.simulators.study.gap import expected, ratio
 from draftproof.simulators.study.metrics.gap import chain_optimum, in_lanes
 from draftproof.simulators.study.plan import encoded
-from draftproof.simulators.study.report.explorer import positions
 from draftproof.simulators.study.report.page import script
 from draftproof.simulators.study.report.sections import drafted
-from draftproof.simulators.study.report.walk import Stop, walk
 from draftproof.simulators.study.worst import missing
 from draftproof.simulators.support.anytime import detectable
 from draftproof.simulators.support.make import weighted
@@ -41,11 +38,6 @@ def test_rows_are_made_of_weights():
     assert grids.rows(2, 2) == ((0, 2), (1, 1), (2, 0))
     assert randoms.rounded(np.array([[0.5], [0.25], [0.25]]), 3).tolist() == [[1], [1], [1]]
     assert rounded((exact("2/7"), exact("5/7")), 3) == (THIRD, 2 * THIRD)
-
-
-def test_a_slider_keeps_the_proportions_of_the_other_tokens():
-    row = tuple(map(exact, ("1/4", "1/4", "1/2")))
-    assert positions(row, 3) == [(0, THIRD, 2 * THIRD), row, (fmpq(1, 2), fmpq(1, 6), THIRD), (1, 0, 0)]
 
 
 def test_expected_tokens_on_the_toy():
@@ -77,15 +69,6 @@ def test_what_is_printed():
     assert drafted('{"kind": "paths", "count": 2, "depth": 3}') == "paths, 2 of depth 3"
     assert "import " not in script()
     assert "export " not in script()
-
-
-def test_a_walk_has_branches_and_variables():
-    toy = scenario("toy", Chain(1))
-    _, draft = next(outcomes(lambda oracle: toy.draft.draw(oracle, toy.proposal)))
-    step = walk(named("token"), draft, toy.target)
-    assert step.branches == (fmpq(1, 2), fmpq(1, 2))
-    assert dict(step.locals)["q"] == (2 * THIRD, THIRD)
-    assert step.after[1] == Stop((), (0, 1))
 
 
 def test_a_counterexample_shrinks():

@@ -1,4 +1,4 @@
-"""A small sweep, two recorded instances, their page, and a browser where there is one."""
+"""A small sweep, and a browser where there is one."""
 
 import os
 import shutil
@@ -8,9 +8,6 @@ import pytest
 
 from draftproof import commands
 from draftproof.simulators.commands.entry import enter
-from draftproof.simulators.instances.scenarios import scenario
-from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.tree import Tree
 
 FAMILY = """
 vocabularies = [2]
@@ -34,11 +31,6 @@ targets = ["tests.simulators.audit.foreign:good"]
 rows = { kind = "random", count = 3 }
 """
 
-INSTANCES = {
-    "chain": scenario("toy", Chain(2), 2),
-    "siblings": scenario("toy", Tree(((), ())), 3),
-}
-
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory) -> Path:
@@ -50,14 +42,6 @@ def results(tmp_path_factory) -> Path:
     arguments = [str(folder / "family.toml"), "--results", str(folder / "family"), "--workers", "1"]
     assert enter(commands(), ["sweep", *arguments]) == 0
     return folder / "family"
-
-
-@pytest.fixture(scope="session")
-def recorded_instances() -> dict:
-    """The explorer's documents; few walks, so that sliders have few positions."""
-    from draftproof.simulators.study.report.explorer import recorded
-
-    return {name: recorded(instance, 1_100) for name, instance in INSTANCES.items()}
 
 
 @pytest.fixture(scope="session")

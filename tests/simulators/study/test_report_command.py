@@ -10,9 +10,6 @@ import pytest
 
 from draftproof.simulators.commands import report as report_command
 from draftproof.simulators.commands.entry import enter
-from draftproof.simulators.instances.files import document
-from draftproof.simulators.instances.scenarios import scenario
-from draftproof.theory.drafts.chain import Chain
 
 CLAIM = {"statement": "s", "source": "t", "scope": "all", "verdict": "refuted", "command": "c"}
 
@@ -24,8 +21,6 @@ def claims():
 @pytest.fixture
 def report(capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(report_command, "STANDARD", report_command.STANDARD[-1:])
-    monkeypatch.setattr(report_command, "WORST", 0)
 
     def run(*arguments):
         group = click.Group(
@@ -63,16 +58,7 @@ def test_a_full_disk_leaves_the_page_of_before(report, results, tmp_path, monkey
     assert {each: each.read_bytes() for each in page.parent.iterdir()} == {page: b"before"}
 
 
-def test_an_instance_of_one_s_own_is_put_first(report, results, tmp_path):
-    mine, page = tmp_path / "mine.json", tmp_path / "page.html"
-    mine.write_text(json.dumps(document(scenario("toy", Chain(1), 2))), encoding="utf-8")
-    assert report(results, "--output", page, "--explore", mine)[0] == 0
-    assert page.read_text(encoding="utf-8").split("data-title=")[1].startswith(f'"{mine}"')
-
-
 def test_faults_are_one_line(report, results, tmp_path):
-    large = tmp_path / "large.json"
-    large.write_text(json.dumps(document(scenario("toy", Chain(4), 3))), encoding="utf-8")
     other = tmp_path / "other"
     shutil.copytree(results, other)
     manifest = json.loads((other / "manifest.json").read_text(encoding="utf-8"))
@@ -87,7 +73,6 @@ def test_faults_are_one_line(report, results, tmp_path):
         ([other], "other"),
         ([torn], "torn"),
         ([empty], "no finished shard"),
-        ([results, "--explore", large], "too large to explore"),
         ([results, "--output", tmp_path / "no" / "folder.html"], "no such file or directory"),
         ([], "Missing argument"),
     ]:

@@ -16,16 +16,6 @@ export const decimal = (number, digits = 4) =>
 
 export const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(2)} %`);
 
-// A rational, with its decimal where the fraction is long or asked for.
-export function spelled(rational) {
-  const text = rational.toString();
-  return text.length <= 12 ? text : `≈ ${rational.number.toPrecision(6)}`;
-}
-
-export const row = (numbers) => `(${numbers.map(spelled).join(", ")})`;
-
-export const prefixed = (prefix) => (prefix === "" ? "the start" : prefix);
-
 // A table; columns are {title, cell(row), key(row)?, number?}. Those with a key sort by a button in the heading.
 export function table(caption, columns, rows, { sorted, descending } = {}) {
   const body = element("tbody");

@@ -1,5 +1,4 @@
-// Fills the page from the data it carries. The explorer's numbers are unpacked when it is first reached.
-import { Explorer } from "./explorer.js";
+// Fills the page from the data it carries.
 import { decimal } from "./html.js";
 import { code, curves, filtered, gaps, verdict, verdicts, worst, wrong } from "./sections.js";
 
@@ -17,23 +16,3 @@ const tables = {
   mutants: (rows) => filtered("Mutants and controls", [["mutant", "name", code], ["flaw", "flaw"], ["found", "verdict"], ["evidence", "evidence"], ["on", "instance"]], rows, "filter-mutants"),
 };
 for (const [id, made] of Object.entries(tables)) if (data[id]) fill(id, made(data[id]));
-
-const section = document.getElementById("explorer");
-if (section) {
-  const packed = [...document.querySelectorAll("script[data-instance]")].map((script) => ({ title: script.dataset.title, data: script.textContent }));
-  const explorer = new Explorer(section.querySelector(".body"), packed);
-  const linked = () => {
-    const [name, state] = location.hash.split("?");
-    if (name !== "#explorer" || state === undefined) return false;
-    explorer.open(new URLSearchParams(state)).then(() => section.scrollIntoView());
-    return true;
-  };
-  const seen = new IntersectionObserver((entries) => {
-    if (entries.some((entry) => entry.isIntersecting)) {
-      seen.disconnect();
-      explorer.open();
-    }
-  }, { rootMargin: "400px" });
-  if (!linked()) seen.observe(section);
-  addEventListener("hashchange", () => linked() && seen.disconnect());
-}
