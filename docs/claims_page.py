@@ -4,56 +4,47 @@ python docs/claims_page.py > docs/claims.md
 """
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from draftproof.proofs_check.claims import CLAIMS, Claim
-from draftproof.proofs_check.induction import THEOREMS
+from draftproof.proofs_check.claims.claim import EVERY, REACHED, REFUTED, SIZES, STATED
 
 HEAD = """# Claims
 
-Every theorem in the registry `proofs_check/claims/`, with its verdict. This page is generated from the
-registry (`python docs/claims_page.py > docs/claims.md`); a test fails when it is stale.
-
-| verdict | means |
-| --- | --- |
-| proved for every vocabulary and depth | the verifier's own code was run ([proofs](proofs.md)) |
-| argument checked, not tied to the code | every size, typed by hand: a broken verifier changes nothing |
-| argument only | the same, without a step that the program could check |
-| argument checked, verifiers run at every size | what it says of verifiers is proved from their code |
-| proved for the sizes listed | for all real p and q of those sizes, zeros included, by cells of signs |
-| no counterexample in N exact instances | searched only, in exact rationals; nothing is proved |
-| refuted | there are rational p and q on which exact enumeration shows otherwise |
-
-| behind the verdict | means |
-| --- | --- |
-| code run | the verifier's own code, at every size |
-| sign cells | the code that the claim is about was run on symbols |
-| exact instances | that code was run on rational instances |
-| Rocq | Coq checked a proof of a program that is compared with the code ([proofs](proofs.md)) |
-| argument | nothing was run |
-
-Seconds are CPU seconds on a 2-core x86-64 virtual machine, rounded up.
+The theorems in the registry `proofs_check/claims/`, by verdict. `draftproof claims KEY` decides one again, in
+about as many CPU seconds as the last column says; `draftproof claims --paper 2403.10444` decides a paper's.
+The page is generated (`python docs/claims_page.py > docs/claims.md`); a test fails when it is stale.
 """
+MEANS = {
+    EVERY: "The verifier's own code was run on rows of any vocabulary, by induction ([proofs](proofs.md)).",
+    SIZES: "For all real p and q of the sizes listed, zeros included, by cells of signs.",
+    REFUTED: "There are rational p and q on which exact enumeration shows otherwise.",
+    "searched": "No counterexample in so many exact instances; nothing is proved.",
+    REACHED: "What verifiers keep of a drafted token is proved from their code; the rest is the paper's proof.",
+    STATED: "Stated with its source; nothing was run.",
+}
+"""Verdict -> what it means, in the page's order."""
+
+
+def kind(claim: Claim) -> str:
+    """The verdict of a claim, without the number of instances of a search."""
+    return claim.verdict if claim.verdict in MEANS else "searched"
 
 
 def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
     """The whole page."""
-    lines = [
-        HEAD,
-        "| claim | source | scope | verdict | behind it | reproduce | s |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for claim in claims:
-        text = claim.statement + (f" *{claim.note}*" if claim.note else "")
-        decided = claim.scope, claim.verdict, ", ".join(claim.behind)
-        cells = (text, claim.source, *decided, f"`{claim.command}`", f"{claim.seconds:g}")
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    lines += ["", "## What the induction proofs assume and check"]
-    for theorem in THEOREMS.values():
-        lines += ["", f"### {theorem.key}", "", theorem.statement, ""]
-        lines += [f"* assumed: {line}" for line in theorem.assumed]
-        lines += [f"* checked: {step.statement}" for step in theorem.steps]
-        lines += [] if theorem.steps else ["* no step that the program could check"]
-    return "\n".join(lines) + "\n"
+    lines = [HEAD]
+    for verdict, chosen in groupby(sorted(claims, key=lambda each: [*MEANS].index(kind(each))), key=kind):
+        lines += [f"## {verdict[0].upper()}{verdict[1:]}", "", MEANS[verdict], ""]
+        lines += ["| claim | source | scope | key | s |", "| --- | --- | --- | --- | --- |"]
+        for claim in chosen:
+            text = claim.statement + (f" *{claim.note}*" if claim.note else "")
+            text += f" *{claim.verdict}*" if verdict == "searched" else ""
+            rocq = ", Rocq" if "Rocq" in claim.behind else ""
+            cells = (text, claim.source, claim.scope + rocq, f"`{claim.key}`", f"{claim.seconds:g}")
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

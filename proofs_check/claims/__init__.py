@@ -10,6 +10,7 @@ from draftproof.proofs_check.claims import (
     priority,
     selection,
     single_step,
+    stated,
     systems,
     targets,
     trees,
@@ -18,7 +19,7 @@ from draftproof.proofs_check.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim", "registry"]
 
-MODULES = every_size, chains, calls, trees, single_step, priority, cells, selection, systems, targets
+MODULES = every_size, stated, chains, calls, trees, single_step, priority, cells, selection, systems, targets
 CLAIMS: dict[str, Claim] = {claim.key: claim for module in MODULES for claim in module.CLAIMS}
 """Key -> claim."""
 

@@ -7,11 +7,13 @@ EVERY = "proved for every vocabulary and depth"
 SIZES = "proved for the sizes listed"
 REFUTED = "refuted"
 UNDECIDED = "undecided"
+STATED = "the paper's proof, not checked here"
+REACHED = "the paper's proof, from what the code was proved to keep"
 
 
-CODE, CELLS, ROCQ, EXACT, WRITTEN = "code run", "sign cells", "Rocq", "exact instances", "argument"
+CODE, CELLS, ROCQ, EXACT, WRITTEN = "code run", "sign cells", "Rocq", "exact instances", "written proof"
 """What may stand behind a verdict: a run of the code that it is about, at every size, on symbols of some
-sizes or on rational instances; a machine proof; an argument that was written by hand."""
+sizes or on rational instances; a machine proof; a written proof, which nothing here checks."""
 
 MACHINE_PROOFS = {
     "token-lossless": "token_lossless",

@@ -1,12 +1,11 @@
-"""Claims for every vocabulary and depth: proved by a run of the verifiers' own code, or argued by hand."""
+"""Claims for every vocabulary and depth: proved by a run of the verifiers' own code."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from draftproof.proofs_check.claims.claim import CODE, EVERY, UNDECIDED, WRITTEN, Claim
+from draftproof.proofs_check.claims.claim import CODE, EVERY, REACHED, STATED, UNDECIDED, WRITTEN, Claim
 from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size, prove_predictable
-from draftproof.proofs_check.induction import THEOREMS
 from draftproof.theory.selection import named as selection
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
@@ -66,19 +65,19 @@ KEEPS = {"token": PRODUCT, "block": PREFIX, "hsd": PREFIX, "greedy-block": JOINT
 
 
 @dataclass(frozen=True)
-class Induction:
-    """Checks every step of a theorem, and what it says of verifiers by a run of their code."""
+class Stated:
+    """A statement whose proof is in its source: only what it says of the verifiers of `keeps` is proved."""
 
-    theorem: str
+    keeps: tuple[str, ...] = ()
 
     @property
     def behind(self) -> tuple[str, ...]:
-        return (CODE, WRITTEN) if THEOREMS[self.theorem].keeps else (WRITTEN,)
+        return (CODE, WRITTEN) if self.keeps else (WRITTEN,)
 
     def __call__(self) -> str:
-        theorem = THEOREMS[self.theorem]
-        reached = all(Kept((name,), KEEPS[name])() == EVERY for name in theorem.keeps)
-        return theorem.verdict if reached and theorem.check().holds else UNDECIDED
+        if not self.keeps:
+            return STATED
+        return REACHED if all(Kept((name,), KEEPS[name])() == EVERY for name in self.keeps) else UNDECIDED
 
 
 def proved(
@@ -93,15 +92,6 @@ def kept(
 ) -> Claim:
     """A claim about what verifiers keep of a drafted token, proved by a run of their code."""
     return Claim(key, statement, source, scope, Kept(verifiers, law), EVERY, 2 + 2 * len(verifiers))
-
-
-def argued() -> Iterator[Claim]:
-    """A claim for every theorem and corollary of `induction`."""
-    for theorem in THEOREMS.values():
-        for each in (theorem, *theorem.corollaries):
-            scope = each.scope or theorem.scope
-            check, seconds = Induction(theorem.key), 1 + 4 * len(theorem.keeps)
-            yield Claim(each.key, each.statement, each.source, scope, check, theorem.verdict, seconds)
 
 
 INDEPENDENT = "every chain, every tree with replacement or with stratified siblings"
@@ -288,5 +278,4 @@ CLAIMS = (
         "A call of shaped block verification keeps what block verification does.",
         "draftproof, docs/findings.md",
     ),
-    *argued(),
 )

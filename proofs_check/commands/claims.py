@@ -5,6 +5,7 @@ import json
 import click
 
 from draftproof.proofs_check.claims import CLAIMS
+from draftproof.proofs_check.claims.claim import STATED
 from draftproof.proofs_check.claims.papers import in_source
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import json_option
@@ -75,5 +76,7 @@ def claims(keys: tuple[str, ...], paper: str | None, listed: bool, everything: b
         click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")
     checked = sum(now is not None for now in found.values())
     verdict = "every verdict checked is as recorded" if ok else "NOT every verdict is as recorded"
+    unchecked = sum(claim.verdict == STATED for claim in chosen)
     click.echo(f"{len(chosen)} claims, {checked} checked now: {verdict}")
+    click.echo(f"{unchecked} of them rest on the paper's proof, not checked here")
     return int(not ok)

@@ -9,8 +9,6 @@ from typing import Any
 import click
 
 from draftproof.proofs_check.every_size import Result, prove_batch, prove_every_size
-from draftproof.proofs_check.induction import THEOREMS, Theorem
-from draftproof.proofs_check.induction.steps import Checked
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
 from draftproof.simulators.commands.options import json_option
@@ -85,9 +83,8 @@ def prove(
     At one size by cells of signs, which run the verifier's code, on a tree of two children at every node
     if it is made for trees; with --against for a declared law in
     place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
-    rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand
-    is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
-    0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
+    rows of any vocabulary, by induction. Seconds are CPU seconds. Exit status 0 proved, 1 refuted (with p
+    and q), 3 undecided, 2 bad input.
     """
     rule = named(verifier)
     law = ITSELF if against is None else declared(against)
@@ -194,18 +191,11 @@ def _every_size(rule: Verifier, seconds: float, as_json: bool, selection: str | 
     selects = None if selection is None else selected(selection)
     if selects is not None:
         must_verify(rule)
-    theorem = next((each for each in THEOREMS.values() if rule.name in each.verifiers), None)
-    argued = None
     try:
         found = prove_batch(rule, selects, seconds) if selects else prove_every_size(rule, seconds)
-        if found.verdict != "proved" and theorem is not None and selects is None:
-            argued = theorem.check()
     except Exception as error:
         found = Result(rule.name, why=_failure(error))
-    if theorem is not None and argued is not None:
-        answer, lines = _of_argument(found, theorem, argued)
-    else:
-        answer, lines = _of_run(found, selects and selects.name)
+    answer, lines = _of_run(found, selects and selects.name)
     answer = {"verifier": found.verifier, "scope": EVERY_SIZE, "counterexample": None, **answer}
     click.echo(json.dumps(answer) if as_json else "\n".join(lines))
     return STATUS[found.verdict]
@@ -235,21 +225,3 @@ def _of_run(found: Result, selection: str | None) -> tuple[dict[str, Any], list[
 
 def _proved(claim: str, selection: str | None) -> str:
     return "proved" if selection and claim.startswith(f"{selection}: ") else "proved by induction"
-
-
-def _of_argument(found: Result, theorem: Theorem, checked: Checked) -> tuple[dict[str, Any], list[str]]:
-    # The argument that was written for the verifier. It never looks at the code, so it proves nothing of it.
-    verdict = theorem.verdict if checked.holds else "undecided"
-    answer = {
-        "verdict": "argument only" if checked.holds else "undecided",
-        "cells": len(checked.steps),
-        "seconds": checked.seconds,
-        "why": f"{verdict}; running the code: {found.why}",
-    }
-    return answer, [
-        f"{theorem.statement}\n",
-        *(f"  assumed: {line}" for line in theorem.assumed),
-        *(f"  {'checked' if holds else 'NOT PROVED'}: {step}" for step, holds in checked.steps),
-        f"\n{found.verifier}, {EVERY_SIZE}: {verdict} ({checked.seconds:.1f} s)",
-        f"running the code proved nothing: {found.why}",
-    ]

@@ -11,7 +11,6 @@ import pytest
 import draftproof as dp
 from draftproof.simulators.instances.files import document, draft_of, read
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.study.report.explorer import recorded
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -192,13 +191,6 @@ def test_an_own_draft_is_an_instance_s_draft(own, command):
     status, _, err = command("law", own(draft_of("rules.py:Second")), "--verifier", "token", "--force")
     assert status == 2
     assert "rules.py:Second: draw raises AttributeError" in err
-
-
-def test_the_explorer_walks_it(own):
-    found = recorded(scenario("toy", Chain(1), 2), 60, [named("form.py:mine")])
-    walks = {each["name"]: each["walks"] for each in found["verifiers"]}
-    assert walks["form.py:mine"]
-    assert any("oracle.accept" in each["source"] for each in found["pool"]["functions"])
 
 
 SWEPT = """
