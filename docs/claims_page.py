@@ -20,7 +20,7 @@ MEANS = {
     SIZES: "For all real p and q of the sizes listed, zeros included, by cells of signs.",
     REFUTED: "There are rational p and q on which exact enumeration shows otherwise.",
     "searched": "No counterexample in so many exact instances; nothing is proved.",
-    REACHED: "What verifiers keep of a drafted token is proved from their code; the rest is the paper's proof.",
+    REACHED: "What verifiers keep of a drafted token is proved from code; the rest is the paper's proof.",
     STATED: "Stated with its source; nothing was run.",
 }
 """Verdict -> what it means, in the page's order."""
