@@ -4,7 +4,6 @@ from flint import fmpq
 
 from draftproof.proofs_check.claims.checks import refuted_on
 from draftproof.proofs_check.claims.claim import REFUTED, Claim
-from draftproof.simulators.laws.calls import Calls
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.optimum import full_information
 from draftproof.simulators.laws.verdict import judge
@@ -63,17 +62,6 @@ def _decodes_most(instance: Instance) -> bool:
     return emitted(instance, named("block"), 2) >= emitted(instance, SHORTER, 2)
 
 
-BEHIND = Instance(
-    Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"], (1,): [1, 0]}), Chain(2)
-)
-"""Shaped block verification is behind here in the long run: the smallest such instance found."""
-
-
-def _never_behind(instance: Instance) -> bool:
-    block_, shaped = (Calls(instance, named(name)).long_run().bounds for name in ("block", "shaped-block"))
-    return block_ is None or shaped is None or shaped.upper >= block_.lower
-
-
 CLAIMS = (
     Claim(
         "full-information-over-calls",
@@ -97,15 +85,5 @@ CLAIMS = (
         "cost more than a token later (ahead_is_worse in proofs_check/claims/calls.py). Over three and four "
         "calls block verification is ahead there, 61/4 : 15 and 79/4 : 19. In one call the statement holds "
         "(block-optimal)",
-    ),
-    Claim(
-        "shaped-block-never-behind",
-        "In the long run shaped block verification emits no fewer tokens a call than block verification.",
-        "open; docs/findings.md",
-        "a chain of 2, V = 2",
-        refuted_on(BEHIND, _never_behind),
-        REFUTED,
-        note="p = (1/3, 2/3), q = (2/3, 1/3) after token 0 and (1, 0) after 1: 139/81 tokens a call, where "
-        "block verification has 67/39. None was found with rows that are the same everywhere",
     ),
 )

@@ -12,13 +12,11 @@ from rich.table import Table
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.gap_calls import print_calls
 from draftproof.simulators.commands.gap_rows import rows
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.batches import BatchGap, measure_batch
-from draftproof.simulators.laws.calls import measure_calls
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import ensembles, worst
@@ -42,7 +40,7 @@ from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 
-COUNT, SECONDS, VOCAB, TOKENS = 40, 20.0, 3, 6
+COUNT, SECONDS, VOCAB = 40, 20.0, 3
 MANY_DRAFTS = 500  # whose optima take long
 
 BELONGS = {
@@ -54,8 +52,6 @@ BELONGS = {
     "seed": ("worst",),
     "verifier": ("vary", "instance", ""),
     "force": ("instance",),
-    "calls": ("instance",),
-    "tokens": ("instance",),
 }
 """Option -> the modes that it belongs to; "" is the mode without --vary, --worst and an instance."""
 
@@ -84,10 +80,6 @@ STATEFUL = (
 )
 @click.option("--seconds", type=click.FloatRange(0.1), help=f"Duration of --worst [default: {SECONDS:g}].")
 @click.option("--seed", type=int, help="Random seed of --worst [default: 0].")
-@click.option("--calls", is_flag=True, help="Count calls of the target over many iterations.")
-@click.option(
-    "--tokens", type=click.IntRange(1), metavar="N", help=f"With --calls: for N tokens [default: {TOKENS}]."
-)
 @force_option
 @format_option
 @json_option
@@ -97,9 +89,7 @@ def gap(as_json: bool, **options: Any) -> int:
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that
     lossless verifiers without state can do (stateless) and of the best that any coupling of draft
     and target blocks can do (full information). Verifiers are run where that takes a moment; the value of
-    any other is a closed form, which the table says beside it. With --calls: the expected calls of the target
-    for N tokens, and tokens a call in the long run, also with the state that a verifier keeps, beside what
-    any lossless rule with memory can do. With a batch of requests: the tokens
+    any other is a closed form, which the table says beside it. With a batch of requests: the tokens
     emitted under every selection rule, and the most under a predictable one. Without an instance: means
     over random instances on three standard drafts, or on one --draft. With --vary: a figure and its
     numbers. With --worst: the instance of small rationals on which a verifier was found furthest below
@@ -125,8 +115,7 @@ def gap(as_json: bool, **options: Any) -> int:
     if mode == "vary":
         return _varied(given, draft, count, verifiers, as_json)
     if mode == "instance":
-        tokens = given.get("tokens", TOKENS) if "calls" in given or "tokens" in given else None
-        return _instance(given["instance"], verifiers, options["force"], tokens, as_json)
+        return _instance(given["instance"], verifiers, options["force"], as_json)
     return _ensembles([draft] if draft else STANDARD, vocab, verifiers, count, as_json)
 
 
@@ -134,13 +123,9 @@ def _spelled(mode: str) -> str:
     return "an instance" if mode == "instance" else f"--{mode}"
 
 
-def _instance(
-    path: Path, verifiers: Sequence[Verifier], force: bool, tokens: int | None, as_json: bool
-) -> int:
+def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
     given = read_any(path)
     if isinstance(given, Batch):
-        if tokens is not None:
-            raise BadInput(f"{path}: --calls is for one request, not for a batch")
         return _batch(given, verifiers or [named("token")], as_json)
     if not force:
         for verifier in verifiers:
@@ -153,10 +138,6 @@ def _instance(
         def progress(name: str) -> None:
             status.update(f"{name} on {path}")
 
-        if tokens is not None:
-            return print_calls(
-                measure_calls(given, verifiers or applicable(given), tokens, progress), as_json
-            )
         found = measure(given, verifiers or None, progress)
     if as_json:
         click.echo(json.dumps(_document(found)))

@@ -6,6 +6,6 @@
 * `linear`: sparse linear programs, solved in floats;
 * `bounds`: the program of one valid iteration, and a certified interval for its value;
 * `stateless`: that program for a rule that knows every row;
-* `horizon`: the fewest calls for N tokens of a rule with memory; `long_run`: its most tokens a call;
+* `horizon`: the fewest calls for N tokens of a rule with memory;
 * `level`: plans for a whole level of a drafted tree.
 """

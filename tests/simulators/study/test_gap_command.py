@@ -9,7 +9,6 @@ from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.study.gap import measure
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.numbers import exact
-from draftproof.theory.transport import long_run
 from draftproof.theory.verifiers import VERIFIERS, block
 from tests.mutants.edits import edited
 from tests.mutants.rules import BEYOND
@@ -36,23 +35,6 @@ def test_the_answer_is_as_promised(command, toy):
     assert exact(bounds["lower"]) <= exact("11/9") <= exact(bounds["upper"])
     assert "hsd-released" in certificates["above_stateless"]
     assert "greedy-block" not in certificates["above_stateless"]
-
-
-def test_calls_beside_the_horizon_optimum(command, toy, monkeypatch):
-    monkeypatch.setattr(long_run, "SIZE", 500)
-    chosen = "--verifier", "block", "--verifier", "greedy-block"
-    status, out, err = command("gap", toy, "--tokens", "3", *chosen, "--json")
-    answer = json.loads(out)
-    assert (status, err) == (0, "")
-    assert answer["expected_calls"] == {"block": "14/9", "greedy-block": "14/9"}
-    assert answer["long_run"]["block"].keys() == {"lower", "upper"}
-    assert answer["long_run"]["greedy-block"].keys() == {"estimate"}
-    for bounds in answer["optimum"].values():
-        assert exact(bounds["lower"]) <= exact(bounds["upper"])
-    assert exact(answer["optimum"]["expected_calls"]["lower"]) <= exact("14/9")
-    assert "estimated" in command("gap", toy, "--calls", *chosen)[1]
-    for wrong in (["gap", "--calls"], ["gap", toy, "--tokens", "99"], ["gap", toy, "--tokens", "0"]):
-        assert command(*wrong)[0] == 2
 
 
 def test_a_broken_verifier_is_run(command, toy, monkeypatch):

@@ -7,16 +7,14 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.instances.randoms import Logits, Randoms
-from draftproof.simulators.laws.calls import Calls, drafts, measure_calls, merged_tokens, order
+from draftproof.simulators.laws.horizon import Calls, drafts, fewest, merged_tokens
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.transport import long_run
 from draftproof.theory.transport.horizon import Bounds, Call, Program, fewest_calls, rounded
-from draftproof.theory.transport.long_run import at_least, at_most
 from draftproof.theory.verifiers import named
 from tests.problems import TOY
 
@@ -27,48 +25,25 @@ def toy(depth):
     return Instance(TOY.target, TOY.proposal, Chain(depth))
 
 
-def test_nine_tokens_on_the_toy(monkeypatch):
-    monkeypatch.setattr(long_run, "SIZE", 2_000)
-    found = measure_calls(toy(2), [named(name) for name in ("token", "block", "greedy-block")], 9)
-    assert found.fewest.lower <= found.fewest.upper
-    assert found.fewest.error < 1e-8
-    assert round(float(found.fewest.lower), 4) == 4.2088
-    shown = {name: round(float(calls), 3) for name, calls in found.calls.items()}
-    assert shown == {"token": 4.603, "block": 4.384, "greedy-block": 4.525}
-    # The best rule with memory is ahead of the best without in the long run as well.
-    lower, upper = float(found.most.lower), float(found.most.upper)
-    assert found.long_run["block"].value < 2.23 < 2.3 < lower < upper < 2.45
-
-
-def test_the_long_run_on_the_toy_with_one_drafted_token(monkeypatch):
-    monkeypatch.setattr(long_run, "SIZE", 2_000)
-    found = measure_calls(toy(1), [BLOCK, SHAPED], 4)
-    assert found.long_run["block"].bounds.error < 1e-9
-    assert abs(found.long_run["shaped-block"].value - 7 / 4) < 1e-9
-    assert 1.77 < float(found.most.lower) < float(found.most.upper) < 1.79
-
-
-CHAINS = [pytest.param(2, id="few"), pytest.param(100, id="200 chains", marks=pytest.mark.slow)]
-
-
-@pytest.mark.parametrize("count", CHAINS)
-def test_without_memory_it_is_block_verification(count):
-    for depth in (1, 2):
-        for instance in Randoms(Chain(depth), 2, count, law=Logits()):
-            best = at_least(instance.target, drafts(instance), order(instance), depth + 1, once=True)
-            assert abs(float(best) - Calls(instance, BLOCK).long_run().value) < 1e-9
+def test_nine_tokens_on_the_toy():
+    best = fewest(toy(2), 9)
+    assert best.error < 1e-8
+    assert round(float(best.lower), 4) == 4.2088
+    needed = {name: Calls(toy(2), named(name)).expected(9) for name in ("token", "block", "greedy-block")}
+    assert {name: round(float(calls), 3) for name, calls in needed.items()} == {
+        "token": 4.603,
+        "block": 4.384,
+        "greedy-block": 4.525,
+    }
 
 
 def test_it_bounds_verifiers_with_state_too():
     for depth in (1, 2):
         for instance in Randoms(Chain(depth), 2, 2, law=Logits()):
-            rows = instance.target, drafts(instance)
-            most, fewest = at_most(*rows, depth, max(order(instance), 1), 2), fewest_calls(*rows, 4)
-            assert fewest.error < 1e-6
+            best = fewest_calls(instance.target, drafts(instance), 4)
+            assert best.error < 1e-6
             for verifier in (BLOCK, SHAPED):
-                chain = Calls(instance, verifier)
-                assert chain.expected(4) >= fewest.lower
-                assert chain.long_run(100).value < float(most) + 1e-9
+                assert Calls(instance, verifier).expected(4) >= best.lower
 
 
 def test_any_prices_bound_the_calls_from_below():
@@ -86,11 +61,11 @@ def test_any_prices_bound_the_calls_from_below():
 def test_the_rule_is_exactly_lossless_and_stays_so_where_the_solution_is_wrong():
     instance = Randoms(Chain(2), 2, 1, law=Logits())[0]
     program = Program(instance.target, drafts(instance), 4, ((),), forget=False)
-    fewest = program.rule(())[0]
+    best = program.rule(())[0]
     program.x = program.x * 0.9  # no longer a solution
     calls, exits = program.rule(())
     assert exits == dict(law_of(instance.target, 4))
-    assert calls > fewest > program.lower() - fmpq(1, 10**9)
+    assert calls > best > program.lower() - fmpq(1, 10**9)
 
 
 def cheapest(self, price):
@@ -117,13 +92,6 @@ def test_broken_certificates_are_refused(fault, monkeypatch):
         fewest_calls(TOY.target, drafts(toy(2)), 5)
 
 
-def test_a_broken_certificate_of_the_long_run_is_refused(monkeypatch):
-    monkeypatch.setattr(long_run, "SIZE", 200)
-    monkeypatch.setattr(Call, "collected", cheapest)
-    with pytest.raises(AssertionError, match="contradict"):
-        long_run.tokens_a_call(TOY.target, drafts(toy(1)), 0, 1)
-
-
 def test_a_wrong_dual_certifies_less_and_no_value_beyond_the_bounds_is_certified():
     found = fewest_calls(TOY.target, drafts(toy(2)), 5)
     program = Program(TOY.target, drafts(toy(2)), 5, ((),), forget=False)
@@ -135,8 +103,8 @@ def test_a_wrong_dual_certifies_less_and_no_value_beyond_the_bounds_is_certified
 
 
 def test_a_lossy_rule_needs_fewer_calls_than_the_optimum():
-    fewest = fewest_calls(TOY.target, drafts(toy(2)), 6)
-    assert Calls(toy(2), named("hsd-released")).expected(6) < fewest.lower
+    best = fewest_calls(TOY.target, drafts(toy(2)), 6)
+    assert Calls(toy(2), named("hsd-released")).expected(6) < best.lower
 
 
 @pytest.mark.parametrize("draft", [Chain(2), Paths(2, 1), Tree((((),), ()), replacement=True)])

@@ -1,38 +1,27 @@
-"""Calls of the target over many iterations: what a verifier needs, with its state, and the horizon optimum.
+"""Calls of the target for a number of tokens: what a verifier needs, with its state, and the horizon optimum.
 
 A state of decoding is what later calls depend on: the last tokens, and the target's rows ahead that a stopped
 block has modified. Equal states are merged, so a verifier without state has one for each context.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from heapq import heappop, heappush
 from itertools import product
 from typing import TypeAlias
 
-import numpy as np
 from flint import fmpq
-from scipy.sparse import csr_array
 
-from draftproof.simulators.laws.enumerate import Invalid, iteration, outcomes
+from draftproof.simulators.laws.enumerate import iteration, outcomes
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, Row, one
 from draftproof.theory.table import Rows, Table
-from draftproof.theory.transport import horizon, long_run
 from draftproof.theory.transport.block import Drafted, merged
+from draftproof.theory.transport.horizon import Bounds, Drafts, fewest_calls
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers.shared.modified_target import Replaced
 
 State: TypeAlias = tuple[Prefix, tuple[tuple[Prefix, Row], ...]]
 """The last tokens, and modified rows after words that may follow them."""
-
-FEW, STATES = 100, 1_000
-"""Most states for exact bounds of a verifier's long run, and for an estimate, which leaves others out."""
-
-STEPS = 100_000
-
 
 INDEPENDENT = "chain", "paths", "tree with replacement"
 """Kinds of draft in which tokens of equal p/q may be merged; all others draw such siblings differently."""
@@ -144,68 +133,8 @@ class Calls:
         ways = self.after(state).items()
         return ONE + sum((mass * self.expected(tokens - n, then) for (n, then), mass in ways), ZERO)
 
-    def long_run(self, states: int = STATES) -> "LongRun":
-        """Tokens a call in the long run: with exact bounds where there are few states, else an estimate."""
-        few = min(states, FEW if self.verifier.carry is None else FEW // 5)
-        if self.exact:
-            rough = Calls(self.instance.floats(), self.verifier)
-            # The rationals of many modified rows are long, so these are counted in floats.
-            counted = self if self.verifier.carry is None else rough
-            if not counted._reached(few)[1]:
-                return rough.long_run(states)
-        found, closed = self._reached(few)
-        if not closed and states > few:
-            found, closed = self._reached(states)
-        at, rows, columns, values = {state: i for i, state in enumerate(found)}, [], [], []
-        gain = np.zeros(len(found))
-        for i, state in enumerate(found):
-            for (n, then), mass in self.after(state).items():
-                rows.append(i)
-                columns.append(at.get(then, at.get((then[0], ()), 0)))
-                values.append(float(mass))
-                gain[i] += n * float(mass)
-        P = csr_array((values, (rows, columns)), shape=(len(found), len(found)))
-        if not (closed and self.exact):
-            visits = np.eye(1, len(found))[0]
-            P = P.multiply(1 / P.sum(axis=1)[:, None]).tocsr()  # rows of floats were rounded
-            for step in range(STEPS):
-                visits = (visits + (after := visits @ P)) / 2  # the lazy chain has no periods
-                if step % 100 == 0 and np.abs(after - visits).max() < 1e-12:
-                    break
-            return LongRun(float(visits @ gain), None)
-        cycles = []
-        for state in found:
-            tokens, then = ZERO, dict[int, fmpq]()
-            for (n, following), mass in self.after(state).items():
-                tokens += n * mass
-                then[at[following]] = then.get(at[following], ZERO) + mass
-            cycles.append(long_run.Cycle(ONE, tokens, then))
-        bounds = long_run.rate(cycles)
-        return LongRun(float(bounds.lower), bounds)
 
-    def _reached(self, most: int) -> tuple[list[State], bool]:
-        # Up to `most` states, more probable ones first, and whether these are all.
-        found: dict[State, None] = {}
-        heap: list[tuple[float, int, State]] = [(-1.0, 0, ((), ()))]
-        while heap and len(found) < most:
-            chance, _, state = heappop(heap)
-            if state not in found:
-                found[state] = None
-                for (_, then), mass in self.after(state).items():
-                    if then not in found:
-                        heappush(heap, (chance * float(mass), len(heap) + len(found) * 1000, then))
-        return list(found), all(state in found for _, _, state in heap)
-
-
-@dataclass(frozen=True)
-class LongRun:
-    """Tokens a call in the long run: the value, which is an estimate if it has no exact bounds."""
-
-    value: float
-    bounds: horizon.Bounds | None
-
-
-def drafts(instance: Instance) -> horizon.Drafts:
+def drafts(instance: Instance) -> Drafts:
     """The law of the drafted prefixes after a context, relative to it."""
     scheme, q, depends = instance.draft, instance.proposal, order(instance)
 
@@ -217,37 +146,14 @@ def drafts(instance: Instance) -> horizon.Drafts:
     return lambda context: law(context[max(len(context) - depends, 0) :])
 
 
-@dataclass(frozen=True)
-class CallsGap:
-    """Expected calls of the target for `tokens` tokens, and tokens a call in the long run, by verifier; and
-    the certified optima of both. `invalid` says why a verifier has neither."""
+def fewest(instance: Instance, tokens: int) -> Bounds:
+    """Certified bounds of the fewest expected calls for `tokens` tokens of any lossless rule, with memory or
+    without. Raises BadInput when the program has too many variables.
 
-    instance: Instance
-    tokens: int
-    calls: dict[str, fmpq]
-    long_run: dict[str, LongRun]
-    fewest: horizon.Bounds
-    most: horizon.Bounds
-    invalid: Mapping[str, str] = field(default_factory=dict)
-
-
-def measure_calls(
-    instance: Instance,
-    verifiers: Sequence[Verifier],
-    tokens: int,
-    progress: Callable[[str], object] = lambda name: None,
-) -> CallsGap:
-    """Raises BadInput when the horizon optimum has too many variables."""
-    progress("the horizon optimum")
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> round(float(fewest(scenario("toy", Chain(2)), 9).lower), 4)
+    4.2088
+    """
     small = merged_tokens(instance)
-    fewest = horizon.fewest_calls(small.target, drafts(small), tokens)
-    most = long_run.tokens_a_call(small.target, drafts(small), order(small), small.draft.depth)
-    calls, runs, invalid = dict[str, fmpq](), dict[str, LongRun](), dict[str, str]()
-    for verifier in verifiers:
-        progress(verifier.name)
-        chain = Calls(instance, verifier)
-        try:
-            calls[verifier.name], runs[verifier.name] = chain.expected(tokens), chain.long_run()
-        except Invalid as error:
-            invalid[verifier.name] = str(error)
-    return CallsGap(instance, tokens, calls, runs, fewest, most, invalid)
+    return fewest_calls(small.target, drafts(small), tokens)
