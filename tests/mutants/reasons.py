@@ -12,8 +12,6 @@ _STOPS = "the root, entered with rate 1, stops at once: Y ~ its row, and no draf
 _NO_PATH = "no path is judged: all are passed over, and Y ~ the root's row"
 _RHO = "no smaller rho is found, and K-SEQ is lossless with the largest"
 
-_NO_ROW = "layered does not read leaves, and its leaves have no row of the proposal"
-
 REASONS: dict[tuple[str, str], str] = {
     ("token", "return leaf, target[child.prefix]"): _LOOP,
     ("nss", "return child, target[node.prefix]"): _LOOP,
@@ -68,8 +66,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("lifted-k-seq", "return entries, add(meet(t_last, q_last), scale(early, kept))"): _SYMMETRIC,
     (
         "layered",
-        "if nodes and (prod(map(len, [*laws, law])) < (LAST if last else TOGETHER)):",
+        "last = any(any(u.shape) for u, _ in [*nodes, (v, e)])",
     ): "the rule is lossless however the nodes of a level are grouped",
-    ("layered", "if not child.shape and (leaves or child.proposal is None):"): _NO_ROW,
-    ("layered", "if not child.shape and (not leaves or (child.proposal is not None)):"): _NO_ROW,
 }
