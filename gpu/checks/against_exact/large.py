@@ -7,7 +7,7 @@ from itertools import islice, product
 import torch
 from torch import Tensor
 
-from draftproof.gpu.checks.against_exact.rounding import STEPS, UNIT, margins, rates_and_rows
+from draftproof.gpu.checks.against_exact.rounding import SMALLEST, STEPS, UNIT, margins, rates_and_rows
 from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.sampling.tree import Tree
@@ -53,6 +53,12 @@ class Closeness:
     row: float  # the mean total variation between the laws of the extra token, over where verification stops
     rows: int  # rows of noise compared
     wrong: int  # rows of noise decided differently
+    first: str = ""  # the first of these: node, rates and margin
+
+    @property
+    def case(self) -> str:
+        """What was compared, in words."""
+        return f"{self.verifier} on a {self.draft}, {self.logits} logits, V = {self.vocab:,}"
 
 
 def closeness(
@@ -74,8 +80,8 @@ def closeness(
 
 
 def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Drafts, Tensor]:
-    # float32 rows, float64 rows, and the unit of error: a rounding plus that of exp(logit), |logit|
-    # roundings.
+    # float32 rows, float64 rows, and the unit of error: a rounding, that of exp(logit), |logit| roundings,
+    # and the error of this float32 softmax, whose sum over a large vocabulary may be off by many roundings.
     random = torch.Generator().manual_seed(seed)
     p, q = logits(kind, (1, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
@@ -85,9 +91,17 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     if drawn.strata is not None and drawn.rows is not None:  # the rows are the means of the strata
         single[1], double[1] = drawn.rows, drawn.rows.double()
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
+    off = [_relative(one, two) for one, two in zip(single, double, strict=True)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
+    unit = unit + 2 * torch.maximum(*off) / STEPS
     drafts = [Drafts(tree, p, q, drawn.tokens, strata=drawn.strata) for p, q in (single, double)]
     return drafts[0], drafts[1], unit[:, None, None]
+
+
+def _relative(single: Tensor, double: Tensor) -> Tensor:
+    """[B]: the largest relative error of an entry that is not below float32's normal numbers."""
+    off = torch.where(double > SMALLEST, (single.double() - double).abs() / double, 0.0)
+    return off.flatten(1).amax(1)
 
 
 def _compare(
@@ -105,7 +119,7 @@ def _compare(
     off = _compared(verifier, single, high) * (low - high).abs()
     laws = [each.double() / each.double().sum(-1, keepdim=True) for each in (rows, exact_rows)]
     apart = (stops * (laws[0] - laws[1]).abs().sum(-1) / 2).sum(1)
-    wrong = count = 0
+    wrong, count, example = 0, 0, ""
     for side in (-1, 1):  # coins are random, except one at a time just below, then just above its threshold
         for i in range(tokens.shape[1]):
             random = torch.Generator().manual_seed(i)
@@ -117,10 +131,15 @@ def _compare(
             extra = torch.rand(len(tokens), generator=random).to(device)
             ours = verifier.verify(single.with_noise(coins, extra))
             exact = plain.verify(double.with_noise(coins, extra))
-            wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
+            bad = clear & ((ours.node != exact.node) | (ours.error != 0))
+            wrong += int(bad.sum())
             count += int(clear.sum())
+            if bad.any() and not example:
+                b, node = int(bad.nonzero()[0, 0]), i + 1
+                rates = f"{float(low[b, node]):.9f} in float32, {float(high[b, node]):.9f} in float64"
+                example = f"node {node}, rate {rates}, margin {float(margin[b, node]):.1e}"
     errors = float(off.max()), float((off / margin).max()), float(apart.max())
-    return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)
+    return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong, example)
 
 
 def _compared(verifier: Verifier, drafts: Drafts, accept: Tensor) -> Tensor:

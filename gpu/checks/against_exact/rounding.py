@@ -42,13 +42,20 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
     entries are changed by a relative `unit`, and by SMALLEST where they underflow. So the error of an output
     is at most STEPS times the effect of such a change. The effect is measured in float64: all entries are
     changed at once by random amounts, eight times, and the largest effect is taken. Unlike a derivative this
-    also sees both sides of a kink, such as p = q; equal amounts could cancel in a ratio of few entries.
+    also sees both sides of a kink, such as p = q; equal amounts could cancel in a ratio of few entries. Rows
+    that already have errors may share one in all entries, as a softmax whose sum is off: then each row as a
+    whole is changed by such an amount too.
     """
     random = torch.Generator().manual_seed(0)
 
+    def amounts(row: Tensor, shape: tuple[int, ...]) -> Tensor:
+        sign = torch.randint(0, 2, shape, generator=random).to(row) * 2 - 1
+        return sign * (1 + torch.rand(shape, generator=random).to(row)) / 2  # 1/2 to 1
+
     def nudged(row: Tensor) -> Tensor:
-        sign = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
-        amount = sign * (1 + torch.rand(row.shape, generator=random).to(row)) / 2  # 1/2 to 1
+        amount = amounts(row, row.shape)
+        if isinstance(unit, Tensor):
+            amount = amount + amounts(row, (*row.shape[:-1], 1))
         return (row * (1 + unit * amount) + SMALLEST * amount * (row > 0)).clamp(min=0)
 
     y = outputs(rows)

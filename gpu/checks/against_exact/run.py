@@ -165,11 +165,18 @@ class Report:
         yield self.kernels.table(title) if self.run else f"kernels skipped: {self.skipped}"
 
     def summary(self) -> str:
-        """One line: the verdict and what was compared."""
+        """The verdict and what was compared, after a line for each difference at the large vocabulary."""
         both = [*self.plain.noise.values(), *self.kernels.noise.values()]
         rows, narrow = sum(each.rows for each in both), sum(each.narrow for each in both)
         verdict = "every decision is the exact engine's" if self.ok else "NOT all is as in the exact engine"
-        return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
+        differ = [
+            f"{each.case}: {each.wrong} of {each.rows} rows of noise differ; first: {each.first}"
+            for found in (self.plain, self.kernels)
+            for each in found.large
+            if each.wrong
+        ]
+        last = f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
+        return "\n".join([*differ, last])
 
 
 def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:

@@ -41,6 +41,35 @@ def test_rates_that_are_wrong_where_verification_arrives_are_noticed():
     assert found.of_margin > 1
 
 
+def test_a_wrong_decision_is_said_with_its_case_node_rates_and_margin():
+    block = VERIFIERS["block"]
+
+    class Deaf(type(block)):
+        def decide(self, tree, accept, drawn, coins):
+            return super().decide(tree, accept * 0.9, drawn, coins)
+
+    (found,) = closeness(500, seed=1, verifiers=[Deaf(**vars(block))], cases=1)
+    assert found.wrong > 0
+    assert found.case == "block on a chain, random logits, V = 500"
+    assert found.first.startswith("node ")
+    assert "margin" in found.first
+
+
+@pytest.mark.parametrize("off", [5e-6, -5e-6])
+def test_a_softmax_whose_sum_is_off_is_within_the_margin(off, monkeypatch):
+    """As torch's on some CPUs at V = 32,768: all entries of a row are off by one factor."""
+    right = large.probabilities
+
+    def summed(logits):
+        return right(logits) * (1 + off if logits.dtype == torch.float32 else 1)
+
+    monkeypatch.setattr(large, "probabilities", summed)
+    rules = [VERIFIERS[name] for name in ("nss", "block", "traversal", "lifted-priority")]
+    for each in closeness(500, verifiers=rules, cases=4):
+        assert each.wrong == 0, each
+        assert each.of_margin <= 1, each
+
+
 def test_rows_that_are_wrong_where_verification_stops_are_noticed():
     block = VERIFIERS["block"]
 
