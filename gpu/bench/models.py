@@ -14,7 +14,8 @@ import torch
 from draftproof.gpu.checks.models.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.checks.models.greedy import for_transformers
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
-from draftproof.gpu.engine.loop import cannot_select, fitting, generate
+from draftproof.gpu.engine.decoding import cannot_select, fitting
+from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.prompts import Prompt
 from draftproof.gpu.engine.selection import Selection

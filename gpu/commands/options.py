@@ -9,7 +9,7 @@ from click import Choice, Context, FloatRange, IntRange, Parameter, option
 from draftproof.gpu.sampling import names as spelling
 from draftproof.simulators.commands.settings import FILE as FILE
 from draftproof.simulators.commands.settings import settings as settings
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, unknown
 
 Names = TypeVar("Names", str, tuple[str, ...])
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -24,10 +24,9 @@ def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
 
 def rule(_: Context, __: Parameter, given: Names) -> Names:
     """The callback of `--selection`: BadInput for an unknown rule."""
-    from draftproof.theory.selection import named
-
     for each in (given,) if isinstance(given, str) else given or ():
-        named(each)
+        if each not in spelling.SELECTIONS:
+            raise unknown("selection rule", each, spelling.SELECTIONS)
     return given
 
 

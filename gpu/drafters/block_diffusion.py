@@ -151,7 +151,7 @@ class BlockNetwork(nn.Module):
         return torch.cat([hidden_states[layer + 1] for layer in self.sources], dim=-1)
 
     def contexts(self, hidden: Tensor) -> list[Tensor]:
-        """What each layer takes for context [B, T, H], from the hidden states that are `chosen`."""
+        """The context input of each layer, [B, T, H], made from the selected target layers."""
         if not self.variant.fusion:
             return [self.hidden_norm(self.fc(hidden))] * len(self.layers)
         parts = hidden.unflatten(-1, (len(self.sources), -1))

@@ -56,7 +56,8 @@ class Stage:
 
 
 def evenly(places: Tensor) -> slice | Tensor:
-    """Places from 0 as a slice if they rise evenly, so that what is read there is a view.
+    """The indices as a slice if they form an arithmetic progression, so that indexing gives a view; else
+    unchanged.
 
     >>> evenly(torch.tensor([1, 3, 5])), evenly(torch.tensor([3, 2]))
     (slice(1, 6, 2), tensor([3, 2]))

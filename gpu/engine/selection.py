@@ -1,12 +1,11 @@
 """Selection in the loop: the rules of theory/selection decide which drafted tokens a target pass verifies.
 
 A rule sees the proposal's rows and, if it is predictable, only the tokens that it has kept. The target's rows
-are computed after it, so a decoder replaces what the exact engine reads of them. Instead of 1 - TV(p, q), the
-probability that the next token is accepted, it has the drafter's confidence or, of a drafter without a head
-for it, the proposal's largest probability; and of p(x) = 0 it knows what the target's processors forbid.
+are computed after it. So instead of 1 - TV(p, q), the probability that the next token is accepted, it reads
+the drafter's confidence or, of a drafter without a head for it, the proposal's largest probability.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -18,8 +17,9 @@ from flint import fmpq
 from torch import Tensor
 
 from draftproof.gpu.network.session import Draft
+from draftproof.gpu.sampling.names import SELECTIONS
 from draftproof.gpu.sampling.tree import Tree
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, unknown
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Number, Prefix
 from draftproof.theory.selection import named
@@ -55,18 +55,16 @@ class Selection:
     def of(
         cls, name: str, budget: int | None = None, batch: int | None = None, cost: float = COST
     ) -> "Selection":
-        """The selection with the rule of that name; BadInput if there is none."""
+        """The selection with the rule of that name; BadInput for a name that is not in `SELECTIONS`."""
+        if name not in SELECTIONS:
+            raise unknown("selection rule", name, SELECTIONS)
         return cls(named(name), budget, batch, cost)
 
-    def select(
-        self, rows: Sequence[int], draft: Draft, allowed: Callable[[], Tensor] | None = None
-    ) -> "Selected":
-        """What is left of the drafts of the texts with these numbers, ascending. allowed() [B, gamma]:
-        whether the target's processors leave each drafted token; without it they leave all.
-        """
+    def select(self, rows: Sequence[int], draft: Draft) -> "Selected":
+        """What is left of the drafts of the texts with these numbers, ascending."""
         tokens, proposal = draft.tokens, draft.proposal
         assert proposal is not None, "chains have rows"
-        views = self._views(rows, draft, proposal, allowed)
+        views = self._views(rows, draft, proposal)
         for view in views:
             self.rule.select(view)
         counts = [length for view in views for length in view.lengths]
@@ -80,32 +78,22 @@ class Selection:
         left = replace(draft, tree=tree, tokens=left, rows=proposal, logits=None)
         return Selected(left, read, kept, counts)
 
-    def _views(
-        self, rows: Sequence[int], draft: Draft, proposal: Tensor, allowed: Callable[[], Tensor] | None
-    ) -> "list[_View]":
+    def _views(self, rows: Sequence[int], draft: Draft, proposal: Tensor) -> "list[_View]":
         tokens, sure = draft.tokens, draft.confidence
         odds = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0].tolist()
         most = (proposal.amax(-1) if sure is None else sure).tolist()
         drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
-        left = cache(lambda: allowed().tolist() if allowed else None)
         batches = groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0)
         return [
-            _View(self, [(drafts[b], odds[b], most[b], proposal[b]) for b in among], among, left)
-            for among in (list(batch) for _, batch in batches)
+            _View(self, [(drafts[b], odds[b], most[b], proposal[b]) for b in batch]) for _, batch in batches
         ]
 
 
 class _View(View):
-    """The drafts of a batch: (tokens, their probabilities, the confidences, the rows [gamma, V]). `rows` are
-    their places in allowed(), as in `Selection.select`.
-    """
+    """The drafts of a batch: (tokens, their probabilities, the confidences, the rows [gamma, V])."""
 
     def __init__(
-        self,
-        selection: Selection,
-        drafts: Sequence[tuple[Prefix, list[float], list[float], Tensor]],
-        rows: Sequence[int],
-        allowed: Callable[[], Any],
+        self, selection: Selection, drafts: Sequence[tuple[Prefix, list[float], list[float], Tensor]]
     ):
         every = sum(len(draft) for draft, *_ in drafts)
         capacity = every if selection.budget is None else min(selection.budget, every)
@@ -113,15 +101,9 @@ class _View(View):
         speed = [1 / (1 + kept * _exact(selection.cost)) for kept in range(capacity + 1)]
         super().__init__(models, [draft for draft, *_ in drafts], capacity, speed, selection.rule)
         self._most = [most for _, _, most, _ in drafts]
-        self._rows, self._left = rows, allowed
 
     def confidence(self, r: int, prefix: Prefix) -> Number:
         return _exact(self._most[r][len(prefix)])
-
-    def allowed(self, r: int, j: int) -> bool:
-        self.token(r, j)  # it is read
-        left = self._left()
-        return left is None or left[self._rows[r]][j]
 
     def one(self) -> Number:
         return ONE
@@ -167,13 +149,13 @@ def _exact(number: float) -> fmpq:
 
 class Selected(NamedTuple):
     """What is left of drafted chains: the verifier is shown `draft`, the target reads the nodes of `read`.
-    kept [B] (`counts` on the host) tokens of each draft may be accepted beside the extra token.
+    kept [B] (`counts` on the host) tokens of each draft may be accepted beside the extra token; None: all.
     """
 
     draft: Draft
     read: Tree
-    kept: Tensor
-    counts: list[int]
+    kept: Tensor | None = None
+    counts: list[int] | None = None
 
 
 @cache

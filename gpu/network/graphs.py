@@ -71,12 +71,12 @@ class Recorder:
     arguments must stay at the same address. Tensor arguments are copied into the recording's buffers, unless
     they are themselves results of a recording. A result is valid until the next call of the same kind, which
     overwrites it. Calls within a recorded function are part of it. Functions that wait for the device are
-    never recorded, and nothing is recorded without a GPU.
+    never recorded, and nothing is recorded without a GPU, nor if `records` is False.
     """
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, records: bool = True) -> None:
         self.device = device
-        self.records = recording(device)
+        self.records = recording(device) if records else None
         self.active = self.records is not None  # calls may be recorded, and results be overwritten
         self.inside = False  # a function that may be recorded is being called
         self.calls: Counter[Hashable] = Counter()
@@ -129,6 +129,24 @@ class Recorder:
             return None
         RESULTS.update((each.data_ptr(), each) for each in tensors(replay()))
         return replay, call  # keeps the call's tensors alive at their addresses
+
+    def own(self, value: Any, rows: Tensor) -> Any:
+        """A copy of these rows of a result, which no later call overwrites. Where nothing is recorded it is
+        the result itself, which must have no other rows.
+        """
+        if not self.active or value is None:
+            return value
+        return value[rows] if isinstance(value, Tensor) else value.take(rows)
+
+    def smaller(self, batch: int, needed: int) -> int:
+        """The size to which a batch shrinks if `needed` rows go on: a half, a quarter, ... of it where calls
+        are recorded, so that few sizes are.
+        """
+        if not self.active:
+            return needed
+        while batch // 2 >= needed:
+            batch //= 2
+        return batch
 
     def forget(self) -> None:
         """Drops all recordings; call this when memory that they use has moved."""

@@ -173,7 +173,9 @@ class Reader:
         return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
 
     def seen(self, ahead: int) -> int:
-        """The number of slots to which a pass over `ahead` slots after each text attends at most."""
+        """Upper bound of the cache slots attended to by a pass that writes `ahead` slots past the longest
+        text.
+        """
         ahead = max(ahead, self.room) if self.recorder.active else ahead
         return min(self._rounded(max(self.counts) + ahead), self.slots.capacity)
 
@@ -234,8 +236,8 @@ class Reader:
             self.recorder.forget()
 
     def put(self, rows: list[int], joined: "Reader") -> None:
-        """Replaces these rows by those of a reader that has only read prompts, with all slots that it has: a
-        drafter may have read more than `counts` says.
+        """Overwrites these rows with a freshly prefilled reader's, whole capacity: a drafter's cache may hold
+        slots beyond `counts`.
         """
         index = torch.tensor(rows, device=self.device)
         size = min(self.slots.capacity, joined.slots.capacity)
@@ -360,7 +362,9 @@ def ropes(config: Any) -> list[dict[str, Any]]:
 
 
 def turns(config: Any) -> set[int]:
-    """The numbers of tokens after which a network attends, or turns its positions, in another way."""
+    """Context lengths at which attention or rotary embedding changes behaviour: windows, chunks, and the
+    context before an extension.
+    """
     text = config.get_text_config(decoder=True)
     names = *WINDOWS, "window_size", "attention_window_size", "index_topk", ORIGINAL
     given = [getattr(text, name, None) for name in names] + [rope.get(ORIGINAL) for rope in ropes(text)]

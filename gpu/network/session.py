@@ -125,8 +125,9 @@ class Session:
             draft = self.drawn(structure, sampling, uniforms, history)
             return extended(self, draft, sampling, history) if leaves else draft
 
-        if history is not None or not self.recorder.active or isinstance(self.reader, StateReader):
+        if history is not None or not self.recorder.active:
             return drawn(uniforms, self.last)
+        assert isinstance(self.reader, Reader)  # the others record nothing
         kind = "draft", structure.name, sampling, leaves
         structure.prepare()
         self.reader.room = max(structure.slots + 1, self.block)
@@ -149,7 +150,7 @@ class Session:
         self.last = self.last[rows]
 
     def put(self, rows: list[int], joined: Any) -> None:
-        """Replaces these rows by those of a session that has only begun."""
+        """Overwrites these rows with those of a freshly started session."""
         self.reader.put(rows, joined.reader)
         self.last = self.last.index_copy(0, torch.tensor(rows, device=self.last.device), joined.last)
 

@@ -68,9 +68,12 @@ class StateReader:
     `whole`, or if the network returns no states, each pass reads the whole text.
     """
 
+    packs = False
+    """There is no packed pass."""
+
     def __init__(self, network: Any, batch: int, whole: bool = False) -> None:
         self.texts = [Text(network, whole) for _ in range(batch)]
-        self.recorder = Recorder(next(network.parameters()).device)
+        self.recorder = Recorder(next(network.parameters()).device, records=False)
 
     def read(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
         """Reads whole prompts, one per row; hidden states are padded on the right."""
@@ -102,7 +105,7 @@ class StateReader:
         self.texts = [self.texts[row] for row in rows]
 
     def put(self, rows: list[int], joined: "StateReader") -> None:
-        """Replaces these rows."""
+        """Overwrites these rows with a freshly prefilled reader's."""
         for row, text in zip(rows, joined.texts, strict=True):
             self.texts[row] = text
 

@@ -13,7 +13,7 @@ from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.errors import BadInput
 
 Emptied: TypeAlias = tuple[str, Tensor]
-"""A processor's name, and the rows [B, n] of which it leaves nothing."""
+"""A processor's name, and the rows [B, n] whose tokens it masks all."""
 
 
 class History:
@@ -39,12 +39,15 @@ class History:
             index = torch.tensor(rows, device=memory.device)
             self.memory[each] = self.memory[each].index_copy(0, index, memory)
 
+    def close(self) -> None:
+        """Nothing is to be ended."""
+
     def processed(
         self, sampling: Sampling, logits: Tensor, words: Tensor, possible: Tensor | None = None
     ) -> Tensor:
         """The logits [B, n, V] after each of the words [B, n, d] that continue a text, processed.
 
-        A row of which nothing is left stays as it is. Raises BadInput if it is one of the `possible` [B, n].
+        A row whose tokens are all masked is left unprocessed; BadInput if it is one of the `possible` [B, n].
         """
         logits, emptied = self._made(sampling, logits, words)
         if possible is not None:
@@ -52,8 +55,8 @@ class History:
         return logits
 
     def in_tree(self, sampling: Sampling, logits: Tensor, tree: Tree, tokens: Tensor) -> Tensor:
-        """The target's logits [B, N, V] at the nodes of a drafted tree, processed. A row of which nothing is
-        left stays as it is. Raises BadInput for one after a prefix that can be emitted.
+        """The target's logits [B, N, V] at the nodes of a drafted tree, processed. A row whose tokens are all
+        masked is left unprocessed; BadInput if its prefix can be emitted.
         """
         logits, emptied = self._made(sampling, logits, along(tree, tokens))
         if emptied:

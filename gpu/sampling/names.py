@@ -27,7 +27,10 @@ DRAFTS = (
     "top-k:8x5x32, ddtree:32x7"
 )
 
-MOST = 512  # largest number of drafted tokens in a structure
+SELECTIONS = "all", "confidence-stop", "dspark", "tetris", "tetris-repaired"
+"""Rules of theory/selection that the engine runs."""
+
+MOST_DRAFTED = 512  # largest number of drafted tokens in a structure
 
 
 def draft(spelling: str) -> tuple[str, Any]:
@@ -64,8 +67,8 @@ def draft(spelling: str) -> tuple[str, Any]:
 
 
 def _few(tokens: int) -> int:
-    if tokens > MOST:
-        raise BadInput(f"{tokens} drafted tokens; at most {MOST}")
+    if tokens > MOST_DRAFTED:
+        raise BadInput(f"{tokens} drafted tokens; at most {MOST_DRAFTED}")
     return tokens
 
 

@@ -62,10 +62,13 @@ class Carry:
         """Drops all other rows of the batch."""
         self.layers = [tuple(part[rows] for part in layer) for layer in self.layers]
 
-    def forget(self, rows: list[int]) -> None:
-        """Leaves nothing to these rows, where other texts begin."""
+    def put(self, rows: list[int], joined: "Carry") -> None:
+        """Clears the carried state of rows that start a new text."""
         for *_, left in self.layers:
             left[rows] = -1
+
+    def close(self) -> None:
+        """Nothing is to be ended."""
 
 
 class Modified(Carry):

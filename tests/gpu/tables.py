@@ -75,6 +75,9 @@ class Given:
     def keep(self, rows):
         raise AssertionError("one step only")
 
+    def close(self):
+        pass
+
 
 def first_steps(monkeypatch, noise, *given, **options):
     """What each row emits in its first step, for every row of noise."""

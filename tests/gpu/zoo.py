@@ -25,7 +25,8 @@ from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
 from draftproof.gpu.checks.row_test import checked
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
-from draftproof.gpu.engine.loop import generate, misfit
+from draftproof.gpu.engine.decoding import misfit
+from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.verify import named

@@ -13,7 +13,8 @@ from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
 from draftproof.gpu.checks.models.joint import WORDS, Joint, Known, laws, observe
 from draftproof.gpu.checks.models.lossy import Lossy
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
+from draftproof.gpu.engine.decoding import cannot_select, fitting, misfit
+from draftproof.gpu.engine.loop import Decode, generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network.models import Model

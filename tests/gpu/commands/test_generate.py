@@ -158,7 +158,7 @@ def test_a_selection_verifies_what_its_budget_allows(run):
     assert answer["verified"] < halves["verified"] <= 8 * halves["steps"]
     none = generate(run, *prompts, "--budget", 0)
     assert none["block_efficiency"] == 1
-    status, out, _ = run("generate", "--device", "cpu", "--max-new-tokens", 4, "--selection", "fixed")
+    status, out, _ = run("generate", "--device", "cpu", "--max-new-tokens", 4, "--selection", "dspark")
     assert status == 0
     assert "fixed: " in out
 
@@ -173,7 +173,7 @@ def test_texts_of_a_batch_are_those_of_all_at_once(run):
 def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
     from draftproof.gpu.engine import loop
 
-    step, seen = loop._Decoder.step, []
+    step, seen = loop._Loop.step, []
 
     def third_time_unlucky(self):
         seen.append(1)
@@ -181,7 +181,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.\nMore lines.")
         return step(self)
 
-    monkeypatch.setattr(loop._Decoder, "step", third_time_unlucky)
+    monkeypatch.setattr(loop._Loop, "step", third_time_unlucky)
     status, out, err = run("generate", "--device", "cpu", "--prompt", "def ", "--json")
     answer = json.loads(out)
     assert status == 2

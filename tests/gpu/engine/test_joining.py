@@ -12,7 +12,7 @@ pytest.importorskip("transformers")
 from draftproof.gpu.drafters import drafter as drafters
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
-from draftproof.gpu.engine import loop
+from draftproof.gpu.engine import parts
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
@@ -160,7 +160,7 @@ EDITS = [
     (drafters, "            self.ends[row] = end", "            pass"),
     (history, "self.memory[each].index_copy(0, index, memory)", "self.memory[each]"),
     (carry, "left[rows] = -1", "pass"),
-    (loop, "self.streams[row] = stream", "pass"),
+    (parts, "self.streams[row] = stream", "pass"),
 ]
 
 

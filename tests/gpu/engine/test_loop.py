@@ -7,8 +7,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.structures import structure
-from draftproof.gpu.engine.loop import Noise, generate
+from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
+from draftproof.gpu.engine.parts import Noise
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, named

@@ -10,7 +10,7 @@ from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network import graphs
 from draftproof.gpu.network.passes import PACKED, Reader, Unpacked
-from draftproof.theory.selection import RULES
+from draftproof.gpu.sampling.names import SELECTIONS
 from tests.gpu.small import steps_of, target
 
 PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2], [7, 7])
@@ -41,7 +41,7 @@ def decoded(name, which):
 @pytest.mark.parametrize(
     ("name", "which"),
     [("tetris-repaired", "near"), ("confidence-stop", "features"),
-     *(pytest.param(name, "near", marks=pytest.mark.slow) for name in RULES)],
+     *(pytest.param(name, "near", marks=pytest.mark.slow) for name in SELECTIONS)],
 )  # fmt: skip
 def test_texts_are_those_of_padded_passes_with_fewer_tokens(monkeypatch, name, which):
     found, steps, sizes = decoded(name, which)

@@ -1,7 +1,6 @@
 """Selection in the loop: what the exact engine keeps is kept, and a step's joint law is the exact one."""
 # ruff: noqa: E402
 
-import math
 from itertools import product
 
 import pytest
@@ -15,17 +14,15 @@ from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network.session import Draft
-from draftproof.gpu.sampling.processors import processors
+from draftproof.gpu.sampling.names import SELECTIONS
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.simulators.laws.batches import batch_law
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.selection import RULES
 from draftproof.theory.selection import named as rule
 from draftproof.theory.selection.batch import Batch, presented
-from draftproof.theory.selection.view import View
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 from tests.gpu import tables
@@ -34,13 +31,10 @@ from tests.gpu.small import steps_of
 PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2], [7, 7])
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", SELECTIONS)
 @pytest.mark.parametrize("budget", [0, 1, 3, 5])
-def test_what_is_kept_is_what_the_exact_engine_keeps(monkeypatch, name, budget):
-    """On every draft. Where p is certain of q's likeliest token, 1 - TV(p, q) is q's largest probability. The
-    probability that a token is accepted is taken from q in both.
-    """
-    monkeypatch.setattr(View, "acceptance", View.probability)
+def test_what_is_kept_is_what_the_exact_engine_keeps(name, budget):
+    """On every draft. Where p is certain of q's likeliest token, 1 - TV(p, q) is q's largest probability."""
     proposals = [{(): (5, 3), (0,): (1, 7), (1,): (3, 5)}, {(): (7, 1), (0,): (2, 6), (1,): (4, 4)}]
     requests = []
     for rows in proposals:
@@ -57,10 +51,8 @@ def test_what_is_kept_is_what_the_exact_engine_keeps(monkeypatch, name, budget):
         tokens = torch.tensor(drafts)
         rows = torch.tensor([[[float(m) for m in each.proposal[draft[:j]]] for j in range(2)]
                              for each, draft in zip(requests, drafts, strict=True)])  # fmt: skip
-        left = torch.tensor([[each.target[draft[:j]][draft[j]] > 0 for j in range(2)]
-                             for each, draft in zip(requests, drafts, strict=True)])  # fmt: skip
         draft = Draft(structure("chain:2").tree, tokens, rows)
-        found = selection.select([0, 1], draft, lambda left=left: left)
+        found = selection.select([0, 1], draft)
         shown = exact.select(drafts)
         assert found.counts == found.kept.tolist() == [each.kept for each in shown]
         for b, (request, each) in enumerate(zip(requests, shown, strict=True)):
@@ -76,25 +68,18 @@ TARGET = [["1/4", "3/4"], ["3/4", "1/4"], ["1/4", "3/4"], ["3/4", "1/4"]]
 """Rows after tokens 0 and 1, and after the prompts 2 and 3."""
 
 
-def joint(
-    monkeypatch, name, verifier, budget, target, proposal, gamma, *points, others=None, biased=(), masked=None
-):
-    """(law of the first step of two requests over all noise, the exact one). The second one's noise has the
-    points `others`. The decoder's target has `masked` rows, of which the processors `biased` make the exact
-    engine's.
-    """
-    noise = list(product(tables.grid(*points), tables.grid(*(others or points))))
+def joint(monkeypatch, name, verifier, budget, target, proposal, gamma, *points):
+    """(law of the first step of two requests over all noise, the exact one)."""
+    noise = list(product(tables.grid(*points), tables.grid(*points)))
     words, step = tables.first_steps(
         monkeypatch,
         [one for pair in noise for one in pair],
-        tables.model(masked or target),
+        tables.model(target),
         tables.drafter(proposal),
         [[2], [3]] * len(noise),
         verifier=named(verifier),
         structure=structure(f"chain:{gamma}"),
         selection=Selection.of(name, budget, batch=2),
-        sampling=Sampling(processors=biased),
-        draft_sampling=Sampling(),
     )
     assert step.accepted == [len(word) - 1 for word in words]
     requests = tuple(
@@ -144,19 +129,9 @@ def test_tetris_is_biased_as_the_exact_engine_says_and_repaired_tetris_is_not(mo
         assert sum((mass for (_, word), mass in found.items() if word[0] == 0), fmpq(0)) == first
 
 
-def test_a_masked_token_that_is_dropped_is_refilled_from_p(monkeypatch):
-    """p = (0, 1/2, 1/2), q = (1/4, 1/2, 1/4): without token 0 in the draft token 1 comes out with 5/8."""
-    target, proposal = [["0", "1/2", "1/2"]] * 4, [["1/4", "1/2", "1/4"]] * 4
-    for name, first in (("all", fmpq(1, 2)), ("drop-forbidden", fmpq(5, 8))):
-        how = {"biased": processors(logit_bias={0: -math.inf}), "masked": [["1/2", "1/4", "1/4"]] * 4}
-        found, exact = joint(monkeypatch, name, "token", 2, target, proposal, 1, 4, 2, 4, **how)
-        assert found == exact
-        assert sum((mass for (_, word), mass in found.items() if word[0] == 1), fmpq(0)) == first
-
-
 @pytest.mark.parametrize("which", ["near", "features", "ngram"])
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name != "tetris-repaired"
-                                  else name for name in RULES])  # fmt: skip
+                                  else name for name in SELECTIONS])  # fmt: skip
 def test_greedy_texts_are_the_targets_own_with_every_rule(name, which):
     """Texts end at different times, and the others go on in the batch that is left."""
     options = {"sampling": Sampling(0.0), "max_new_tokens": 24}
@@ -176,6 +151,7 @@ def test_greedy_texts_are_the_targets_own_with_every_rule(name, which):
     ("settings", "said"),
     [
         ({"name": "tetriss"}, "no selection rule is named 'tetriss'"),
+        ({"name": "lagged"}, "no selection rule is named 'lagged'"),
         ({"name": "all", "budget": -1}, "budget must be a whole number from 0, not -1"),
         ({"name": "all", "batch": 0}, "batch must be a whole number from 1, not 0"),
         ({"name": "dspark", "cost": -1.0}, "token cost must be a number from 0"),

@@ -1,0 +1,137 @@
+"""What is decoded and how, and whether models, drafts and verifiers fit together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.structures import DDTree, Sampled
+from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.network.session import Structure
+from draftproof.gpu.sampling.rows import PLAIN, Sampling
+from draftproof.gpu.sampling.tree import Tree
+from draftproof.gpu.verify import Verifier
+from draftproof.theory.errors import BadInput
+
+NO_DRAFT = Sampled("plain", Tree.chain(0))
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """The prompts (token ids) that a target continues, and all settings of the run. Raises BadInput for an
+    empty or too long prompt and for settings that do not fit each other.
+
+    drafter, structure: what proposes tokens, and in which shape; both None for plain decoding.
+    sampling, draft_sampling: the target's, and the drafter's if it is not the target's.
+    selection: which drafted tokens are verified; None: all.
+    batch: the most texts decoded at once, by default all; when one ends, the next prompt takes its row.
+    max_new_tokens, stop, ignore_end: a text ends after so many tokens, at one of these strings, at an end
+    token unless they are ignored, and where the context ends.
+    seed: prompt b's noise depends only on (seed, b), or on seed[b].
+    timed: on a GPU, measure the time of each phase, which waits for the device after each step.
+    keep_rows: later steps never overwrite a step that was yielded; if False they may overwrite its draft and
+    logits, which saves copies on a GPU.
+    """
+
+    target: Model
+    drafter: Drafter | None
+    prompts: Sequence[Sequence[int]]
+    verifier: Verifier
+    structure: Structure | None
+    sampling: Sampling = PLAIN
+    draft_sampling: Sampling | None = None
+    selection: Selection | None = None
+    batch: int | None = None
+    max_new_tokens: int = 128
+    stop: Sequence[str] = ()
+    ignore_end: bool = False
+    seed: int | Sequence[int] = 0
+    timed: bool = False
+    keep_rows: bool = True
+
+    def __post_init__(self) -> None:
+        check_prompts(self.target, self.prompts)
+        drafter, structure = self.drafter, self.structure
+        why = None
+        if drafter is not None and structure is not None:
+            why = misfit(self.verifier, structure, drafter, self.target)
+        if self.selection is not None:
+            why = why or cannot_select(self.verifier, structure)
+            if self.batch is not None and self.selection.batch is not None:
+                why = why or "a selection within groups of prompts needs all of them at once"
+        if why:
+            raise BadInput(why)
+        for name, number in (("max_new_tokens", self.max_new_tokens), ("batch", self.batch)):
+            if number is not None and number < 1:
+                raise BadInput(f"{name} must be at least 1, not {number}")
+        if any(len(prompt) < 2 for prompt in self.prompts[self.at_once :]):
+            every = len(self.prompts)
+            raise BadInput(f"a prompt of one token cannot wait for its turn; --batch {every} starts all")
+
+    @property
+    def at_once(self) -> int:
+        """The number of prompts with which the run begins."""
+        return min(self.batch or len(self.prompts), len(self.prompts))
+
+    @property
+    def limits(self) -> list[int]:
+        """The most new tokens of each text."""
+        return [min(self.max_new_tokens, self.target.context - len(prompt)) for prompt in self.prompts]
+
+
+def check_prompts(target: Model, prompts: Sequence[Sequence[int]]) -> None:
+    """Raises BadInput for no prompts, and for one that is empty or too long for the target."""
+    if not prompts:
+        raise BadInput("there is no prompt")
+    for number, prompt in enumerate(prompts, 1):
+        which = f"prompt {number}" if len(prompts) > 1 else "the prompt"
+        if not prompt:
+            raise BadInput(f"{which} is empty")
+        if len(prompt) >= target.context:
+            raise BadInput(
+                f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included"
+            )
+
+
+def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:
+    """The reason why these cannot be combined; None if they can."""
+    if target.only_chains and structure.kind != "chain":
+        return f"{target.name} reads chains only, not {structure.name}: {target.why}"
+    if structure.kind not in verifier.drafts:
+        fit = ", ".join(verifier.drafts)
+        return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
+    if drafter.only_chains and structure.kind != "chain":
+        return f"{drafter.name} drafts chains, not {structure.name}"
+    if isinstance(structure, DDTree) and not drafter.by_depth:
+        return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
+    if drafter.deepest is not None and structure.depth > drafter.deepest:
+        return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
+    if verifier.modifies_target and not drafter.stateless:
+        needs = "a drafter whose rows depend on the context alone"
+        return f"{verifier.name} needs {needs}; {drafter.name} is not one"
+    return None
+
+
+def cannot_select(verifier: Verifier, structure: Structure | None) -> str | None:
+    """The reason why drafts of this structure cannot be selected from; None if they can."""
+    if structure is None:
+        return "there is no draft to select from"
+    if structure.kind != "chain":
+        return f"selection is defined on chains, not on {structure.name}"
+    if verifier.modifies_target:
+        return f"{verifier.name} keeps state between steps, which selection would break"
+    return None
+
+
+def fitting(
+    structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter, target: Model
+) -> list[tuple[Structure, Verifier]]:
+    """The pairs that can be combined, structure by structure; BadInput if there are none."""
+    pairs = product(structures, verifiers)
+    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter, target) is None]
+    if not found and target.only_chains and all(shape.kind != "chain" for shape in structures):
+        raise BadInput(f"{target.name} reads chains only: {target.why}")
+    if not found:
+        raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
+    return found
