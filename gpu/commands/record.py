@@ -1,6 +1,6 @@
 """The command `gpu record`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,6 @@ from draftproof.theory.errors import BadInput
 @option("--count", type=IntRange(1), default=50, show_default=True, help="Prompts.")
 @option("--tokens", type=IntRange(1), default=64, show_default=True, help="Tokens that continue each prompt.")
 @option("--every", type=IntRange(1), default=8, show_default=True, help="Record one position of so many.")
-@option(
-    "--tree",
-    "trees",
-    multiple=True,
-    metavar="TREE",
-    help="Also record the nodes of trees of this shape (2x3, eagle, nested lists) or of so many tokens (32); "
-    "may be repeated.",
-)
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
 @option("--seed", type=IntRange(min=0), default=0, show_default=True)
 @option("--out", type=File(path_type=Path), required=True, metavar="FILE.npz", help="What to write.")
@@ -37,23 +29,15 @@ def COMMAND(**options: Any) -> int:
     """Record rows of a target and a drafter, for `draftproof gap --rows`.
 
     The target continues each prompt by itself; at some of the new positions the rows of both models are
-    kept: float32 arrays `target` and `proposal` [n, V], and `sequence` [n], the number of the prompt. With
-    --tree every design draws a tree there, and the rows at its nodes are kept as well; `parent` and `token`
-    [n] say where each row stands, and `trees` names the trees.
+    kept: float32 arrays `target` and `proposal` [n, V], and `sequence` [n], the number of the prompt.
     """
     import numpy as np
 
     from draftproof.gpu.sampling.device import memory_errors
-    from draftproof.simulators.study.recorded_trees import named
 
-    trees = tuple(dict.fromkeys(options["trees"]))
-    for tree in trees:
-        named(tree)
     with memory_errors("take fewer --tokens or another --device"):
-        found = list(_rows(options, trees))
+        found = list(_rows(options))
     arrays: dict[str, Any] = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
-    if trees:
-        arrays["trees"] = np.array(trees)
     with replacing(options["out"]) as part, part.open("wb") as file:
         np.savez(file, **arrays)
     n, vocab = arrays["target"].shape
@@ -62,34 +46,24 @@ def COMMAND(**options: Any) -> int:
     return 0
 
 
-def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _rows(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     # The arrays of one prompt after another.
     import numpy as np
     import torch
 
     from draftproof.gpu.commands.settings import pair
     from draftproof.gpu.drafters.drafter import ModelDrafter
-    from draftproof.gpu.drafters.recorded_rows import Nodes
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.engine.output import texts as emitted
     from draftproof.gpu.engine.prompts import prompts
     from draftproof.gpu.sampling.rows import Sampling
     from draftproof.gpu.verify import named
-    from draftproof.simulators.study.recorded_trees import drawn
-    from draftproof.simulators.study.recorded_trees import named as sizes
 
     target, drafter = pair(options)
     if not isinstance(drafter, ModelDrafter):
         raise BadInput("--drafter must be a model: rows of its own are recorded")
     sampling = Sampling(options["temperature"])
     texts = [each.ids for each in prompts(options["prompts"], target, options["count"])]
-    longest = options["tokens"] + max((sizes(tree)[1] for tree in trees), default=0)
-    for number, prompt in enumerate(texts, 1):
-        if trees and len(prompt) + longest > min(target.context, drafter.model.context):
-            raise BadInput(
-                f"prompt {number}: its text with the longest path of a --tree exceeds the models' context"
-            )
-    places = rows = 0
     for number, prompt in enumerate(texts):
         steps = generate(
             target,
@@ -103,16 +77,8 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
         )
         text = [*prompt, *emitted(steps, 1)[0]]
         at = range(len(prompt) - 1, len(text) - 1, options["every"])
-        if not trees:
-            ids = torch.tensor([text], device=target.device)
-            logits = (each.network(ids.to(each.device)).logits for each in (target, drafter.model))
-            both = (sampling.rows(each[0, list(at)]).cpu().numpy() for each in logits)
-            names = "target", "proposal", "sequence"
-            yield dict(zip(names, (*both, np.full(len(at), number)), strict=True))
-            continue
-        for place in at:
-            nodes = Nodes(target, drafter.model, text[: place + 1], sampling)
-            for _ in drawn(trees, nodes, places):
-                pass
-            yield {**nodes.arrays(rows), "sequence": np.full(len(nodes.seen), number)}
-            places, rows = places + 1, rows + len(nodes.seen)
+        ids = torch.tensor([text], device=target.device)
+        logits = (each.network(ids.to(each.device)).logits for each in (target, drafter.model))
+        both = (sampling.rows(each[0, list(at)]).cpu().numpy() for each in logits)
+        names = "target", "proposal", "sequence"
+        yield dict(zip(names, (*both, np.full(len(at), number)), strict=True))

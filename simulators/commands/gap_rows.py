@@ -5,14 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import screen
-from draftproof.simulators.study import recorded_trees
 from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
-from draftproof.simulators.study.recorded_trees import Measured, named
 from draftproof.simulators.support import figures
 
 FOUR = SIBLINGS.index(4)
@@ -27,12 +24,11 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
     chosen = recorded.chosen(count)
     n, sequences = len(chosen), len(set(recorded.sequence[chosen].tolist()))
     with screen.progress("rows") as bar:
-        task = bar.add_task("measuring", total=n * (2 if recorded.trees else 1))
+        task = bar.add_task("measuring", total=n)
         found = measured(recorded, count, lambda: bar.advance(task))
-        trees = recorded_trees.measured(recorded, count, lambda: bar.advance(task)) if recorded.trees else []
-    written = [] if out is None else [*drawn(found, out), *(drawn_trees(trees, out) if trees else [])]
+    written = [] if out is None else drawn(found, out)
     if as_json:
-        click.echo(json.dumps(document(found, trees, recorded, n, sequences)))
+        click.echo(json.dumps(document(found, recorded, n, sequences)))
         return 0
     screen.console().print(
         table(found, f"{n:,} rows of {recorded.shape[1]:,} tokens, {sequences:,} sequences")
@@ -40,8 +36,6 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
     rules = [each for each in found if each.column.attained]
     best = max(rules, key=lambda each: each.mean[FOUR])
     click.echo(f"best at K = 4: {best.column.design}, {best.column.verifier}, {best.mean[FOUR]:.4f}")
-    if trees:
-        screen.console().print(tree_table(trees, f"{n:,} texts, {sequences:,} sequences"))
     if written:
         click.echo(f"written: {', '.join(map(str, written))}")
     return 0
@@ -62,45 +56,15 @@ def table(found: list[Accepted], title: str) -> Table:
     return made
 
 
-def tree_table(found: list[Measured], title: str) -> Table:
-    """A line for each tree and design."""
-    heads = "tree", "drawn as", "siblings", "verifier", escape("E[tau]"), "+-", "difference", "+-"
-    made = screen.table(title, "llllrrrr", *heads)
-    for tree in dict.fromkeys(each.tree for each in found):
-        made.add_section()
-        for i, each in enumerate(one for one in found if one.tree == tree):
-            design = each.design
-            more = [f"{each.difference:+.3f}", _half(each.difference_half_width)] if i else ["", ""]
-            cells = [tree if not i else "", design.tree, design.siblings, design.verifier]
-            made.add_row(*cells, f"{each.mean:.3f}", _half(each.half_width), *more)
-    made.caption = (
-        f"{escape('E[tau]')} of drafted trees with equally many tokens; the difference is to the first line "
-        "of a tree on the same texts; +- is half of a 95 % interval."
-    )
-    return made
-
-
-def _half(width: float | None) -> str:
-    return "" if width is None else f"{width:.3f}"
-
-
-def document(
-    found: list[Accepted], trees: list[Measured], recorded: Recorded, n: int, sequences: int
-) -> dict[str, Any]:
+def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) -> dict[str, Any]:
     """The JSON answer; the numbers are floats."""
     acceptance = [
         {"draft": each.column.design, "verifier": each.column.verifier, "kind": each.column.kind}
         | {"mean": each.mean, "half_width": each.half_width}
         for each in found
     ]
-    whole = [
-        {"tree": each.tree, "tokens": named(each.tree)[1], "drawn_as": each.design.tree}
-        | {"siblings": each.design.siblings, "verifier": each.design.verifier}
-        | {key: value for key, value in vars(each).items() if key not in ("tree", "design")}
-        for each in trees
-    ]
     about = {"rows": n, "vocab": recorded.shape[1], "sequences": sequences, "siblings": list(SIBLINGS)}
-    return {**about, "acceptance": acceptance, "trees": whole}
+    return {**about, "acceptance": acceptance}
 
 
 def drawn(found: list[Accepted], folder: Path) -> list[Path]:
@@ -126,35 +90,3 @@ def drawn(found: list[Accepted], folder: Path) -> list[Path]:
     axes.set_yticks([], minor=True)
     axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figures.write(figure, folder / "gap-siblings", 150)
-
-
-def drawn_trees(found: list[Measured], folder: Path) -> list[Path]:
-    """Writes gap-trees.svg and .png: a panel for each tree, a line for each design."""
-    designs = list(dict.fromkeys(each.design for each in found))
-    trees = list(dict.fromkeys(each.tree for each in found))
-    place = {design: -i for i, design in enumerate(designs)}
-    figure = figures.required()(
-        figsize=(3.2 + 1.7 * len(trees), 1.0 + 0.24 * len(designs)), layout="constrained"
-    )
-    panels = figure.subplots(1, len(trees), sharey=True, squeeze=False)[0]
-    for axes, tree in zip(panels, trees, strict=True):
-        for each in (one for one in found if one.tree == tree):
-            colour = figures.COLOURS[1 if each.design.new else 0]
-            axes.errorbar(
-                each.mean,
-                place[each.design],
-                xerr=each.half_width,
-                color=colour,
-                marker="o" if each.design.new else "s",
-                fillstyle="full" if each.design.new else "none",
-                markersize=4,
-                linewidth=1,
-            )
-        tokens = named(tree)[1]
-        axes.set_title(f"{tokens} tokens" if tree.isdigit() else f"{tree[:12]}, {tokens} tokens", fontsize=9)
-        axes.set_xlabel("E[tau]")
-        axes.grid(color="0.9", linewidth=0.6)
-    names = [f"{each.tree}: {each.siblings}, {each.verifier}" for each in designs]
-    figure.suptitle("filled: rules of docs/near-optimal.md; hollow: known rules", fontsize=9)
-    panels[0].set_yticks(list(place.values()), names)
-    return figures.write(figure, folder / "gap-trees", 150)

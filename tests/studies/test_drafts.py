@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.strategies import tables
-from draftproof.simulators.study import tree_drafts as drafts
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import best_first
 from draftproof.theory.drafts.best_first import BestFirst
@@ -18,6 +17,7 @@ from draftproof.theory.drafts.stratified import from_strata
 from draftproof.theory.drafts.top_k import top
 from draftproof.theory.drafts.tree import with_replacement, without_replacement
 from draftproof.theory.numbers import exact
+from studies.tree_designs import drafts
 from tests.checks import outcomes
 
 EXACT = {

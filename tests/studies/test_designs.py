@@ -8,8 +8,9 @@ import pytest
 from draftproof import commands
 from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.study.recorded import Recorded
-from draftproof.simulators.study.recorded_trees import DESIGNS, drawn, measured, named
 from draftproof.theory.errors import BadInput
+from studies.tree_designs.__main__ import main
+from studies.tree_designs.designs import DESIGNS, drawn, measured, named
 from tests.checks import assert_one_line
 from tests.simulators.study.test_recorded import softmax
 
@@ -132,13 +133,13 @@ def test_faults_are_one_line(tmp_path, whole, name, change, fault):
     assert_one_line(caught.value, fault)
 
 
-def test_the_command(tmp_path, capsys, whole):
+def test_the_study(tmp_path, capsys, whole):
     path = written(tmp_path / "rows.npz", whole)
-    assert enter(commands(), ["gap", "--rows", str(path), "--out", str(tmp_path / "out")]) == 0
+    assert enter(main, ["measure", str(path)]) == 0
     assert "E[tau]" in capsys.readouterr().out
-    names = {each.name for each in (tmp_path / "out").iterdir()}
-    assert {"gap-trees.png", "gap-trees.svg", "gap-siblings.svg"} <= names
+    assert enter(main, ["measure", str(path), "--json"]) == 0
+    assert {each["tree"] for each in json.loads(capsys.readouterr().out)} == set(TREES)
     assert enter(commands(), ["gap", "--rows", str(path), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["rows"] == 4  # the rows at roots
-    assert {each["tree"] for each in answer["trees"]} == set(TREES)
+    assert json.loads(capsys.readouterr().out)["rows"] == 4  # the rows at roots
+    assert enter(main, ["measure", str(tmp_path / "none.npz")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

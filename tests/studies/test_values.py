@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.study import designs
-from draftproof.simulators.study import tree_values as values
-from draftproof.simulators.study.recorded_trees import DESIGNS
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -20,8 +18,10 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifiers import lifted_priority, lifted_stages, named
 from draftproof.theory.verifiers.shared import priority
 from draftproof.theory.verifiers.shared.priority import included, plan
+from studies.tree_designs import values
+from studies.tree_designs.designs import DESIGNS
 from tests.checks import drafts, mean_accepted
-from tests.simulators.study.test_tree_drafts import Rows
+from tests.studies.test_drafts import Rows
 
 SHAPES = every(2, 2), (((), ()), ()), every(3, 1)
 KINDS = {

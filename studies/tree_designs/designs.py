@@ -1,8 +1,8 @@
 """E[tau] of whole drafted trees, from rows recorded at their nodes.
 
 A tree is named by its shape, or by a number of tokens. `drawn` draws one tree of every design from the
-drafter's rows of a text, always the same for the same rows and number. `gpu record` calls it with rows that a
-model computes when they are read, and writes those; `measured` calls it with the rows of the file.
+drafter's rows of a text, always the same for the same rows and number. `record` calls it with rows that a
+model computes when they are read; `measured` calls it with the rows of the file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,15 +12,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.study import tree_drafts as drafts
-from draftproof.simulators.study import tree_values as values
 from draftproof.simulators.study.recorded import Recorded, half_width
-from draftproof.simulators.study.tree_drafts import RowsAt
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import names as spelling
 from draftproof.theory.drafts.shape import NODES, Shape, chain, inner
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.rows import Prefix
+from studies.tree_designs import drafts, values
+from studies.tree_designs.drafts import RowsAt
 
 Draw: TypeAlias = Callable[[RowsAt, Shape, int, np.random.Generator], Node]
 Value: TypeAlias = Callable[[RowsAt, RowsAt, Node], float]

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from draftproof.simulators.instances.strategies import rows
 from draftproof.simulators.study import designs
-from draftproof.simulators.study.designs import STEPS, Levelled
 from draftproof.theory.rows import total
 from draftproof.theory.shared.strata import strata
 from draftproof.theory.verifiers import lifted_levelled
+from studies.tree_designs.levelled import STEPS, Levelled
 from tests.simulators.study.test_designs import floats
 
 V = 5
@@ -69,7 +69,7 @@ def test_on_the_grid_it_is_the_exact_rule(p, q):
     if steps > 4000:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(designs, "STEPS", int(steps))
+        patch.setattr("studies.tree_designs.levelled.STEPS", int(steps))
         rule = Levelled(floats(p), laws_of(q))
     wanted = 1 - float(total(lifted_levelled.levelled(p, *exact).left))
     assert 1 - rule.left.sum() == pytest.approx(wanted, abs=1e-9)

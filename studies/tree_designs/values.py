@@ -11,9 +11,10 @@ from typing import TypeAlias
 import numpy as np
 
 from draftproof.simulators.study import designs
-from draftproof.simulators.study.tree_drafts import RowsAt, less
 from draftproof.theory.draft import Node
 from draftproof.theory.shared.strata import stages
+from studies.tree_designs.drafts import RowsAt, less
+from studies.tree_designs.levelled import Levelled
 
 Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], list[float]]
 """(p, q, tokens of the children) -> the probability with which each is the one kept."""
@@ -142,7 +143,7 @@ def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[li
     """Two siblings levelled, other numbers by the priority rule; sibling j drawn from stratum j."""
     if len(tokens) != 2:
         return strata_priority(t, q, tokens)
-    rule = designs.Levelled(t, designs.strata_rows(q, 2))
+    rule = Levelled(t, designs.strata_rows(q, 2))
     return rule.shares(*tokens), rule.left
 
 
