@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.commands.options import (
-    DTYPE,
-    FILE,
-    VERIFIER,
-    as_json,
-    budget,
-    chat,
-    device,
-    known_drafts,
-    model,
-    no_graphs,
-    rule,
-    sampling,
-    stop,
-)
+from draftproof.gpu.commands import options as shared
 from draftproof.theory.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,28 +23,21 @@ DRAFT = (
 
 
 @command("generate")
-@model
+@shared.model
 @option(
     "--drafter", help="As --model; or features, block, ngram, none [default: the target's own, or ngram]."
 )
 @option(
     "--verifier",
-    type=VERIFIER,
+    type=shared.VERIFIER,
     help="[default: block on chains, traversal on trees, lifted-priority on strata, one-hot on top-k trees]",
 )
-@option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True, help=DRAFT)
+@option("--draft", "spelling", callback=shared.known_drafts, default="chain:4", show_default=True, help=DRAFT)
 @option("--prompt", "prompts", multiple=True, help="Text to continue, or - to read it; may be repeated.")
-@option("--prompts", "file", type=FILE, help="A file of prompts or questions, instead of --prompt.")
-@chat
+@option("--prompts", "file", type=shared.FILE, help="A file of prompts or questions, instead of --prompt.")
 @option("--max-new-tokens", type=IntRange(1, 2**20), default=128, show_default=True)
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
 @option("--top-k", type=IntRange(min=0), default=0, help="Keep this many likeliest tokens; 0 keeps all.")
-@sampling
-@option("--selection", callback=rule, help="The rule that selects which drafted tokens are verified.")
-@budget
-@option("--batch", type=IntRange(1), help="Most texts decoded at once; they share a budget [default: all].")
-@stop
-@option("--ignore-end", is_flag=True, help="Continue after end-of-text tokens.")
 @option(
     "--seed",
     "seeds",
@@ -66,17 +45,27 @@ DRAFT = (
     multiple=True,
     help="One for all prompts, or one for each, so that a text does not depend on the others [default: 0].",
 )
-@option("--logprobs", type=IntRange(0, 2**20), help="With --json: also of so many likeliest tokens.")
-@device
-@option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
-@no_graphs
-@as_json
+@shared.device
+@option("--dtype", type=shared.DTYPE, help="[default: as saved; CPU float32]")
+@shared.settings(
+    *shared.SAMPLING,
+    option("--selection", callback=shared.rule),
+    *shared.BUDGET,
+    option("--batch", type=IntRange(1)),
+    shared.stop,
+    option("--ignore-end", is_flag=True),
+    option("--logprobs", type=IntRange(0, 2**20)),
+    shared.chat,
+    shared.no_graphs,
+)
+@shared.as_json
 def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.
 
     A single text is written while it is generated; the texts of a batch are written as each is finished. The
     last line counts tokens and steps. Block efficiency is the mean number of tokens per step: the accepted
-    tokens and the extra one.
+    tokens and the extra one. In --settings `batch` is the most texts decoded at once, which share a `budget`,
+    and `logprobs` adds log-probabilities, also of so many likeliest tokens, to the answer of --json.
     """
     from draftproof.gpu.sampling.device import memory_errors
 
@@ -85,7 +74,7 @@ def COMMAND(**options: Any) -> int:
     if "" in prompts:
         raise BadInput("--prompt is empty")
     if options["logprobs"] is not None and not options["as_json"]:
-        raise BadInput("--logprobs is for runs with --json")
+        raise BadInput("logprobs is for runs with --json")
     if options["file"] and options["prompts"]:
         raise BadInput("--prompt and --prompts cannot be combined")
     with memory_errors("take a smaller model or another --device"):

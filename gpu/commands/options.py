@@ -1,7 +1,7 @@
 """Options shared by the commands of `draftproof gpu`; they check names before torch is loaded."""
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import partial
 from typing import Any, TypeVar
 
 from click import Choice, Context, FloatRange, IntRange, Parameter, option
@@ -95,13 +95,3 @@ BUDGET = (
     option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
 )
 selections = option("--selection", multiple=True, callback=rule)
-
-
-def sampling(command: Decorated) -> Decorated:
-    """Adds the options that change rows; each command has its own --temperature and --top-k."""
-    return reduce(lambda made, add: add(made), reversed(SAMPLING), command)
-
-
-def budget(command: Decorated) -> Decorated:
-    """Adds --budget and --token-cost."""
-    return reduce(lambda made, add: add(made), reversed(BUDGET), command)

@@ -1,4 +1,4 @@
-"""`draftproof gpu generate` and `train` as users meet them, with the pair that ships."""
+"""`draftproof gpu generate` as users meet it, with the pair that ships."""
 
 import json
 
@@ -13,8 +13,19 @@ from transformers import AutoModelForCausalLM
 from studies.train_pair import byte_pairs
 
 
-def generate(run, *arguments):
-    status, out, err = run("generate", "--device", "cpu", "--json", "--max-new-tokens", 16, *arguments)
+@pytest.fixture
+def run(run, toml):
+    """As `run`, with the settings of a file."""
+
+    def ended(*arguments, **settings):
+        return run(*arguments, *(toml(**settings) if settings else ()))
+
+    return ended
+
+
+def generate(run, *arguments, **settings):
+    given = "--device", "cpu", "--json", "--max-new-tokens", 16, *arguments
+    status, out, err = run("generate", *given, **settings)
     assert (status, err) == (0, "")
     return json.loads(out)
 
@@ -46,13 +57,13 @@ def test_the_text_streams_and_the_last_line_counts(run):
 
 
 def test_a_batch_and_a_stop_string(run):
-    asked = ["--prompt", "a", "--prompt", "import os\n", "--temperature", 0, "--stop", "o"]
-    answer = generate(run, *asked)
+    asked = ["--prompt", "a", "--prompt", "import os\n", "--temperature", 0]
+    answer = generate(run, *asked, stop=["o"])
     assert [each["prompt"] for each in answer["outputs"]] == ["a", "import os\n"]
     for each in answer["outputs"]:
         assert "o" not in each["text"]
         assert each["finished"] in ("stop", "length", "end")
-    status, out, _ = run("generate", "--device", "cpu", *asked)
+    status, out, _ = run("generate", "--device", "cpu", *asked, stop=["o"])
     assert status == 0
     assert "--- 1: 'a'\n" in out
     assert "--- 2: 'import os\\n'\n" in out
@@ -73,19 +84,8 @@ def test_log_probabilities_are_those_of_a_plain_pass(run, draft):
     from draftproof.gpu.drafters.choose import SHIPPED
     from draftproof.gpu.network.models import load
 
-    asked = [
-        "--prompt",
-        "import ",
-        "--prompt",
-        "d",
-        "--temperature",
-        0.7,
-        "--top-k",
-        20,
-        "--logit-bias",
-        "8=1",
-    ]
-    answer = generate(run, *asked, "--draft", draft, "--logprobs", 2)
+    asked = ["--prompt", "import ", "--prompt", "d", "--temperature", 0.7, "--top-k", 20]
+    answer = generate(run, *asked, "--draft", draft, logprobs=2, logit_bias=["8=1"])
     target = load(SHIPPED / "target", "cpu")
     for output in answer["outputs"]:
         start = target.tokenizer.encode(output["prompt"])
@@ -109,16 +109,16 @@ def test_questions_of_a_file_with_all_turns(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "settings", "said"),
     [
-        (["--chat"], "has no chat template"),
-        (["--prompts", "nowhere", "--prompt", "a"], "cannot be combined"),
-        (["--prompts", "nowhere"], "nowhere: no such file"),
-        (["--logprobs", 1], "--logprobs is for runs with --json"),
+        ([], {"chat": True}, "has no chat template"),
+        (["--prompts", "nowhere", "--prompt", "a"], {}, "cannot be combined"),
+        (["--prompts", "nowhere"], {}, "nowhere: no such file"),
+        ([], {"logprobs": 1}, "logprobs is for runs with --json"),
     ],
 )
-def test_bad_input_about_prompts(run, arguments, said):
-    status, out, err = run("generate", "--device", "cpu", *arguments)
+def test_bad_input_about_prompts(run, arguments, settings, said):
+    status, out, err = run("generate", "--device", "cpu", *arguments, **settings)
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
@@ -126,10 +126,11 @@ def test_bad_input_about_prompts(run, arguments, said):
 
 def test_penalties_and_biases_change_the_text_alike_with_and_without_a_draft(run):
     """With what a draft must not change: the text of plain decoding."""
-    asked = ["--temperature", 0, "--prompt", "import ", "--logit-bias", "8=1", "--repetition-penalty", 1.4]
-    asked += ["--presence-penalty", 0.3, "--frequency-penalty", 0.2, "--bad-word", "os"]
-    ways = [["--drafter", "none"], [], ["--draft", "tree:2x2", "--processors-on", "target"]]
-    answers = [generate(run, *asked, *way) for way in ways]
+    asked = ["--temperature", 0, "--prompt", "import "]
+    settings = {"logit_bias": ["8=1"], "repetition_penalty": 1.4, "presence_penalty": 0.3}
+    settings |= {"frequency_penalty": 0.2, "bad_word": ["os"]}
+    ways = [(["--drafter", "none"], {}), ([], {}), (["--draft", "tree:2x2"], {"processors_on": "target"})]
+    answers = [generate(run, *asked, *way, **settings, **more) for way, more in ways]
     assert len({answer["outputs"][0]["text"] for answer in answers}) == 1
     names = ["logit_bias", "repetition_penalty", "presence_penalty", "frequency_penalty", "bad_words_ids"]
     assert answers[0]["processors"] == names
@@ -142,30 +143,28 @@ def test_a_function_from_a_file(run, tmp_path):
         "import torch\n\n\ndef no_space(ids, scores):\n"
         "    return scores.masked_fill(torch.arange(scores.shape[-1]) >= 200, -torch.inf)\n"
     )
-    answer = generate(
-        run, "--logits-processor", f"{tmp_path / 'hook.py'}:no_space", "--draft-temperature", 0.5
-    )
+    answer = generate(run, logits_processor=[f"{tmp_path / 'hook.py'}:no_space"], draft_temperature=0.5)
     assert max(answer["outputs"][0]["tokens"]) < 200
 
 
 def test_a_selection_verifies_what_its_budget_allows(run):
     prompts = [part for text in ("a", "def ", "import os", "x = ") for part in ("--prompt", text)]
-    answer = generate(run, *prompts, "--selection", "tetris-repaired", "--budget", 4)
+    answer = generate(run, *prompts, selection="tetris-repaired", budget=4)
     assert (answer["selection"], answer["budget"], answer["batch"]) == ("tetris-repaired", 4, None)
     assert 0 < answer["accepted"] <= answer["verified"] <= 4 * answer["steps"]
-    halves = generate(run, *prompts, "--budget", 4, "--batch", 2)
+    halves = generate(run, *prompts, budget=4, batch=2)
     assert halves["selection"] == "all"
     assert answer["verified"] < halves["verified"] <= 8 * halves["steps"]
-    none = generate(run, *prompts, "--budget", 0)
+    none = generate(run, *prompts, budget=0)
     assert none["block_efficiency"] == 1
-    status, out, _ = run("generate", "--device", "cpu", "--max-new-tokens", 4, "--selection", "dspark")
+    status, out, _ = run("generate", "--device", "cpu", "--max-new-tokens", 4, selection="dspark")
     assert status == 0
-    assert "fixed: " in out
+    assert "dspark: " in out
 
 
 def test_texts_of_a_batch_are_those_of_all_at_once(run):
     prompts = [part for text in ("ab", "def ", "import os", "x = ") for part in ("--prompt", text)]
-    together, two = (generate(run, *prompts, *more) for more in ((), ("--batch", 2)))
+    together, two = (generate(run, *prompts, **more) for more in ({}, {"batch": 2}))
     assert two["outputs"] == together["outputs"]
     assert two["steps"] > together["steps"]
 
@@ -196,7 +195,6 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
     ("arguments", "said"),
     [
         (["generate", "--prompt", ""], "--prompt is empty"),
-        (["generate", "--stop", ""], "--stop is empty"),
         (["generate", "--prompt", "x " * 400], "tokens; "),
         (["generate", "--model", "./nowhere"], "no such folder"),
         (["generate", "--drafter", "./nowhere"], "no such folder"),
@@ -206,20 +204,6 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
         (["generate", "--device", "abacus"], "abacus"),
         (["generate", "--temperature", "-1"], "--temperature"),
         (["generate", "--max-new-tokens", "0"], "--max-new-tokens"),
-        (["generate", "--budget", "-1"], "--budget"),
-        (["generate", "--selection", "tetriss"], "no selection rule is named 'tetriss'; did you mean tetris"),
-        (["generate", "--selection", "all", "--draft", "tree:2x2"], "selection is defined on chains"),
-        (["generate", "--selection", "all", "--drafter", "none"], "no draft to select from"),
-        (["generate", "--selection", "all", "--verifier", "greedy-block"], "greedy-block keeps state"),
-        (["generate", "--batch", "0"], "'--batch': 0 is not in the range x>=1"),
-        (["generate", "--token-cost", "1"], "--token-cost is for runs with --selection"),
-        (["generate", "--repetition-penalty", "0"], "repetition_penalty must be above 0"),
-        (["generate", "--logit-bias", "x=1"], "write ID=NUMBER"),
-        (["generate", "--logit-bias", "5000=1"], "token 5000 is not one of the vocabulary's 1024"),
-        (["generate", "--bad-word", " "], "--bad-word is empty"),
-        (["generate", "--logits-processor", "math:nothing"], "math: has no 'nothing'"),
-        (["train"], "OUT"),
-        (["train", "x", "--preset", "huge"], "--preset"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(run, arguments, said):
@@ -227,6 +211,31 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "said"),
+    [
+        ([], {"stop": [""]}, "--stop is empty"),
+        ([], {"budget": -1}, "--budget"),
+        ([], {"selection": "tetriss"}, "no selection rule is named 'tetriss'; did you mean tetris"),
+        (["--draft", "tree:2x2"], {"selection": "all"}, "selection is defined on chains"),
+        (["--drafter", "none"], {"selection": "all"}, "no draft to select from"),
+        (["--verifier", "greedy-block"], {"selection": "all"}, "greedy-block keeps state"),
+        ([], {"batch": 0}, "'--batch': 0 is not in the range x>=1"),
+        ([], {"token_cost": 1}, "--token-cost is for runs with --selection"),
+        ([], {"repetition_penalty": 0}, "repetition_penalty must be above 0"),
+        ([], {"logit_bias": ["x=1"]}, "write ID=NUMBER"),
+        ([], {"logit_bias": ["5000=1"]}, "token 5000 is not one of the vocabulary's 1024"),
+        ([], {"bad_word": [" "]}, "--bad-word is empty"),
+        ([], {"logits_processor": ["math:nothing"]}, "math: has no 'nothing'"),
+        ([], {"top_q": 1}, "unknown key 'top_q'"),
+    ],
+)
+def test_bad_settings_are_one_line_and_status_2(run, arguments, settings, said):
+    test_bad_input_is_one_line_and_status_2(
+        lambda *given: run(*given, **settings), ["generate", *arguments], said
+    )
 
 
 @pytest.fixture(scope="module")
