@@ -23,7 +23,7 @@ AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
 NEUTRAL = {"top_k": 0, "top_p": 1, "min_p": 0}
-NAMES = tuple(name for name in spelling.VERIFIERS if name not in ("lifted-k-seq", "shaped-block"))
+NAMES = tuple(name for name in spelling.VERIFIERS if name != "shaped-block")
 """Verifiers that have kernels."""
 
 

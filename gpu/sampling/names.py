@@ -9,7 +9,6 @@ from draftproof.theory.errors import BadInput, quoted
 VERIFIERS = (
     "block",
     "greedy-block",
-    "lifted-k-seq",
     "lifted-priority",
     "nss",
     "one-hot",

@@ -23,11 +23,6 @@ def test_on_a_chain_traversal_is_block_verification(batch):
     assert torch.allclose(rates("traversal", batch), rates("block", batch), atol=1e-6)
 
 
-@given(drawn(Tree.chain(4)))
-def test_on_a_chain_lifted_k_seq_is_block_verification(batch):
-    assert torch.allclose(rates("lifted-k-seq", batch), rates("block", batch), atol=1e-6)
-
-
 @given(drawn(Tree.chain(3)))
 def test_on_a_chain_recursive_rejection_is_token_verification(batch):
     for name in ("rrs", "specinfer"):

@@ -13,10 +13,6 @@ from draftproof.gpu.verify.verifier import level_law, stop_law
 from draftproof.simulators.instances.suite import standard
 from draftproof.simulators.laws.enumerate import emission
 
-CLOSE = {
-    "lifted-k-seq": 1e-6
-}  # its rho is known to k 2^-24, and the mean moves by less than depth times that
-
 FAMILIES = [family for family in standard() if len(family)]
 
 
@@ -34,7 +30,7 @@ def test_means_over_all_drafts_are_the_exact_engines(verifier):
         assert torch.allclose(law.sum(1), torch.ones(len(drafts), dtype=torch.float64))
         mean = (weights @ law) @ torch.arange(law.shape[1], dtype=torch.float64)
         want = emission(instance, EXACT[verifier.name]).expected_accepted
-        assert float(mean) == pytest.approx(float(want), abs=CLOSE.get(verifier.name, 1e-12))
+        assert float(mean) == pytest.approx(float(want), abs=1e-12)
         tried += 1
     assert tried
 
