@@ -49,23 +49,25 @@ def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iter
             yield from (scenario(name, Chain(d), v) for name in (*CORE, "uniform target"))
             yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
         else:
-            small = v**d <= 9
-            yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else CORE))
-            yield steep(v, d)
-            if (v, d) == (vocab, depth):
-                yield from (
-                    placed(name, v, d, at) for at in range(d + 1) for name in (SCENARIOS if small else CORE)
-                )
-                yield from (
-                    placed(name, v, d, d - 1, alone=token)
-                    for name in (SCENARIOS if small and d > 1 else ())
-                    for token in range(v)
-                )
-            yield from Randoms(Chain(d), v, 6 if small else 2)
+            yield from _one_round(v, d, largest=(v, d) == (vocab, depth))
     if rounds == 1 and (vocab, depth) == (VOCAB, DEPTH):  # a fault may need a fourth token, or a third draft
         for v, d in ((VOCAB + 1, 1), (2, DEPTH + 1)):
             yield from (scenario(name, Chain(d), v) for name in LARGER)
             yield steep(v, d)
+
+
+def _one_round(vocab: int, depth: int, largest: bool) -> Iterator[Instance]:
+    # The largest size also gets scenarios behind every number of drafted tokens, and behind single tokens.
+    small = vocab**depth <= 9
+    names = SCENARIOS if small else CORE
+    yield from (scenario(name, Chain(depth), vocab) for name in names)
+    yield steep(vocab, depth)
+    if largest:
+        yield from (placed(name, vocab, depth, at) for at in range(depth + 1) for name in names)
+        if small and depth > 1:
+            single = ((name, token) for name in SCENARIOS for token in range(vocab))
+            yield from (placed(name, vocab, depth, depth - 1, alone=token) for name, token in single)
+    yield from Randoms(Chain(depth), vocab, 6 if small else 2)
 
 
 def placed(name: str, vocab: int, depth: int, at: int, alone: int | None = None) -> Instance:

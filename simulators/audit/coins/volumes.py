@@ -17,6 +17,7 @@ BITS = 320  # working precision if logarithms are needed; such results are round
 
 Interval = tuple[fmpq, fmpq]
 Constraints = frozenset[tuple[int, int, fmpq]]  # E_a >= c E_b for every (a, b, c)
+End = tuple[int, fmpq]  # a bound c E_name of another variable
 UNIT = -1  # stands for the number 1 in constraints that compare an exponential with a constant
 
 
@@ -148,30 +149,45 @@ def _integrated(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[in
     uppers = [(a, 1 / c) for (a, b), c in bounds.items() if b == n]
     rest = {pair: c for pair, c in bounds.items() if n not in pair}
 
-    def ending_at(end: tuple[int, fmpq] | None, more: dict[tuple[int, int], fmpq]) -> fmpq:
+    def ending_at(end: End | None, more: dict[tuple[int, int], fmpq]) -> fmpq:
         others = left | ({end[0]: left[end[0]] + rate * end[1]} if end else {})
         return _integrated(tuple(sorted(others.items())), tuple(sorted(more.items())))
 
     value = ZERO
-    for lower in lowers or [None]:  # the largest lower bound of E_n ..
-        for upper in uppers or [None]:  # .. and the smallest upper bound
-            more = dict(rest)
-            for name, c in lowers:
-                if lower and name != lower[0]:
-                    _tighten(more, lower[0], name, c / lower[1])
-            for name, c in uppers:
-                if upper and name != upper[0]:
-                    _tighten(more, name, upper[0], upper[1] / c)
-            if lower and upper:  # lower <= upper
-                if lower[0] == upper[0]:
-                    if lower[1] >= upper[1]:
-                        continue
-                else:
-                    _tighten(more, upper[0], lower[0], lower[1] / upper[1])
+    for lower, upper in pairs(
+        lowers or [None], uppers or [None]
+    ):  # E_n's largest lower and least upper bound
+        if _meet(lower, upper):
+            more = _ordered(rest, lowers, uppers, lower, upper)
             value += ending_at(lower, more)
-            if upper:
-                value -= ending_at(upper, more)
+            value -= ending_at(upper, more) if upper else ZERO
     return value / rate
+
+
+def _meet(lower: End | None, upper: End | None) -> bool:
+    # Whether a variable may lie between the bounds.
+    return lower is None or upper is None or lower[0] != upper[0] or lower[1] < upper[1]
+
+
+def _ordered(
+    rest: dict[tuple[int, int], fmpq],
+    lowers: list[End],
+    uppers: list[End],
+    lower: End | None,
+    upper: End | None,
+) -> dict[tuple[int, int], fmpq]:
+    # The constraints on the other variables where `lower` is the largest lower bound, and `upper` the
+    # smallest upper one.
+    more = dict(rest)
+    for name, c in lowers:
+        if lower and name != lower[0]:
+            _tighten(more, lower[0], name, c / lower[1])
+    for name, c in uppers:
+        if upper and name != upper[0]:
+            _tighten(more, name, upper[0], upper[1] / c)
+    if lower and upper and lower[0] != upper[0]:  # lower <= upper
+        _tighten(more, upper[0], lower[0], lower[1] / upper[1])
+    return more
 
 
 def _tighten(bounds: dict[tuple[int, int], fmpq], a: int, b: int, c: fmpq) -> None:
