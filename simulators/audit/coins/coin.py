@@ -98,4 +98,10 @@ class Coin:
         raise Opaque("a coin is turned into a plain number (float, hash, index, text)")
 
     __float__ = __hash__ = __index__ = __complex__ = __format__ = __str__ = __round__ = _refused
-    hex = is_integer = as_integer_ratio = _refused
+    hex = is_integer = as_integer_ratio = __reduce_ex__ = _refused
+
+    def __copy__(self) -> "Coin":
+        return self
+
+    def __deepcopy__(self, _: Any) -> "Coin":
+        return self

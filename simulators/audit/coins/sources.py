@@ -115,8 +115,11 @@ class Seeded(Source):
         self.source, self.seed, self.drawn, self.keyed = source, seed, 0, source.keyed
         self.integers, self.states = source.integers, source.states
         self.seeds, self.mirrored = source.seeds, source.mirrored
+        self.used: Callable[[], None] | None = None  # called at every draw
 
     def _remembered(self, make: Callable[[], Any], *what: Hashable) -> Any:
+        if self.used is not None:
+            self.used()
         key = (self.seed, self.drawn, *what)
         self.drawn += 1
         if key not in self.keyed:

@@ -39,10 +39,16 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
     return array.reshape(shape).view(Lazies)
 
 
+def copied(*_: Any) -> Any:
+    """`__reduce_ex__` of a stand-in, which copy and pickle call."""
+    raise NotEnumerable("it copies or pickles a generator, which would draw the same numbers again")
+
+
 class Generator:
     """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable."""
 
     __class__ = property(lambda self: _REAL[type(self)])  # type: ignore[assignment]
+    __reduce_ex__ = copied
 
     def __init__(self, source: Source):
         self._source = source
@@ -157,6 +163,7 @@ class Random:
     """The methods of `random.Random` over a source."""
 
     __class__ = property(lambda self: _PYTHON)  # type: ignore[assignment]
+    __reduce_ex__ = copied
 
     def __init__(self, source: Source):
         self._source, self._rng = source, Generator(source)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,13 @@ import numpy as np
 from draftproof.simulators.audit.coins.coin import Coin
 from draftproof.simulators.audit.coins.sources import Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.stand_ins.generators import Generator, Random, RandomState, chance_of
+from draftproof.simulators.audit.stand_ins.generators import (
+    Generator,
+    Random,
+    RandomState,
+    chance_of,
+    copied,
+)
 from draftproof.simulators.support.sources import INSTALLED
 
 _STATE = np.random.RandomState
@@ -37,6 +44,9 @@ class Current:
         self._run, self._met = 0, dict[Hashable, int]()
         self.salt = 0  # another number in every run, in addresses, hashes and the clock
         self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
+        self._saved: dict[
+            Hashable, tuple[Hashable, int, int]
+        ] = {}  # state -> (seed, draws, run) of its stream
 
     def start(self, source: Source) -> None:
         if source is not self.source:
@@ -64,14 +74,50 @@ class Current:
             return self.source
         if isinstance(value, Coin):
             return Seeded(self.source, (name, int(value)))  # type: ignore[call-overload]
-        if not isinstance(value, int | np.integer) or int(value) not in self.source.integers:
-            self.met((name, key), f"{name}({value!r:.40})")
-        return Seeded(self.source, (name, key))
+        stream = Seeded(self.source, (name, key))
+        drawn = isinstance(value, int | np.integer) and int(value) in self.source.integers
+        if not drawn and not self.making:
+            stream.used = partial(self.met, (name, key), f"{name}({value!r:.40})")
+        return stream
+
+    def saved(self, name: str) -> tuple[Any, ...]:
+        """The state of a global stream, as its library writes it. What is drawn from here on is remembered,
+        since `restored` may go back to it.
+        """
+        assert self.source is not None
+        number = 2**20 + len(self._saved)
+        stream = self.streams.get(name)
+        if not isinstance(stream, Seeded):
+            stream = self.streams[name] = Seeded(self.source, ("state", number))
+        words = np.full(624, number, dtype=np.uint32)
+        state: Any = (3, (*words.tolist(), 624), None)
+        if "numpy" in name:
+            state = "MT19937", words, 624, 0, 0.0
+        self._saved[_hashable(state)] = stream.seed, stream.drawn, self._run
+        return state
+
+    def restored(self, name: str, state: Any) -> None:
+        """Goes back to a saved state. One of another run, or of a real generator, is a constant."""
+        assert self.source is not None
+        key = _hashable(state)
+        seed, drawn, run = self._saved.get(key, (("state", key), 0, -1))
+        stream = self.streams[name] = Seeded(self.source, seed)
+        stream.drawn = drawn
+        if run != self._run:
+            what = f"{name.rpartition('.')[0]}, a state that was saved before"
+            stream.used = partial(self.met, ("state", key), what)
 
     def met(self, key: Hashable, what: str) -> None:
         """The stream `key` is used in this run; it was seeded with a constant if another run used it, too."""
         if not self.making and key not in self.once and self._met.setdefault(key, self._run) != self._run:
             self.constant = what
+
+
+def _hashable(state: Any) -> Hashable:
+    # A generator's state as a key: numpy's has an array, and may be a dictionary.
+    if isinstance(state, dict):
+        state = state["bit_generator"], *state["state"].values()
+    return tuple(tuple(np.ravel(part).tolist()) if np.ndim(part) else part for part in state[:3])
 
 
 class _Made(type):
@@ -145,6 +191,10 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         *((secrets, name, method("secrets", Random, name)) for name in ("choice", "randbelow")),
         (secrets, "randbits", method("secrets", Random, "getrandbits")),
         (secrets, "token_bytes", method("secrets", Random, "randbytes")),
+        (random, "getstate", lambda: current.saved("random.seed")),
+        (random, "setstate", lambda state: current.restored("random.seed", state)),
+        (np.random, "get_state", lambda legacy=True: current.saved("numpy.random.seed")),
+        (np.random, "set_state", lambda state: current.restored("numpy.random.seed", state)),
         (random, "seed", lambda a=None, version=2: current.seed("random.seed", a)),
         (random, "Random", _made(random.Random, Random, made(Random, "random.Random"))),
         (random, "SystemRandom", _made(random.SystemRandom, Random, system)),
@@ -231,6 +281,8 @@ class _Own:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kind(self._current.stream("own")), name)
+
+    __reduce_ex__ = copied
 
 
 class _IsFloat(type):
