@@ -23,6 +23,7 @@ from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbo
 from draftproof.proofs_check.every_size.claims import Claim, Weaken
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.hypotheses import Hypotheses
+from draftproof.proofs_check.every_size.model import must_be_modelled
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
 from draftproof.proofs_check.every_size.state import Decide, Refuted, Vacuous
@@ -101,6 +102,7 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
 
     """
     with proof_of(verifier.name, seconds) as (result, deadline):
+        must_be_modelled()
         asked = False
         for mode in modes_of(verifier):
             covered = "without replacement" in result.drafts or (
@@ -131,6 +133,7 @@ def prove_accepted(verifier: Verifier, seconds: float = 60.0) -> Result:
     ['verify, the loop of line 9: y is kept with mass min(w p(y), q(y)); w is the probability of its prefix']
     """
     with proof_of(verifier.name, seconds) as (result, deadline):
+        must_be_modelled()
         proof = Proof(verifier, "chain", deadline)
         proof.prove()
         proof.accepted()

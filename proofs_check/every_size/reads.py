@@ -15,6 +15,7 @@ import z3
 
 from draftproof.proofs_check.every_size.expressions import Env
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
+from draftproof.proofs_check.every_size.model import must_be_modelled
 from draftproof.proofs_check.every_size.paths import Closure, Data, Paths
 from draftproof.proofs_check.every_size.prover import Result, proof_of, prove_every_size
 from draftproof.proofs_check.every_size.state import Refuted
@@ -47,6 +48,7 @@ def prove_predictable(rule: Rule, seconds: float = 60.0) -> Result:
 
     """
     with proof_of(rule.name, seconds) as (result, deadline):
+        must_be_modelled()
         reads = Reads(rule)
         result.cells = reads.run([VIEW], deadline)
         also = ", and the next one of each request" if rule.ahead else ""

@@ -1,0 +1,41 @@
+"""The code that a proof does not run as it stands, but models: it proves nothing once that code has changed.
+
+A proof runs the source of the verifier. What the verifier calls is modelled on classes of tokens: the
+operations of theory/rows.py (`operations`), how drafts are drawn (`state`), how an oracle answers, and what a
+selection rule can read (`reads`). Each model was compared with the code on exact instances, which the
+enumerator computed (`test_model.py` and `test_contracts.py` in tests/proofs_check/every_size); the hashes tie
+it to the code that was compared.
+"""
+
+from types import ModuleType
+
+from draftproof.proofs_check.every_size.contracts import digest
+from draftproof.proofs_check.every_size.flow import NotFollowed
+from draftproof.simulators.laws import enumerate as enumerator
+from draftproof.theory import draft, oracle, rows
+from draftproof.theory.drafts import chain, paths, shape, stages, stratified, tree
+from draftproof.theory.selection import view
+from draftproof.theory.shared import strata
+
+MODELLED: dict[ModuleType, str] = {
+    rows: "81df246238de4537",
+    oracle: "c1d0b6ba4785b385",
+    draft: "d87f23b287ee457f",
+    chain: "49ba2592a41f0374",
+    tree: "8d52485591805292",
+    paths: "b1e734c37e379f2f",
+    shape: "07c5b1c4dd81af13",
+    stratified: "2e84224d9317def9",
+    stages: "418ec9a30af5ddcc",
+    view: "c2800382dc38f3ff",
+    strata: "d6a5863df70f214e",
+    enumerator: "201957a3ce920fcf",
+}
+"""Module -> the hash of the code that the models were compared with."""
+
+
+def must_be_modelled() -> None:
+    """Raises NotFollowed if code that proofs rely on has changed since its model was compared with it."""
+    for module, known in MODELLED.items():
+        if digest(module) != known:
+            raise NotFollowed(f"{module.__name__} has changed since the proofs' model of it was tested")
