@@ -4,7 +4,8 @@ A *row* is a next-token law or a part of one: `row[x]` is the mass of token x. T
 one vocabulary, so that a verifier never knows which one it holds:
 
 * a tuple of V numbers of any one kind: exact rationals, floats, symbols that answer `<`;
-* a numpy array of shape [V, lanes]: float64, one lane an instance, all lanes in step.
+* a numpy array of shape [V, lanes]: float64, one lane an instance, all lanes in step; or of shape [V], one
+  row over a large vocabulary.
 
 A *number* is accordingly one number, or an array with one entry a lane. Every comparison a
 verifier needs is made here, once: what 0/0 is, what x/0 is, and that mass is `> 0`, not `!= 0`.
@@ -187,12 +188,16 @@ def point(token: int, like: Row) -> Row:
 def descending(row: Row) -> list[int]:
     """Token ids, largest mass first, ties by id. Orders tokens: one lane at a time only."""
     if isinstance(row, np.ndarray):
-        raise TypeError("tokens are ordered one instance at a time, not lane by lane in step")
+        if row.ndim > 1:
+            raise TypeError("tokens are ordered one instance at a time, not lane by lane in step")
+        return np.argsort(-row, kind="stable").tolist()
     return sorted(range(len(row)), key=row.__getitem__, reverse=True)
 
 
 def supported(row: Row) -> int:
     """How many tokens of a row can be drawn, one instance at a time only."""
+    if isinstance(row, np.ndarray):
+        return int((row > 0).sum())
     return sum(bool(mass > 0) for mass in row)
 
 

@@ -154,7 +154,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     siblings.law_below: ((siblings,), "cc8b3816a938d3c8", law_below),
     siblings.siblings: ((siblings,), "cc8b3816a938d3c8", drawn),
     priority.planned: ((priority, draft), "2e5e108b62fec308", priority_plan),
-    draft.Draft.stages: ((draft, strata), "d41482de6c3971b3", stages),
+    draft.Draft.stages: ((draft, strata), "a6f6f43b0df138bd", stages),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
     leaf_shaping.carry: ((leaf_shaping,), "795caa690403e94f", left_after_whole_drafts),
     layered.shared: ((layered, level), "96dc54635137f2e1", shared),

@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from draftproof.theory.rows import likeliest
+from draftproof.theory.shared.strata import inclusion, line
+from draftproof.theory.transport.single_step import hu_greedy, inclusion_bound
+
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
 
@@ -91,45 +95,14 @@ def top(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Genera
 
 def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """The K - 1 likeliest tokens and one sample of the others, at that draft's optimum (hu2025towards)."""
-    order, out = likeliest(q, max(counts)), []
-    for k in counts:
-        T = order[: k - 1]
-        rest = q.copy()
-        rest[T] = 0
-        mass = rest.sum()
-        others = np.minimum(p, rest / mass).sum() if mass > 0 else 0.0
-        out.append(float(p[T].sum() + others))
-    return out
-
-
-def strata(q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(order, pi): the tokens of q, likeliest first, and how often each is included; laid end to end, the
-    pi are cut at 1, 2, .. into strata (`draftproof.theory.shared.strata`).
-    """
-    order = likeliest(q, len(q))
-    sizes = q[order]
-    left, rest = min(k, len(order)) - np.arange(len(order)), np.cumsum(sizes[::-1])[::-1]
-    sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
-    pi = np.ones(len(order))
-    pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
-    drafted = pi > 0  # what is left for the tail may be below rounding
-    return order[drafted], pi[drafted]
-
-
-def strata_rows(q: np.ndarray, k: int) -> np.ndarray:
-    """The strata as rows [K, V], fewer than K where q has fewer tokens."""
-    order, pi = strata(q, k)
-    end, j = np.cumsum(pi), np.arange(min(k, len(order)))[:, None]
-    rows = np.zeros((len(j), len(q)))
-    rows[:, order] = np.maximum(np.minimum(end, j + 1) - np.maximum(end - pi, j), 0)
-    return rows
+    return [float(hu_greedy(p, q, k)) for k in counts]
 
 
 def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """One sibling of each stratum, the priority rule in classes."""
     out = []
     for k in counts:
-        order, pi = strata(q, k)
+        order, pi = line(q, k)
         k, t, end = min(k, len(order)), p[order], np.cumsum(pi)
         first = np.minimum((end - pi).astype(int), k - 1)
         cut = np.flatnonzero((end > first + 1) & (first + 1 < k))  # they belong to the next stratum too
@@ -147,11 +120,7 @@ def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random
 
 def bound(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """sum min(p, pi) of strata (`draftproof.theory.transport.single_step.inclusion_bound`)."""
-    out = []
-    for k in counts:
-        order, pi = strata(q, k)
-        out.append(float(np.minimum(p[order], pi).sum()))
-    return out
+    return [float(inclusion_bound(p, inclusion(q, k))) for k in counts]
 
 
 def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:
@@ -185,12 +154,6 @@ def judged(
 
 def _kept(t: np.ndarray, groups: Iterable[tuple[Any, Any, np.ndarray]], k: int) -> float:
     return sum(float(take.sum()) for _, _, take, _ in judged(t.copy(), groups, k))
-
-
-def likeliest(q: np.ndarray, count: int) -> np.ndarray:
-    """The `count` likeliest tokens of q, fewer where q has fewer; ties by id."""
-    order = np.argsort(-q, kind="stable")[:count]
-    return order[q[order] > 0]
 
 
 COLUMNS = (

@@ -1,8 +1,8 @@
 """E[tau] of whole drafted trees, from rows recorded at their nodes.
 
-A tree is named by its shape, or by a number of tokens. `drawn` draws one tree of every design from the
-drafter's rows of a text, always the same for the same rows and number. `record` calls it with rows that a
-model computes when they are read; `measured` calls it with the rows of the file.
+A tree is named by its shape, or by a number of tokens. `drawn` draws one tree per design, deterministically
+in (rows, seed). `record` calls it with rows that a model computes when they are read; `measured` calls it
+with the rows of the file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +14,15 @@ import numpy as np
 
 from draftproof.simulators.study.recorded import Recorded, half_width
 from draftproof.theory.draft import Node
-from draftproof.theory.drafts import names as spelling
-from draftproof.theory.drafts.shape import NODES, Shape, chain, inner
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts import names as draft_names
+from draftproof.theory.drafts.best_first import BestFirst
+from draftproof.theory.drafts.ddtree import DDTree
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import DEPTH, Shape, chain, inner
+from draftproof.theory.drafts.stratified import Stratified
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.rows import Prefix
 from studies.tree_designs import drafts, values
@@ -39,51 +46,56 @@ class Design:
     new: bool = False
 
 
-def _fixed(
-    siblings: drafts.Siblings, shaped: Callable[[int], Shape] | None = None, staged: bool = False
-) -> Draw:
+def _fixed(scheme: Callable[[Shape], Scheme], shaped: Callable[[int], Shape] | None = None) -> Draw:
     def draw(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
-        return drafts.grown(q, shaped(nodes) if shaped else shape, siblings, rng, staged)
+        return scheme(shaped(nodes) if shaped else shape).draw(drafts.Sampler(rng), q).root  # type: ignore[arg-type]
 
     return draw
 
 
-def _grown(growth: Callable[[RowsAt, int, np.random.Generator], Node]) -> Draw:
-    return lambda q, shape, nodes, rng: growth(q, nodes, rng)
+def _grown(scheme: Callable[[int, int], Scheme]) -> Draw:
+    def draw(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
+        return scheme(nodes, nodes).draw(drafts.Sampler(rng), q).root  # type: ignore[arg-type]
+
+    return draw
 
 
 def _nodes(rule: values.Rule) -> Value:
     return partial(values.node_by_node, rule=rule)
 
 
-_UNEVEN = partial(_fixed, shaped=drafts.uneven)
-_STAGED = partial(_fixed, drafts.strata, staged=True)
-_CHAIN = _fixed(drafts.strata, chain)
+_IID = partial(Tree, replacement=True)
+_STRATA = partial(values.lifted, rule=values.strata_priority)
 _TRAVERSAL = partial(values.lifted, rule=values.single, counts=values.in_turn)
 _WITHOUT = partial(_TRAVERSAL, distinct=True)
-_STAGES = partial(values.lifted, rule=values.strata_priority, counts=values.in_stages, distinct=True)
-_LIFTED = partial(values.lifted, rule=values.strata_priority)
-_LEVELLED = partial(values.lifted, rule=values.strata_levelled)
-_IID = partial(values.lifted, rule=values.iid_priority)
 
 DESIGNS = (
-    Design("best-first", "strata", "lifted-priority", _grown(drafts.best_first), _LIFTED, new=True),
-    Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
-    Design("same", "strata", "lifted-priority", _fixed(drafts.strata), _LIFTED, new=True),
-    Design("same", "strata", "lifted-levelled", _fixed(drafts.strata), _LEVELLED, new=True),
-    Design("same", "stages", "lifted-stages", _STAGED(), _STAGES, new=True),
-    Design("same", "i.i.d.", "lifted-priority", _fixed(drafts.iid), _IID, new=True),
-    Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), _TRAVERSAL),
-    Design("same", "i.i.d.", "specinfer", _fixed(drafts.iid), _nodes(values.recursive(True))),
-    Design("same", "without replacement", "traversal", _fixed(drafts.without), _WITHOUT),
-    Design("same", "without replacement", "rrs", _fixed(drafts.without), _nodes(values.recursive(False))),
-    Design("same", "greedy", "hu-greedy", _fixed(drafts.greedy), _nodes(values.greedy)),
-    Design("same", "top-k", "nss", _fixed(drafts.top), _nodes(values.target_only)),
-    Design("uneven", "stages", "lifted-stages", _STAGED(drafts.uneven), _STAGES, new=True),
-    Design("uneven", "without replacement", "traversal", _UNEVEN(drafts.without), _WITHOUT),
-    Design("chain", "one", "block", _CHAIN, _LIFTED),  # which is lifted-priority on one path
-    Design("DDTree", "top-k", "nss", _grown(drafts.ddtree), _nodes(values.target_only)),
-    Design("EAGLE-2", "top-k", "nss", _grown(drafts.eagle2), _nodes(values.target_only)),
+    Design("best-first", "strata", "lifted-priority", _grown(BestFirst), _STRATA, new=True),
+    Design("same", "strata", "lifted-priority", _fixed(Stratified), _STRATA, new=True),
+    Design(
+        "same",
+        "i.i.d.",
+        "lifted-priority",
+        _fixed(_IID),
+        partial(values.lifted, rule=values.iid_priority),
+        new=True,
+    ),
+    Design("same", "i.i.d.", "traversal", _fixed(_IID), _TRAVERSAL),
+    Design("same", "i.i.d.", "specinfer", _fixed(_IID), _nodes(values.recursive(True))),
+    Design("same", "without replacement", "traversal", _fixed(Tree), _WITHOUT),
+    Design("same", "without replacement", "rrs", _fixed(Tree), _nodes(values.recursive(False))),
+    Design("same", "greedy", "hu-greedy", _fixed(Greedy), _nodes(values.greedy)),
+    Design("same", "top-k", "nss", _fixed(TopK), _nodes(values.target_only)),
+    Design("uneven", "without replacement", "traversal", _fixed(Tree, drafts.uneven), _WITHOUT),
+    Design("chain", "one", "block", _fixed(Tree, chain), _STRATA),  # which is lifted-priority on one path
+    Design("DDTree", "top-k", "nss", _grown(DDTree), _nodes(values.target_only)),
+    Design(
+        "EAGLE-2",
+        "top-k",
+        "nss",
+        lambda q, shape, nodes, rng: drafts.eagle2(q, nodes),
+        _nodes(values.target_only),
+    ),
 )
 """What is drawn for every tree; those of the same shape only where a shape is named. Differences are to the
 first.
@@ -100,14 +112,16 @@ def named(tree: str) -> tuple[Shape, int, tuple[Design, ...]]:
     (14, True)
     """
     if tree.isascii() and tree.isdigit():
-        if not 1 <= (nodes := int(tree[:9])) <= NODES:
-            raise BadInput(f"{quoted(tree)}: a tree has 1 to {NODES} tokens")
+        if not 1 <= (nodes := int(tree[:9])) <= DEPTH:
+            raise BadInput(f"{quoted(tree)}: a tree has 1 to {DEPTH} tokens")
         return (), nodes, tuple(each for each in DESIGNS if each.tree != "same")
     try:
-        shape = spelling.shape(tree)
+        shape = draft_names.shape(tree)
     except ValueError:
         raise BadInput(f"{quoted(tree)} is no tree; write 2x3, eagle, [[[],[]],[[]]] or 32") from None
-    return shape, sum(inner(shape)), DESIGNS
+    if (nodes := sum(inner(shape))) > DEPTH:  # as many are also drawn as one path
+        raise BadInput(f"{quoted(tree)}: a tree has 1 to {DEPTH} tokens")
+    return shape, nodes, DESIGNS
 
 
 def drawn(trees: Sequence[str], q: RowsAt, number: int) -> Iterator[tuple[str, Design, Node]]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from draftproof.simulators.study import designs
 from draftproof.theory.draft import Node
-from draftproof.theory.shared.strata import stages
-from studies.tree_designs.drafts import RowsAt, less
-from studies.tree_designs.levelled import Levelled
+from draftproof.theory.rows import without
+from draftproof.theory.shared.strata import strata
+from studies.tree_designs.drafts import RowsAt
 
 Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], list[float]]
 """(p, q, tokens of the children) -> the probability with which each is the one kept."""
@@ -38,11 +38,6 @@ def node_by_node(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
 def together(v: Node) -> Iterable[int]:
     """All children of a node."""
     return [len(v.children)]
-
-
-def in_stages(v: Node) -> Iterable[int]:
-    """The children of each stage (`draftproof.theory.verifiers.lifted_stages`)."""
-    return stages(v.shape)
 
 
 def in_turn(v: Node) -> Iterable[int]:
@@ -83,7 +78,7 @@ def lifted(
                 unkept -= w
             S = float(left.sum())
             t, a = (left / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
-            r, at = (less(r, tokens) if distinct else r), at + count
+            r, at = (without(r, *tokens) if distinct else r), at + count
         return a
 
     visit(root, 1.0)
@@ -105,7 +100,7 @@ def recursive(replacement: bool) -> Rule:
             rest -= kept[-1]
             excess = np.maximum(p - q, 0)
             p = excess / S if (S := excess.sum()) > 0 else p
-            q = q if replacement else less(q, [x])
+            q = q if replacement else without(q, x)
         return kept
 
     return rule
@@ -136,15 +131,7 @@ def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[li
     """The priority rule in classes, sibling j drawn from stratum j."""
     if len(tokens) == 1:  # one sibling's classes are judged alike
         return single(t, q, tokens)
-    return _priority(t, designs.strata_rows(q, len(tokens)), tokens)
-
-
-def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
-    """Two siblings levelled, other numbers by the priority rule; sibling j drawn from stratum j."""
-    if len(tokens) != 2:
-        return strata_priority(t, q, tokens)
-    rule = Levelled(t, designs.strata_rows(q, 2))
-    return rule.shares(*tokens), rule.left
+    return _priority(t, np.array(strata(q, len(tokens))), tokens)
 
 
 def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:

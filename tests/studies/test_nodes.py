@@ -61,6 +61,6 @@ def test_rows_at_nodes_beyond_a_window_and_of_a_network_with_states():
 
 def test_trees_that_cannot_be_are_bad_input(tmp_path, capsys):
     out = str(tmp_path / "rows.npz")
-    for tree, said in (("oak", "'oak' is no tree"), ("4000", "exceeds the models' context")):
+    for tree, said in (("oak", "'oak' is no tree"), ("256", "exceeds the models' context")):
         assert enter(main, ["record", "--count", "1", "--tree", tree, "--out", out]) == 2
         assert said in capsys.readouterr().err

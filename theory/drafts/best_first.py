@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.shape import Grown
 from draftproof.theory.drafts.stratified import from_strata
@@ -74,8 +76,9 @@ def accepted(q: Row, unsure: Number, count: int) -> list[Number]:
     >>> accepted(q, unsure, 1), accepted(q, unsure, 2)
     ([2/3], [3/7, 3/7])
     """
-    rows, pi = strata(q, count), inclusion(q, count)
-    sizes = [sum(x * R[i] / pi[i] for i, x in enumerate(q) if x > 0) for R in rows]
+    rows, pi = np.array(strata(q, count)), np.array(inclusion(q, count))  # of rationals, or of floats
+    drafted = pi > 0
+    sizes = (rows[:, drafted] * (np.array(q)[drafted] / pi[drafted])).sum(axis=1)
     whole = (1 - unsure / _steps(len(rows))) / (1 + len(rows) * unsure / 4)
     return [whole * (size + unsure / 4) for size in sizes]
 

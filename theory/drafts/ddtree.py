@@ -6,7 +6,7 @@ from typing import ClassVar
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.shape import Grown
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Prefix, one
+from draftproof.theory.rows import Number, Prefix, likeliest, one
 from draftproof.theory.table import Rows
 
 
@@ -34,8 +34,8 @@ class DDTree(Grown):
 
         def opened(prefix: Prefix, reach: Number) -> None:
             if len(prefix) - len(context) < self.depth:
-                masses = ((x, reach * mass) for x, mass in enumerate(proposal[prefix]))
-                open_.update({(*prefix, x): mass for x, mass in masses if mass > 0})
+                q = proposal[prefix]
+                open_.update({(*prefix, x): reach * q[x] for x in likeliest(q, self.nodes)})
 
         opened(context, one(proposal[context]))
         while open_ and len(below) <= self.nodes:

@@ -9,6 +9,8 @@ all cuts). The token that straddles a cut belongs to two strata.
 from collections.abc import Iterator
 from itertools import groupby
 
+import numpy as np
+
 from draftproof.theory.rows import Row, likeliest, maximum, minimum, one, positive
 from draftproof.theory.shared.memo import remembered
 
@@ -20,6 +22,11 @@ def inclusion(q: Row, count: int) -> Row:
     >>> inclusion((exact("2/3"), exact("1/6"), exact("1/6")), 2)
     (1, 1/2, 1/2)
     """
+    if isinstance(q, np.ndarray):
+        order, pi = line(q, count)
+        row = np.zeros(len(q))
+        row[order] = pi
+        return row
     order = likeliest(q, len(q))
     pi = [one(q) * 0] * len(q)
     sure, rest = min(count, len(order)), order
@@ -40,6 +47,12 @@ def strata(q: Row, count: int) -> tuple[Row, ...]:
     >>> strata((exact("1/3"), exact("1/3"), exact("1/3")), 2)
     ((2/3, 1/3, 0), (0, 1/3, 2/3))
     """
+    if isinstance(q, np.ndarray):
+        order, pi = line(q, count)
+        end, j = np.cumsum(pi), np.arange(min(count, len(order)))[:, None]
+        cut = np.zeros((len(j), len(q)))
+        cut[:, order] = np.maximum(np.minimum(end, j + 1) - np.maximum(end - pi, j), 0)
+        return tuple(cut)
     pi, order = inclusion(q, count), likeliest(q, len(q))
     rows = [[one(q) * 0] * len(q) for _ in range(min(count, len(order)))]
     end = one(q) * 0
@@ -48,6 +61,19 @@ def strata(q: Row, count: int) -> tuple[Row, ...]:
         for j, row in enumerate(rows):
             row[x] = positive(minimum(end, one(q) * (j + 1)) - maximum(start, one(q) * j))
     return tuple(map(tuple, rows))
+
+
+def line(q: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(order, pi) of a float row [V]: its tokens, likeliest first, and their inclusion probabilities; a token
+    is left out where rounding makes its probability 0. Strata are this line, cut at 1, 2, .., `count` - 1.
+    """
+    order = np.array(likeliest(q, len(q)))
+    sizes = q[order]
+    left, rest = min(count, len(order)) - np.arange(len(order)), np.cumsum(sizes[::-1])[::-1]
+    sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
+    pi = np.ones(len(order))
+    pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
+    return order[pi > 0], pi[pi > 0]
 
 
 def stages(shape: tuple) -> Iterator[int]:
