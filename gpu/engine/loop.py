@@ -17,7 +17,7 @@ from draftproof.gpu.engine.decoding import NO_DRAFT, Decoding
 from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.parts import Noise, Parts
 from draftproof.gpu.engine.selection import Selected
-from draftproof.gpu.engine.verdict import Verdict, judged
+from draftproof.gpu.engine.verdict import Judge, Verdict
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.passes import padded
 from draftproof.gpu.network.session import Accepted, Draft
@@ -149,7 +149,7 @@ class _Loop:
         if self.parts.carry and draft.proposal is not None:
             target = self.parts.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
         kind = ("verdict", self.verifier, self.sampling, draft.heat, tree.kind)
-        judge = partial(judged, self.verifier, self.sampling, tree, draft.heat)
+        judge = Judge(self.verifier, self.sampling, tree, draft.heat)
         given = {"logits": logits, "drafted": draft.logits, "proposal": draft.rows, "target": target}
         given |= {"tokens": draft.tokens, "strata": draft.strata}
         tables = {} if tree.shared else tree.tables
