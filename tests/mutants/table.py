@@ -115,11 +115,12 @@ def page() -> str:
     lines = [
         "# Mutants and controls",
         "",
-        "The project's one catalogue of wrong verifiers, `tests/mutants/`. Every mutant must be refuted and every",
-        "control must pass. This page lists the mutants that repeat a fault of public code: `row` is the number",
-        "in [the list of bugs](#the-list-of-bugs). `python -m tests.mutants.table` names the rest on the instance",
-        "that refutes each; `python -m tests.mutants.table --write` makes this page, and a test compares them.",
-        "A total variation is exact: a fraction where the numbers are rational, else the decimal of the floats.",
+        "The project's one catalogue of wrong verifiers, `tests/mutants/`. Every mutant must be refuted",
+        "and every control must pass. This page lists the mutants that repeat a fault of public code:",
+        "`row` is the number in [the list of bugs](#the-list-of-bugs). `python -m tests.mutants.table`",
+        "prints all of them, with the instance that refutes each; `python -m tests.mutants.table --write`",
+        "makes this page, and a test compares them. A total variation is exact: a fraction where the",
+        "numbers are rational, else the decimal of the floats.",
         "",
         f"{killed} of {len(mutants)} mutants caught; {kept} of {len(passed)} controls pass.",
         "",
@@ -155,7 +156,7 @@ def gpu_section() -> str:
         "| --- | --- | --- | --- |",
         *(f"| {each.row} | {each.name} | {each.flaw} | `{each.judge}` |" for each in BATCHED),
         "",
-        f"{len(KERNELS)} more edit the kernels' source; `tests/gpu/kernels/test_interleaving.py` judges them.",
+        f"{len(KERNELS)} more edit the kernels' source: `tests/gpu/kernels/test_interleaving.py`.",
         "",
     ]
     return "\n".join(lines)
