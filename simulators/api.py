@@ -97,13 +97,13 @@ def replay(
     from draftproof.simulators.audit import load  # imported here, since it is slow
     from draftproof.simulators.audit.judge.calls import instance_of
     from draftproof.simulators.audit.judge.replay import replayed
-    from draftproof.simulators.audit.sandbox import SECONDS, Observer, sandboxed
+    from draftproof.simulators.audit.sandbox import CALL_SECONDS, Observer, sandboxed
     from draftproof.simulators.audit.targets.base import Target
 
     subject = load.Subject(verify, style, None if path is None else Path(path), dtype, signature)
     target = verify if isinstance(verify, Target) else load.target(subject)
     given = instance_of(instance, target)
-    with sandboxed(SECONDS, target.namespace, Observer(), target.name) as sandbox:
+    with sandboxed(CALL_SECONDS, target.namespace, Observer(), target.name) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)
 
 

@@ -16,7 +16,7 @@ FORMS = {3: ("oracle", "draft", "target"), 2: ("target", "draft")}
 """The first parameters of a rule in the project's form (docs/write.md), and of one on trees (audit.Tree)."""
 
 
-class Own(Verifier):
+class UserVerifier(Verifier):
     """A verifier of the user's. Its name is its spelling, by which other processes load it again."""
 
     def __reduce__(self) -> tuple:
@@ -40,21 +40,21 @@ def named(spelling: str) -> Verifier:
         return declared(spelling).rule
     if ":" not in spelling:
         raise unknown("verifier", spelling, [*VERIFIERS, *TARGETS, "file.py:name"])
-    return _own(spelling, version(spelling))
+    return _of_user(spelling, version(spelling))
 
 
 @cache
-def _own(spelling: str, _: str) -> Verifier:
+def _of_user(spelling: str, _: str) -> Verifier:
     found: Any = load(spelling)
     if isinstance(found, Verifier):
         given = {field.name: getattr(found, field.name) for field in fields(Verifier)}
-        return Own(**given | {"name": spelling, "roots": (source(spelling),)})
+        return UserVerifier(**given | {"name": spelling, "roots": (source(spelling),)})
     if not callable(found):
         raise BadInput(f"{spelling}: is no verifier, but a {type(found).__name__}")
     first = _parameters(found)
     if first[:3] == FORMS[3]:
         roots: tuple[Root, ...] = (source(spelling),)
-        return Own(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
+        return UserVerifier(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
     # imported here: the audit is a quarter of the product, which the project's own verifiers do without
     from draftproof.simulators.audit.enumerated import EnumeratedRule
     from draftproof.simulators.audit.targets.signatures import infer_signature
@@ -64,7 +64,7 @@ def _own(spelling: str, _: str) -> Verifier:
     target = Tree(found, name=spelling) if tree else infer_signature(found, name=spelling)
     rule, roots = EnumeratedRule(target), (source(spelling), EnumeratedRule.__module__)
     drafts = ALL if tree else CHAIN
-    return Own(
+    return UserVerifier(
         spelling, spelling, drafts, True, rule.verify, ordered=True, rounding=rule.rounding, roots=roots
     )
 

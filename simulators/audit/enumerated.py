@@ -6,7 +6,7 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.judge.exact import SECONDS, must_repeat, runs_of
+from draftproof.simulators.audit.judge.exact import INSTANCE_SECONDS, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Program
 from draftproof.simulators.laws.enumerate import Invalid
@@ -73,7 +73,7 @@ class EnumeratedRule:
                 if not self._repeats:
                     must_repeat(run)
                     self._repeats = True
-                for mass, result in runs_of(program, monotonic() + SECONDS, sandbox, each=True):
+                for mass, result in runs_of(program, monotonic() + INSTANCE_SECONDS, sandbox, each=True):
                     if isinstance(result, Fault):
                         faults[str(result)] = faults.get(str(result), ZERO) + mass
                     else:

@@ -25,7 +25,7 @@ from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
 
-SECONDS = 10.0  # of processor time that one call may take
+CALL_SECONDS = 10.0  # of processor time that one call may take
 WAITS = 6  # times as long by the clock: a call may sleep or block, and other processes may take the processor
 
 THREAD_STARTERS = [
@@ -183,7 +183,7 @@ def _is_wrong_call(error: TypeError, message: str, function: Callable[..., Any])
 
 @contextmanager
 def sandboxed(
-    seconds: float = SECONDS,
+    seconds: float = CALL_SECONDS,
     namespace: dict[str, Any] | None = None,
     observer: Observer | None = None,
     name: str = "the function",

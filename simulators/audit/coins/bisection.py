@@ -19,11 +19,17 @@ from draftproof.simulators.laws.enumerate import Enumerator, outcomes
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
 
-GRID, PROBES, MOST = 32, 24, 8  # grid points per coin; probes per box; largest number of coins per call
+GRID, PROBES, COINS_IN_CALL = (
+    32,
+    24,
+    8,
+)  # grid points per coin; probes per box; largest number of coins per call
 
 Read = Callable[[Sequence[float]], tuple[Hashable, int]]  # coins -> (result, number of coins used)
 
-_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, MOST))  # random bits: detect hashing
+_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random(
+    (PROBES, COINS_IN_CALL)
+)  # random bits: detect hashing
 
 _LOW, _HIGH = 2.0**-40, 1 - 2.0**-40
 
@@ -111,8 +117,8 @@ def boxes(
         volume = prod((dyadic(high) - dyadic(low) for low, high in sides), start=ONE)
         yield volume, happened, tuple(held)
         return
-    if len(held) >= MOST:
-        raise NotEnumerable(f"it asks for more than {MOST} coins as plain numbers")
+    if len(held) >= COINS_IN_CALL:
+        raise NotEnumerable(f"it asks for more than {COINS_IN_CALL} coins as plain numbers")
     known: dict[tuple[float, int], tuple[Hashable, int]] = {}
 
     def happens(u: float, later: int) -> tuple[Hashable, int]:

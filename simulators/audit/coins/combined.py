@@ -11,7 +11,7 @@ from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, Op
 from draftproof.simulators.audit.coins.volumes import exponential
 from draftproof.theory.numbers import ONE, ZERO
 
-MOST = 16  # coins in a sum
+COINS_IN_SUM = 16  # coins in a sum
 
 
 class Combined(Coin):
@@ -141,8 +141,8 @@ class Sum(Combined):
         new = total(other)
         both = {coin: self.factors.get(coin, ZERO) + c for coin, c in new.factors.items()}
         both = {coin: c for coin, c in (self.factors | both).items() if c}
-        if len(both) > MOST:
-            raise NotEnumerable(f"a sum of more than {MOST} coins")
+        if len(both) > COINS_IN_SUM:
+            raise NotEnumerable(f"a sum of more than {COINS_IN_SUM} coins")
         return Sum(self.state, both, self.shift + new.shift)
 
     @with_number

@@ -6,7 +6,7 @@ from time import monotonic
 
 from flint import fmpq
 
-from draftproof.simulators.audit.judge.exact import SECONDS, Case, must_repeat, runs_of
+from draftproof.simulators.audit.judge.exact import INSTANCE_SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.selection import Decision, Selection
 from draftproof.simulators.laws.batches import Block, Emitted, judge_mixture
@@ -41,7 +41,7 @@ class EmittedWords(Emitted):
 
 def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
     """The exact verdict on one batch. Raises NotEnumerable, or Fault for a call that hangs."""
-    deadline = monotonic() + SECONDS
+    deadline = monotonic() + INSTANCE_SECONDS
     mixture: dict[Decision, fmpq] = {}
     decided: list[tuple[tuple[Prefix, ...], Decision]] = []
     fault_mass, faults, words = ZERO, dict[str, str](), False

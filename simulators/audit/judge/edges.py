@@ -20,7 +20,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix
 
 EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)  # smallest and largest coins of float32 and float64
-MOST = 12  # at most this many coins of a call are set to an edge one by one
+COINS_ALONE = 12  # at most this many coins of a call are set to an edge one by one
 
 CURES = {
     "emits a token of probability zero": "accept with u < p/q, not <=, and never draw a weight of zero",
@@ -95,7 +95,7 @@ def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
     # (coins with one of them, or all, at an edge; a description)
     for edge in EDGES:
         yield [edge], f"every coin {edge!r}"
-        for at in range(min(coins, MOST)):
+        for at in range(min(coins, COINS_ALONE)):
             for other in (0.0, 0.5):
                 yield [*[other] * at, edge, other], f"coin {at + 1} is {edge!r}"
 

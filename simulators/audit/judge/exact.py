@@ -34,12 +34,21 @@ from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.values.chains import block
 
-BISECTED = 120.0  # seconds of bisection
-RUNS, SECONDS = 400_000, 600.0  # limits on the runs of a function on one instance: number and time
-PROBES, FEW = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
-SMALL, TIGHT = 100, fmpq(1, 10**9)  # except on chains: most drafts for an optimum, and its accuracy
+BISECTION_SECONDS = 120.0  # seconds of bisection
+INSTANCE_RUNS, INSTANCE_SECONDS = (
+    400_000,
+    600.0,
+)  # limits on the runs of a function on one instance: number and time
+PROBES, SLOW_PROBES = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
+DRAFTS_FOR_OPTIMUM, OPTIMUM_ACCURACY = (
+    100,
+    fmpq(1, 10**9),
+)  # except on chains: most drafts for an optimum, and its accuracy
 
-CHECKED, SELDOM = 500, 8  # of a failing instance the first runs are checked; elsewhere every eighth
+FIRST_CHECKED, CHECKED_EVERY = (
+    500,
+    8,
+)  # of a failing instance the first runs are checked; elsewhere every eighth
 SEEDED, VALUES = 4, 16  # first runs of a draft with an integer as a seed, and other values that are tried
 HIDDEN = (
     "the same coins give different results: it also draws from a generator of its own, the system's entropy "
@@ -85,7 +94,7 @@ class Case:
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | JointWrong | None
-    aim: DeclaredTarget | None = None  # what it was judged against in place of p
+    aim: DeclaredTarget | None = None  # what it was has_law against in place of p
     token: Distance = NONE  # from p, of one token and of the words; only with an aim
     text: Distance = NONE
     over: bool | None = None  # whether a token is over the aim's budget
@@ -152,8 +161,8 @@ def case(
     if biased and isinstance(instance.draft, Chain):
         q = law_of(instance.proposal, instance.draft.depth)
         far["follows_proposal"] = got.marginal(instance.draft.depth).total_variation(q) <= bound < variation
-    judged = aim is None or not aim.budget_only
-    wrong = first_wrong(got, want, bound) if biased and judged else None
+    has_law = aim is None or not aim.budget_only
+    wrong = first_wrong(got, want, bound) if biased and has_law else None
     found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, rounds=rounds, **far)
     if not found.met and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
@@ -187,7 +196,7 @@ def emit(
     target: Target, sandbox: Sandbox, instance: Instance, rounds: int, each: bool = False
 ) -> tuple[Law, fmpq | None, fmpq, dict[str, str]]:
     """The law of the words; then E[tau], the probability of faults, and the faults, as in `Case`."""
-    deadline = monotonic() + SECONDS
+    deadline = monotonic() + INSTANCE_SECONDS
     tested = sandbox.repeats and (target.slow or target.whole)
     words: list[tuple[Prefix, fmpq]] = []
     accepted: fmpq | None = ZERO
@@ -200,7 +209,10 @@ def emit(
             over = "" if target.whole else f" over {rounds} rounds"
             with suppress(Opaque):  # its coins are then read by bisection
                 _must_fit(
-                    program.run, FEW if target.slow else PROBES, program.most_runs, instance.name + over
+                    program.run,
+                    SLOW_PROBES if target.slow else PROBES,
+                    program.most_runs,
+                    instance.name + over,
                 )
         for mass, result in runs_of(program, deadline, sandbox, each):
             if isinstance(result, Fault):
@@ -224,7 +236,7 @@ def runs_of(
             return
         except Opaque:
             sandbox.bisected = True
-    deadline = min(deadline, monotonic() + BISECTED)
+    deadline = min(deadline, monotonic() + BISECTION_SECONDS)
 
     def run(source: Source) -> tuple[Any, int | None] | Fault:
         if monotonic() > deadline:
@@ -244,14 +256,14 @@ def every_run(
     Opaque if the result is then another one: the coins were not followed.
     """
     for n, (mass, (source, result)) in enumerate(followed(program)):
-        if n >= RUNS or monotonic() > deadline:
+        if n >= INSTANCE_RUNS or monotonic() > deadline:
             raise TooLarge(f"its coins have more than {n:,} outcomes")
         sandbox.runs += 1
         sandbox.off = max(sandbox.off, sum(source.state.off.values()))
-        often = sandbox.runs % (1 if each and n < CHECKED else SELDOM) == 0
+        often = sandbox.runs % (1 if each and n < FIRST_CHECKED else CHECKED_EVERY) == 0
         if source.state.seeds and n < SEEDED:
             _must_not_depend(program, source, result, sandbox)
-        if often or source.state.seeds or (isinstance(result, Fault) and n < CHECKED):
+        if often or source.state.seeds or (isinstance(result, Fault) and n < FIRST_CHECKED):
             _must_recur(program, source, result, sandbox)
         yield mass, result
 
@@ -344,14 +356,14 @@ def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
 
 def optimum(instance: Instance) -> fmpq | None:
     """The largest E[tau] of any valid verifier, or None if the draft is too large. On a chain it is block
-    verification's E[tau]. On other schemes with at most SMALL drafts it is a certified upper bound, at most
-    TIGHT above the optimum.
+    verification's E[tau]. On other schemes with at most DRAFTS_FOR_OPTIMUM drafts it is a certified upper
+    bound, at most OPTIMUM_ACCURACY above the optimum.
     """
     if instance.draft.kind not in SCHEMES:  # tokens are missing
         return None
     if instance.draft.label == "chain":
         return block(instance)
-    if instance.draft.outcomes(instance.vocab) > SMALL:
+    if instance.draft.outcomes(instance.vocab) > DRAFTS_FOR_OPTIMUM:
         return None
     best = stateless(instance)
-    return best.upper if best.lower is not None and best.upper - best.lower < TIGHT else None
+    return best.upper if best.lower is not None and best.upper - best.lower < OPTIMUM_ACCURACY else None

@@ -15,7 +15,7 @@ from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.judge.samples import TEST_SECONDS, LargeVocabulary, SmallInstance, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already
-from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, sandboxed
+from draftproof.simulators.audit.sandbox import CALL_SECONDS, Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.audit.targets.selection import Selection
@@ -27,10 +27,12 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.selection.batch import Batch
 
-BISECTED = 30.0  # seconds after which a target whose coins are read by bisection gets no more instances
+BISECTED_SECONDS = (
+    30.0  # seconds after which a target whose coins are read by bisection gets no more instances
+)
 UNREAD = {"raises", "returns garbage"}  # what every call does that is not made as the function is written
 
-FEW = 4  # instances on which the second call of a class is judged
+TWO_CALL_INSTANCES = 4  # instances on which the second call of a class is judged
 
 
 def examine(
@@ -52,7 +54,7 @@ def examine(
         target = verify
     else:
         checked(options)
-        dtype, seconds = options.get("dtype"), options.get("seconds", SECONDS)
+        dtype, seconds = options.get("dtype"), options.get("seconds", CALL_SECONDS)
         target = infer_signature(verify, dtype=dtype, seconds=seconds)
     plan = plan_of(target, options)
     report = _Audit(target, plan, observer or Observer()).carried_out()
@@ -125,7 +127,7 @@ class _Audit:
         if work.iterations == 1 and self.sandbox.current.constant:
             self._seeded()
         elif work.iterations == 1 and getattr(target, "stateful", False):
-            self._wrong_in_two_calls(self.twice[:FEW], "keeps state")
+            self._wrong_in_two_calls(self.twice[:TWO_CALL_INSTANCES], "keeps state")
         if work.edges and report.failing is None:
             findings_at_edges(target, self.sandbox, work.instances, report, work.padding)
 
@@ -141,7 +143,7 @@ class _Audit:
         report, chosen, sandbox = self.report, work.instances, self.sandbox
         limit, began = None, monotonic()
         for n, instance in enumerate(chosen):
-            if sandbox.bisected and report.instances and monotonic() - began > BISECTED:
+            if sandbox.bisected and report.instances and monotonic() - began > BISECTED_SECONDS:
                 report.skipped += len(chosen) - n
                 report.too_large = "its coins are read by bisection, which is slow"
                 break

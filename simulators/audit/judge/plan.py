@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypedDict
 
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
 from draftproof.simulators.audit.judge.exact import DeclaredTarget
-from draftproof.simulators.audit.judge.samples import RUNS, LargeVocabulary
+from draftproof.simulators.audit.judge.samples import TEST_RUNS, LargeVocabulary
 from draftproof.simulators.audit.processors import processed_battery
-from draftproof.simulators.audit.sandbox import SECONDS
+from draftproof.simulators.audit.sandbox import CALL_SECONDS
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
 from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.theory.errors import BadInput
@@ -61,9 +61,9 @@ DEFAULTS = Options(
     own_bonus=False,
     statistical=False,
     rows=None,
-    runs=RUNS,
+    runs=TEST_RUNS,
     limit=None,
-    seconds=SECONDS,
+    seconds=CALL_SECONDS,
 )
 
 BOUNDS = {

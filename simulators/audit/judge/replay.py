@@ -31,8 +31,8 @@ from draftproof.theory.selection.batch import Batch, Shown, presented
 from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import named
 
-SECONDS, KEPT = 60.0, 3  # of looking for a run; runs kept of each draft and what is emitted
-DIGITS = 17  # of a coin
+SEARCH_SECONDS, RUNS_KEPT = 60.0, 3  # of looking for a run; runs kept of each draft and what is emitted
+COIN_DIGITS = 17  # of a coin
 COINS_GIVEN = "from draftproof.simulators import audit; from draftproof.simulators.audit.load import load; "
 
 
@@ -109,7 +109,7 @@ class _Seen:
     def add(self, mass: fmpq, program: Program, answers: Callable[[], Any]) -> None:
         self.mass += mass
         self.runs.append((mass, program, answers))
-        self.runs = sorted(self.runs, key=lambda run: -run[0])[:KEPT]
+        self.runs = sorted(self.runs, key=lambda run: -run[0])[:RUNS_KEPT]
 
 
 def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> tuple[WrongRun | None, str]:
@@ -117,7 +117,7 @@ def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> tuple[WrongRun | 
     if case.wrong is None and case.fault_mass <= case.bound:
         return None, "a budget is missed on average over all runs"
     try:
-        found = _found(target, sandbox, case, monotonic() + SECONDS)
+        found = _found(target, sandbox, case, monotonic() + SEARCH_SECONDS)
         return found, "" if found else "no point was found that leads to such a run"
     except (NotEnumerable, Fault) as error:  # it hangs
         return None, str(error)
@@ -144,7 +144,7 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
     for program, drafted in _programs(target, sandbox, case.instance, case.rounds):
         for mass, result, answers in _runs(program, sandbox):
             if monotonic() > deadline:
-                raise NotEnumerable(f"its runs take more than {SECONDS:.0f} s once more")
+                raise NotEnumerable(f"its runs take more than {SEARCH_SECONDS:.0f} s once more")
             fault = isinstance(result, Fault)
             if fault == (case.wrong is None):
                 key = drafted, str(result) if fault else result[0]
@@ -287,7 +287,7 @@ def _shortest(
     program: Program, coins: Sequence[float], choices: Sequence[int], word: Any
 ) -> tuple[float, ...] | None:
     # The coins in as few digits as give that run again, or fault; None if none do.
-    for digits in range(1, DIGITS + 1):
+    for digits in range(1, COIN_DIGITS + 1):
         short = tuple(round(coin, digits) for coin in coins)
         if max(short, default=0) < 1:
             try:

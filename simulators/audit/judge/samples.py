@@ -22,9 +22,11 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
 from draftproof.theory.rows import Prefix
 
-RUNS, TEST_SECONDS = 20_000, 60.0  # default limits: number of runs, and seconds
-OUTCOMES = 100  # largest number of words of classes; more words need more runs for the same total variation
-DRAFTS = 10**6  # largest number of drafts for an exact E[tau]
+TEST_RUNS, TEST_SECONDS = 20_000, 60.0  # default limits: number of runs, and seconds
+CLASS_WORDS = (
+    100  # largest number of words of classes; more words need more runs for the same total variation
+)
+DRAFTS_SUMMED = 10**6  # largest number of drafts for an exact E[tau]
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ class LargeVocabulary:
     @property
     def optimum(self) -> float | None:
         """The E[tau] of block verification; None if there are too many drafts to sum over."""
-        if self.vocab**self.depth > DRAFTS:
+        if self.vocab**self.depth > DRAFTS_SUMMED:
             return None
         weight, mass, after, total = np.ones(1), np.ones(1), np.zeros(1, dtype=np.int64), 0.0
         for p, q, kinds in zip(self.p, self.q, self.kinds[:-1], strict=False):
@@ -190,7 +192,7 @@ class LargeVocabulary:
 def classes(vocab: int, depth: int) -> int:
     """The number of classes of a position, at least 2."""
     count = 2
-    while count < vocab and (count + 1) ** (depth + 1) <= OUTCOMES:
+    while count < vocab and (count + 1) ** (depth + 1) <= CLASS_WORDS:
         count += 1
     return count
 
@@ -215,7 +217,7 @@ def sampled(
     target: Target,
     sandbox: Sandbox,
     population: SmallInstance | LargeVocabulary,
-    runs: int = RUNS,
+    runs: int = TEST_RUNS,
     error: float = ERROR,
     seconds: float = TEST_SECONDS,
     native: bool = False,

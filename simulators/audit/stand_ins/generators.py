@@ -12,7 +12,7 @@ from draftproof.simulators.audit.coins.state import NotEnumerable
 
 BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more values is a coin
 
-FEW = 16  # an integer with fewer values is hardly a seed
+SEED_VALUES = 16  # an integer with fewer values is hardly a seed
 
 _NUMPY = np.random.Generator(np.random.PCG64(0))
 _PYTHON = random.Random  # kept here, since it is replaced during an audit
@@ -95,7 +95,7 @@ class Generator:
         if count > BRANCHES:
             return self._many(lambda: wide_integer(self._source, low, count), size)
         drawn = self._draws(lambda: low + self._source.choose([1.0] * count), size)
-        if count > FEW:
+        if count > SEED_VALUES:
             self._source.integers.update(np.ravel(drawn).tolist())
         return drawn
 

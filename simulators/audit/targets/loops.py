@@ -28,10 +28,10 @@ from draftproof.theory.rows import Prefix
 if TYPE_CHECKING:
     pass
 
-FIRST = ("target", "draft", "prompt", "length")
+PARAMETERS = ("target", "draft", "prompt", "length")
 """The parameters that a generation loop must have."""
 
-RUNS = 20_000  # largest number of runs of a loop
+LOOP_RUNS = 20_000  # largest number of runs of a loop
 
 PROMPT_GIVEN = (
     "no row was asked for after the prompt: model.row(tokens) takes the new tokens, without the prompt;"
@@ -57,9 +57,13 @@ class Loop(Target):
         self._identify(generate, name)
         self.dtype = known_dtype(dtype or "float32")
         parameters = signature(generate) or []
-        if parameters and [each.name for each in parameters[: len(FIRST)]] != [*FIRST]:
-            raise BadInput(f"{self.name} must take {', '.join(FIRST)} and optionally gamma and rng")
-        found = extra(parameters, self.name, FIRST, ("gamma", "rng"), guess=False) if parameters else ([], [])
+        if parameters and [each.name for each in parameters[: len(PARAMETERS)]] != [*PARAMETERS]:
+            raise BadInput(f"{self.name} must take {', '.join(PARAMETERS)} and optionally gamma and rng")
+        found = (
+            extra(parameters, self.name, PARAMETERS, ("gamma", "rng"), guess=False)
+            if parameters
+            else ([], [])
+        )
         self._extra, self._named = found
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
@@ -95,7 +99,7 @@ class Loop(Target):
                 raise Fault("raises", PROMPT_GIVEN)
             return words[:length], None
 
-        yield Program(ONE, run, None, self.limit or RUNS)
+        yield Program(ONE, run, None, self.limit or LOOP_RUNS)
 
     def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
         (program,) = self.programs(sandbox, population.instance, 1)

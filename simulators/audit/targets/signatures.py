@@ -15,7 +15,7 @@ import numpy as np
 
 from draftproof.simulators.audit.coins.sources import Chance
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, sandboxed
+from draftproof.simulators.audit.sandbox import CALL_SECONDS, Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import plainly, signature
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.audit.targets.readings import READINGS
@@ -96,7 +96,7 @@ def infer_signature(
     name: str = "",
     dtype: str | None = None,
     given: str | None = None,
-    seconds: float = SECONDS,
+    seconds: float = CALL_SECONDS,
     observer: Observer | None = None,
 ) -> Function:
     """The target of a function as it is written; `given` lists the roles of its parameters. The function is

@@ -20,7 +20,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
-SMALL = 100
+DRAFTS_FOR_ALL_SCENARIOS = 100
 """Most drafts of an instance on which all scenarios are tried."""
 
 
@@ -64,7 +64,7 @@ class Tree(DraftVerifier):
                 for each in (
                     *(
                         scenario(name, draft, v)
-                        for name in (SCENARIOS if draft.outcomes(v) <= SMALL else CORE)
+                        for name in (SCENARIOS if draft.outcomes(v) <= DRAFTS_FOR_ALL_SCENARIOS else CORE)
                     ),
                     *Randoms(draft, v, 4),
                 )
