@@ -54,11 +54,13 @@ def endpoint(url: str, **options: Any) -> int:
     stopped answering, or gives no log-probabilities and there is no --against.
     """
     try:
+        import jsonschema  # noqa: F401
+
         from draftproof.simulators.endpoint.client import Client
     except ModuleNotFoundError as error:
-        if error.name != "httpx2":
+        if error.name not in ("httpx2", "jsonschema"):
             raise
-        raise BadInput("endpoint needs httpx2: pip install 'draftproof[endpoint]'") from None
+        raise BadInput(f"endpoint needs {error.name}: pip install 'draftproof[endpoint]'") from None
     from draftproof.simulators.endpoint.compare import Comparison
     from draftproof.simulators.endpoint.laws import Setting
     from draftproof.simulators.endpoint.run import Run

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import exp, inf, log
 from typing import TypeAlias
 
+import jsonschema
 import numpy as np
 
 from draftproof.simulators.endpoint.betting import FEW, Bets, Context
@@ -192,8 +193,9 @@ def _found(wrong: int, said: str, runs: int) -> Found:
 
 
 def _keeps(text: str) -> bool:
+    """Whether a text is JSON that keeps `SCHEMA`, which is what was sent to the server."""
     try:
-        found = json.loads(text)
-        return found.keys() == {"ok", "n"} and isinstance(found["ok"], bool) and found["n"] in (1, 2)
-    except (ValueError, AttributeError):  # no JSON, or no object
+        jsonschema.validate(json.loads(text), SCHEMA)
+    except (ValueError, RecursionError, jsonschema.ValidationError):
         return False
+    return True

@@ -14,6 +14,9 @@ ROUNDING = 1e-4
 
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
+OVERWEIGHT = 0.01
+"""Listed probabilities may add up to so much more than 1 by the rounding of half precision."""
+
 SPECIAL = re.compile(r"<[|/].*>|\[[A-Z]+\]|<(eos|end|pad|s|unk|bos)>", re.IGNORECASE)
 """How tokenizers spell tokens that end a text."""
 
@@ -85,6 +88,17 @@ NOTHING = Law((), np.empty(0), None)
 """Where nothing can be said of a token."""
 
 
+def is_row(row: Mapping[str, float]) -> bool:
+    """Whether the values can be log-probabilities: none is NaN or above 0, and together they are at most 1.
+    Minus infinity is the value of a forbidden token.
+
+    >>> is_row({"a": -0.7, "b": float("-inf")}), is_row({"a": float("nan")}), is_row({"a": -0.1, "b": -0.1})
+    (True, False, False)
+    """
+    values = np.array([*row.values()])
+    return bool(len(values) and (values <= ROUNDING).all() and np.exp(values).sum() <= 1 + OVERWEIGHT)
+
+
 def apart(one: Law, other: Law) -> float:
     """The total variation of two laws over the tokens that both list."""
     mass = dict(zip(other.tokens, other.upper.tolist(), strict=True))
@@ -116,14 +130,7 @@ def law(
     >>> law(row, Setting(top_k=2)).place("c"), law(row, PLAIN, most=2).place("c")
     (-1, 2)
     """
-    listed = sorted(row.items(), key=lambda item: (-item[1], item[0]))[:most]
-    exact = all(token and UNKNOWN not in token for token, _ in listed)
-    listed = [(token, value) for token, value in listed if token and UNKNOWN not in token]
-    if not ends_shown:
-        listed = [(token, value) for token, value in listed if not SPECIAL.fullmatch(token)]
-        exact = False
-    tokens = tuple(token for token, _ in listed)
-    logs = np.array([value for _, value in listed], dtype=float)
+    tokens, logs, exact = _listed(row, most, ends_shown)
     mass = np.exp(logs)
     rest: float | None = max(1 - float(mass.sum()), ROUNDING) if ends_shown else None
     if setting.presence_penalty or setting.frequency_penalty:
@@ -144,7 +151,28 @@ def law(
         return Law(tokens, mass, rest, either)
     if not exact or setting.penalties:
         return NOTHING  # tokens that are not listed may be more likely than listed ones
-    found = _kept(mass, setting, rest is not None)
+    return _filtered(tokens, mass, setting, rest is not None)
+
+
+def _listed(
+    row: Mapping[str, float], most: int, ends_shown: bool
+) -> tuple[tuple[str, ...], np.ndarray, bool]:
+    """The tokens that can be told apart, their log-probabilities, and whether those are all that were listed
+    among the `most` likeliest.
+    """
+    listed = sorted(row.items(), key=lambda item: (-item[1], item[0]))[:most]
+    exact = ends_shown and all(token and UNKNOWN not in token for token, _ in listed)
+    listed = [
+        (token, value)
+        for token, value in listed
+        if token and UNKNOWN not in token and (ends_shown or not SPECIAL.fullmatch(token))
+    ]
+    return tuple(token for token, _ in listed), np.array([value for _, value in listed], dtype=float), exact
+
+
+def _filtered(tokens: tuple[str, ...], mass: np.ndarray, setting: Setting, known: bool) -> Law:
+    """The law under the filters; `known` as in `_kept`."""
+    found = _kept(mass, setting, known)
     if found is None:
         return NOTHING
     least, most_kept, whole = found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from draftproof.simulators.endpoint.client import Client, Refused, Unanswered
-from draftproof.simulators.endpoint.laws import PLAIN, Law, Setting, law
+from draftproof.simulators.endpoint.laws import PLAIN, Law, Setting, is_row, law
 from draftproof.theory.errors import BadInput
 
 NEUTRAL = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
@@ -111,7 +111,7 @@ class Server:
             found = [self._sample(choice, read) for choice in choices]
             if not found:
                 raise IndexError
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError):
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError):
             raise Unanswered(
                 f"{self.client.name}: an answer without choices as OpenAI's API has them"
             ) from None
@@ -216,7 +216,7 @@ class Server:
         elif shown.get("top_logprobs"):
             tokens = tuple(map(str, shown["tokens"]))
             rows = tuple({x: float(value) for x, value in row.items()} for row in shown["top_logprobs"])
-        if rows is not None and (len(rows) != len(tokens) or not all(rows)):
+        if rows is not None and (len(rows) != len(tokens) or not all(map(is_row, rows))):
             rows = None
         ids, prompt_ids = choice.get("token_ids"), choice.get("prompt_token_ids")
         return Sample(

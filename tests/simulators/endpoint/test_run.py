@@ -2,9 +2,10 @@
 
 import json
 
+import httpx2 as httpx
 import pytest
 
-from draftproof.simulators.endpoint.checks import SETTINGS, of_setting
+from draftproof.simulators.endpoint.checks import SETTINGS, checked, of_setting
 from draftproof.simulators.endpoint.run import Run
 from draftproof.simulators.endpoint.server import Server
 from draftproof.simulators.endpoint.session import Plan
@@ -143,3 +144,70 @@ def test_resume_multiplies_evidence(tmp_path):
     path.write_text("{}")
     with pytest.raises(BadInput, match="not a file of"):
         ran(Fake(), path, **plan)
+
+
+class Says(Fake):
+    """A server whose finished texts under a schema are all one text."""
+
+    text = ""
+
+    def __call__(self, request):
+        if b"response_format" not in request.content:
+            return super().__call__(request)
+        choice = {"text": self.text, "finish_reason": "stop"}
+        return httpx.Response(200, json={"choices": [choice] * json.loads(request.content)["n"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ('{"ok": true, "n": 2}', "not rejected"),
+        ("{}", "not rejected"),  # the schema requires no key
+        ('{"n": 1, "more": []}', "not rejected"),  # and forbids none
+        ('{"ok": 1}', "rejected"),
+        ('{"n": 3}', "rejected"),
+        ("[]", "rejected"),
+        ('{"ok": true', "rejected"),
+    ],
+)
+def test_texts_are_judged_by_the_schema_that_was_sent(text, verdict):
+    fake = Says()
+    fake.text = text
+    server = Server(fake.client())
+    assert checked("json_schema", server, ["x"]).verdict == verdict
+
+
+class Lies(Fake):
+    """A server that repeats one text, with values that are no log-probabilities."""
+
+    value: float | int = 0
+
+    def __init__(self):
+        super().__init__("repeats")
+
+    def __call__(self, request):
+        answer = super().__call__(request)
+        found = json.loads(answer.content)
+        for choice in found.get("choices", ()):
+            rows = choice["logprobs"]["top_logprobs"] if choice["logprobs"] else ()
+            choice["logprobs"] = choice["logprobs"] and {
+                **choice["logprobs"],
+                "top_logprobs": [dict.fromkeys(row, self.value) for row in rows],
+            }
+        return httpx.Response(answer.status_code, content=json.dumps(found))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1.0, 0.0, -0.1])
+def test_values_that_are_no_log_probabilities_are_no_rows(value):
+    fake = Lies()
+    fake.value = value
+    report = ran(fake, tokens=300)
+    assert (report.status, report.verdict) == (3, "undecided")
+    assert "no log-probabilities" in report.stopped
+
+
+def test_a_number_of_400_digits_is_an_answer_that_cannot_be_read():
+    fake = Lies()
+    fake.value = 10**400
+    with pytest.raises(BadInput, match="an answer without choices"):
+        ran(fake, tokens=300)
