@@ -143,23 +143,18 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
     selecting = {name: options[name] for name in ("selection", "budget", "batch")}
     if options["as_json"]:
-        names = [
+        names = (
             "model",
             "drafter",
             "verifier",
-            "temperature",
-            "top_k",
-            "top_p",
-            "min_p",
+            *("temperature", "top_k", "top_p", "min_p"),
             "processors",
             "seed",
-        ]
+        )
         texts = map(transcript.text, range(len(transcript.ids)))
         parts = transcript.prompts, texts, transcript.ids, transcript.finished
         keys = "prompt", "text", "tokens", "finished"
-        outputs: list[dict[str, Any]] = [
-            dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)
-        ]
+        outputs: list[Any] = [dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)]
         if options["logprobs"] is not None:
             for output, odds in zip(outputs, transcript.odds, strict=True):
                 output["log_probabilities"] = odds

@@ -1,1 +1,3 @@
-"""Decoding with real models: one speculative loop over transformers' networks."""
+"""Decoding with real models: loop.py, and plain.py, the same without features. Come here for what a run
+decodes (decoding, prompts), what it verifies (selection, verdict) and what it yields (output, transcript).
+"""

@@ -67,7 +67,7 @@ class Decoding:
                 raise BadInput(f"{name} must be at least 1, not {number}")
         if any(len(prompt) < 2 for prompt in self.prompts[self.at_once :]):
             every = len(self.prompts)
-            raise BadInput(f"a prompt of one token cannot wait for its turn; --batch {every} starts all")
+            raise BadInput(f"a prompt of one token cannot wait for its turn; batch {every} starts all")
 
     @property
     def at_once(self) -> int:
