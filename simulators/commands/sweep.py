@@ -43,7 +43,7 @@ def sweep(
     """Check, gap, prove and audit over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
-    (docs/results.md). After an interruption the same command continues the sweep. Exit status 0, or 2
+    (docs/sweep.md). After an interruption the same command continues the sweep. Exit status 0, or 2
     for bad input.
     """
     folder = folder or Path("results") / file.stem

@@ -42,7 +42,7 @@ def test_a_row_leads_to_its_instance(small):
 
 
 def test_the_page_lists_every_column(small):
-    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
     from draftproof.proofs_check.sweep import PROVE
     from draftproof.simulators.study.metrics.audit import AUDIT
     from draftproof.simulators.study.metrics.check import CHECK
