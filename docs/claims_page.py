@@ -11,8 +11,8 @@ from draftproof.proofs_check.claims.claim import EVERY, REACHED, REFUTED, SIZES,
 
 HEAD = """# Claims
 
-The theorems in the registry `proofs_check/claims/`, by verdict. `draftproof claims KEY` decides one again, in
-about as many CPU seconds as the last column says; `draftproof claims --paper 2403.10444` decides a paper's.
+The theorems in the registry `proofs_check/claims/`, by verdict. `draftproof claims KEY` decides one again;
+`draftproof claims --paper 2403.10444` decides a paper's.
 The page is generated (`python docs/claims_page.py > docs/claims.md`); a test fails when it is stale.
 """
 MEANS = {
@@ -36,12 +36,12 @@ def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
     lines = [HEAD]
     for verdict, chosen in groupby(sorted(claims, key=lambda each: [*MEANS].index(kind(each))), key=kind):
         lines += [f"## {verdict[0].upper()}{verdict[1:]}", "", MEANS[verdict], ""]
-        lines += ["| claim | source | scope | key | s |", "| --- | --- | --- | --- | --- |"]
+        lines += ["| claim | source | scope | key |", "| --- | --- | --- | --- |"]
         for claim in chosen:
             text = claim.statement + (f" *{claim.note}*" if claim.note else "")
             text += f" *{claim.verdict}*" if verdict == "searched" else ""
             rocq = ", Rocq" if "Rocq" in claim.behind else ""
-            cells = (text, claim.source, claim.scope + rocq, f"`{claim.key}`", f"{claim.seconds:g}")
+            cells = (text, claim.source, claim.scope + rocq, f"`{claim.key}`")
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
     return "\n".join(lines)
