@@ -120,7 +120,8 @@ class Launch:
             self.floats(B, N), ints(B, N), self.floats(B, FIELDS.value, N), ints(B, N), ints(B, N), ints(B)
         )  # fmt: skip
         self.swept = self.floats(B, 1 if self.by_cells else N, C) if sampled else self.floats(0)
-        self.tree = Tree(*map(self._table, ("parents", "rows", "turn")), 0 if batch.tree.shared else N)
+        tables = self._table("parents"), self._table("rows"), self._table("turn")
+        self.tree = Tree(*tables, 0 if batch.tree.shared else N)
         self.of_row = max(1, self.split.size // sizes.draw)  # warps
 
     def _table(self, name: str) -> Tensor:
@@ -184,7 +185,10 @@ class Launch:
         strata, groups = None, 1
         if batch.strata is not None:
             places = batch.strata if batch.strata.stride(-1) == 1 else batch.strata.contiguous()
-            strata, groups = Strata(places, places.stride(0), places.stride(1)), triton.next_power_of_2(most)
+            strata, groups = (
+                Strata(places, places.stride(0), places.stride(1)),
+                int(triton.next_power_of_2(most)),
+            )
         found = self.floats(B, N, C, CLASSES, 2 * groups)
         edges = class_edges(device)
         cuts = torch.zeros(B, N, CLASSES, groups, device=device)
