@@ -95,7 +95,7 @@ def top(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Genera
 
 def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """The K - 1 likeliest tokens and one sample of the others, at that draft's optimum (hu2025towards)."""
-    return [float(hu_greedy(p, q, k)) for k in counts]
+    return [float(hu_greedy(p, q, k)) for k in counts]  # type: ignore[arg-type]
 
 
 def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
@@ -120,7 +120,7 @@ def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random
 
 def bound(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """sum min(p, pi) of strata (`draftproof.theory.transport.single_step.inclusion_bound`)."""
-    return [float(inclusion_bound(p, inclusion(q, k))) for k in counts]
+    return [float(inclusion_bound(p, inclusion(q, k))) for k in counts]  # type: ignore[arg-type]
 
 
 def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:

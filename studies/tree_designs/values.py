@@ -78,7 +78,7 @@ def lifted(
                 unkept -= w
             S = float(left.sum())
             t, a = (left / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
-            r, at = (without(r, *tokens) if distinct else r), at + count
+            r, at = (np.asarray(without(r, *tokens)) if distinct else r), at + count
         return a
 
     visit(root, 1.0)
@@ -100,7 +100,7 @@ def recursive(replacement: bool) -> Rule:
             rest -= kept[-1]
             excess = np.maximum(p - q, 0)
             p = excess / S if (S := excess.sum()) > 0 else p
-            q = q if replacement else without(q, x)
+            q = q if replacement else np.asarray(without(q, x))
         return kept
 
     return rule

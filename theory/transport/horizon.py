@@ -19,7 +19,7 @@ matters, so the best rule with memory is a function of the text so far. Outputs 
 * *upper*: an exactly lossless rule near the float solution.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import floor
 from typing import Any, TypeAlias
@@ -95,116 +95,82 @@ def call(target: Rows, drafts: Drafts, context: Prefix, longest: int) -> Call:
 
 
 class Program:
-    """The program after each of the contexts `starts`, with the words of `tokens` tokens that follow them.
-
-    With `forget` it maximises tokens a call over rules that may start anew at any word; otherwise it
-    minimises the calls until the words' end.
+    """The program for the words of `tokens` tokens, solved. `below[c]` are the words that start with c, and
+    `calls[c]` is the call after c.
     """
 
-    def __init__(
-        self, target: Rows, drafts: Drafts, tokens: int, starts: Sequence[Prefix], forget: bool, once=False
-    ):
-        self.starts, self.tokens, self.forget = starts, tokens, forget
-        self.order = len(starts[0])
-        self.words = {k: dict(law_of(target, tokens, k)) for k in starts}
-        self.below: dict[tuple[Prefix, Prefix], list[Prefix]] = {}
-        for k, words in self.words.items():
-            for w in words:
-                for n in range(tokens + 1):
-                    self.below.setdefault((k, w[:n]), []).append(w)
-        self.mass = {(k, c): sum((self.words[k][w] for w in ws), ZERO) for (k, c), ws in self.below.items()}
-        self.places = sorted(self.below, key=lambda place: len(place[1]))
-        self.calls = {
-            (k, c): call(target, drafts, k + c, tokens - len(c)) for k, c in self.places if len(c) < tokens
-        }
-        self._solve(once)
+    def __init__(self, target: Rows, drafts: Drafts, tokens: int):
+        self.tokens, self.words = tokens, dict(law_of(target, tokens))
+        below: dict[Prefix, list[Prefix]] = {}
+        for w in self.words:
+            for n in range(tokens + 1):
+                below.setdefault(w[:n], []).append(w)
+        self.below = {c: below[c] for c in sorted(below, key=len)}
+        self.calls = {c: call(target, drafts, c, tokens - len(c)) for c in self.below if len(c) < tokens}
+        self._solve()
 
-    def _solve(self, once: bool) -> None:
+    def _solve(self) -> None:
         lp = Linear(VARIABLES)
-        at = {(k, c, w): lp.row() for k, c in self.places for w in self.below[k, c]}
-        self.flows: dict[tuple[Prefix, Prefix, Prefix], dict[Prefix, int]] = {}
-        self.pairs: dict[tuple[Prefix, Prefix, Prefix], dict[int, int]] = {}
-        self.forgotten: dict[tuple[Prefix, Prefix], int] = {}
-        priced: dict[tuple[Prefix, Prefix, Prefix], int] = {}
-        again = {k: lp.row() for k in self.starts} if self.forget else {}
-        length = lp.row(1.0) if self.forget else None
-        begun = {}
-        for k, words in self.words.items():
-            entries = [(at[k, (), w], -float(mass)) for w, mass in words.items()]
-            begun[k] = lp.column([*entries, (again[k] if self.forget else lp.row(1.0), 1.0)])
-        for k, c in self.places:
-            if (self.forget and c) or len(c) == self.tokens:
-                share = 1 / float(self.mass[k, c])
-                entries = [(at[k, c, w], float(self.words[k][w]) * share) for w in self.below[k, c]]
-                if length is not None:
-                    entries += [(length, float(len(c))), (again[(k + c)[len(c) :]], -1.0)]
-                self.forgotten[k, c] = lp.column(entries)
-        for (k, c), here in self.calls.items():
-            if once and c:
-                continue
+        at = {
+            (c, w): lp.row(0.0 if c else float(self.words[w]))
+            for c, words in self.below.items()
+            for w in words
+        }
+        self.flows: dict[tuple[Prefix, Prefix], dict[Prefix, int]] = {}
+        self.pairs: dict[tuple[Prefix, Prefix], dict[int, int]] = {}
+        priced: dict[tuple[Prefix, Prefix], int] = {}
+        for w in self.words:
+            lp.column([(at[w, w], 1.0)])
+        for c, here in self.calls.items():
             drafted = [lp.row() for _ in here.masses]
             lp.column(((row, -float(mass)) for row, mass in zip(drafted, here.masses, strict=True)), cost=1.0)
             for D, outputs in enumerate(here.outputs):
                 for o in outputs:
-                    if (k, c, o) not in priced:
-                        row = priced[k, c, o] = lp.row()
-                        self.flows[k, c, o] = {
-                            w: lp.column([(at[k, c, w], 1.0), (at[k, c + o, w], -1.0), (row, 1.0)])
-                            for w in self.below[k, c + o]
+                    if (c, o) not in priced:
+                        row = priced[c, o] = lp.row()
+                        self.flows[c, o] = {
+                            w: lp.column([(at[c, w], 1.0), (at[c + o, w], -1.0), (row, 1.0)])
+                            for w in self.below[c + o]
                         }
-                        self.pairs[k, c, o] = {}
-                    pair = lp.column([(drafted[D], 1.0), (priced[k, c, o], -1.0)])
-                    self.pairs[k, c, o][D] = pair
+                        self.pairs[c, o] = {}
+                    self.pairs[c, o][D] = lp.column([(drafted[D], 1.0), (priced[c, o], -1.0)])
         self.x, prices = lp.solve()
-        self.begun = {k: float(self.x[column]) for k, column in begun.items()}
-        self.price: dict[tuple[Prefix, Prefix], dict[Prefix, fmpq]] = {place: {} for place in self.calls}
-        for (k, c, o), row in priced.items():
-            self.price[k, c][o] = -rounded(float(prices[row]))
+        self.price: dict[Prefix, dict[Prefix, fmpq]] = {c: {} for c in self.calls}
+        for (c, o), row in priced.items():
+            self.price[c][o] = -rounded(float(prices[row]))
 
     def lower(self) -> fmpq:
-        """The least mean cost of the words at the prices found: no rule needs fewer calls (no `forget`)."""
-        ahead = {place: dict.fromkeys(words, ZERO) for place, words in self.below.items()}
-        for k, c in reversed(self.places):
-            if len(c) < self.tokens:
-                price = self.price[k, c]
-                fixed = 1 - self.calls[k, c].collected(price)
-                for w in self.below[k, c]:
-                    ways = (w[len(c) : n] for n in range(len(c) + 1, self.tokens + 1))
-                    ahead[k, c][w] = fixed + min(price[o] + ahead[k, c + o][w] for o in ways if o in price)
-        (k,) = self.starts
-        return sum((mass * ahead[k, ()][w] for w, mass in self.words[k].items()), ZERO)
+        """The least mean cost of the words at the prices found: no rule needs fewer calls."""
+        ahead = {c: dict.fromkeys(words, ZERO) for c, words in self.below.items()}
+        for c, here in reversed(self.calls.items()):
+            price = self.price[c]
+            fixed = 1 - here.collected(price)
+            for w in self.below[c]:
+                ways = (w[len(c) : n] for n in range(len(c) + 1, self.tokens + 1))
+                ahead[c][w] = fixed + min(price[o] + ahead[c + o][w] for o in ways if o in price)
+        return sum((mass * ahead[()][w] for w, mass in self.words.items()), ZERO)
 
-    def rule(self, k: Prefix) -> tuple[fmpq, dict[Prefix, fmpq]]:
-        """(calls, exits) of an exactly lossless rule near the solution, started once after k.
+    def rule(self) -> tuple[fmpq, dict[Prefix, fmpq]]:
+        """(calls, ends) of an exactly lossless rule near the solution; ends[w] is the probability that it
+        emits the word w.
 
         Outputs of two tokens or more get the solution's masses, rounded down until words and drafts have
-        them; what is left leaves as single tokens, which every draft may emit. exits[d] is the probability
-        that the rule forgets, or ends, after d.
+        them; what is left leaves as single tokens, which every draft may emit.
         """
-        scale = self.begun[k]
-        calls, exits = ZERO, dict[Prefix, fmpq]()
-        masses: dict[Prefix, dict[Prefix, fmpq]] = {(): dict(self.words[k])}
-        for c in (c for start, c in self.places if start == k):
-            have = masses.pop(c, {})
-            if (k, c) in self.forgotten and have:
-                words = {w: self.words[k][w] / self.mass[k, c] for w in self.below[k, c]}
-                most = min(have.get(w, ZERO) / part for w, part in words.items())
-                gone = most if len(c) == self.tokens else min(most, self._float(self.forgotten[k, c], scale))
-                exits[c] = gone
-                have = {w: mass for w, m in have.items() if (mass := m - gone * words[w]) > ZERO}
-            if not have:
+        calls = ZERO
+        masses: dict[Prefix, dict[Prefix, fmpq]] = {(): dict(self.words)}
+        for c, here in self.calls.items():
+            if not (have := masses.pop(c, {})):
                 continue
             K = sum(have.values(), ZERO)
             calls += K
-            here = self.calls[k, c]
             room = [down(K * mass) for mass in here.masses]
             left = {w: down(mass) for w, mass in have.items()}
-            for o in self.price[k, c]:
+            for o in self.price[c]:
                 if len(o) == 1:
                     continue
-                flows = self.flows[k, c, o].items()
-                words = {w: min(left.get(w, ZERO), self._float(i, scale)) for w, i in flows}
-                given = {D: min(room[D], self._float(i, scale)) for D, i in self.pairs[k, c, o].items()}
+                words = {w: min(left.get(w, ZERO), self._float(i)) for w, i in self.flows[c, o].items()}
+                given = {D: min(room[D], self._float(i)) for D, i in self.pairs[c, o].items()}
                 most = min(sum(words.values(), ZERO), sum(given.values(), ZERO))
                 for D, mass in trimmed(given, most).items():
                     room[D] -= mass
@@ -216,10 +182,10 @@ class Program:
             for w, mass in have.items():
                 onward = masses.setdefault(w[: len(c) + 1], {})
                 onward[w] = onward.get(w, ZERO) + mass
-        return calls, exits
+        return calls, {w: mass for have in masses.values() for w, mass in have.items() if mass > ZERO}
 
-    def _float(self, column: int, scale: float) -> fmpq:
-        return rounded(max(float(self.x[column]) / scale, 0.0)) if scale > 1e-9 else ZERO
+    def _float(self, column: int) -> fmpq:
+        return rounded(max(float(self.x[column]), 0.0))
 
 
 def rounded(x: float) -> fmpq:
@@ -248,8 +214,8 @@ def fewest_calls(target: Rows, drafts: Drafts, tokens: int) -> Bounds:
     >>> round(float(found.lower), 9), found.error < 1e-9
     (2.0, True)
     """
-    program = Program(target, drafts, tokens, ((),), forget=False)
-    calls, ends = program.rule(())
-    if ends != program.words[()]:
+    program = Program(target, drafts, tokens)
+    calls, ends = program.rule()
+    if ends != program.words:
         raise AssertionError("the rule that bounds the calls from above is not lossless")
     return Bounds(program.lower(), calls)

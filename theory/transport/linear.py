@@ -6,19 +6,15 @@ import numpy as np
 
 from draftproof.theory.errors import BadInput
 
-FAR = 10_000.0
-"""A free variable's bound: rounding may make a program look unbounded, and any values give a certificate."""
-
 TIGHT = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
 
 
 class Linear:
-    """Minimise a linear function of at most `most` variables, >= 0 or free; rows and columns are numbered."""
+    """Minimise a linear function of at most `most` variables >= 0; rows and columns are numbered."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.cost: list[float] = []
-        self.free: list[bool] = []
         self.sides: list[float] = []
         self.entries: list[tuple[int, int, float]] = []
 
@@ -26,30 +22,27 @@ class Linear:
         self.sides.append(side)
         return len(self.sides) - 1
 
-    def column(self, entries: Iterable[tuple[int, float]], cost: float = 0.0, free: bool = False) -> int:
+    def column(self, entries: Iterable[tuple[int, float]], cost: float = 0.0) -> int:
         if len(self.cost) == self.most:
             raise BadInput(f"more than {self.most:,} variables: the drafts or the text are too long")
         at = len(self.cost)
         self.entries.extend((row, at, value) for row, value in entries)
         self.cost.append(cost)
-        self.free.append(free)
         return at
 
-    def solve(self, inequality: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """(solution, prices of the rows); rows are equations, or upper bounds. BadInput if HiGHS gives up."""
+    def solve(self) -> tuple[np.ndarray, np.ndarray]:
+        """(solution, prices of the rows), which are equations. BadInput if HiGHS gives up."""
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
         rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
         matrix = csr_array((values, (rows, columns)), shape=(len(self.sides), len(self.cost)))
-        kind = "ub" if inequality else "eq"
         for options in (TIGHT, {**TIGHT, "presolve": False}, {}):  # presolve may mistake rounding
             found = linprog(
                 np.array(self.cost),
-                **{f"A_{kind}": matrix, f"b_{kind}": np.array(self.sides)},
-                bounds=[(-FAR, FAR) if free else (0, None) for free in self.free]
-                if any(self.free)
-                else (0, None),
+                A_eq=matrix,
+                b_eq=np.array(self.sides),
+                bounds=(0, None),
                 method="highs",
                 options=options,
             )
@@ -57,4 +50,4 @@ class Linear:
                 break
         else:
             raise BadInput(f"HiGHS found no optimum: {found.message}")
-        return found.x, (found.ineqlin if inequality else found.eqlin).marginals
+        return found.x, found.eqlin.marginals

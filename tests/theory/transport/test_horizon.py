@@ -49,7 +49,7 @@ def test_it_bounds_verifiers_with_state_too():
 def test_any_prices_bound_the_calls_from_below():
     random = Random(1)
     instance = Randoms(Chain(2), 2, 1)[0]
-    program = Program(instance.target, drafts(instance), 4, ((),), forget=False)
+    program = Program(instance.target, drafts(instance), 4)
     best = program.lower()
     for _ in range(20):
         for prices in program.price.values():
@@ -60,10 +60,10 @@ def test_any_prices_bound_the_calls_from_below():
 
 def test_the_rule_is_exactly_lossless_and_stays_so_where_the_solution_is_wrong():
     instance = Randoms(Chain(2), 2, 1, law=Logits())[0]
-    program = Program(instance.target, drafts(instance), 4, ((),), forget=False)
-    best = program.rule(())[0]
+    program = Program(instance.target, drafts(instance), 4)
+    best = program.rule()[0]
     program.x = program.x * 0.9  # no longer a solution
-    calls, exits = program.rule(())
+    calls, exits = program.rule()
     assert exits == dict(law_of(instance.target, 4))
     assert calls > best > program.lower() - fmpq(1, 10**9)
 
@@ -73,14 +73,14 @@ def cheapest(self, price):
     return sum((mass * min(price[o] for o in outputs) for mass, outputs in pairs), ZERO)
 
 
-def shortened(self, k, rule=Program.rule):
-    calls, ends = rule(self, k)
+def shortened(self, rule=Program.rule):
+    calls, ends = rule(self)
     return calls - fmpq(1, 10), dict(list(ends.items())[1:])
 
 
 BROKEN = {
     "prices of the worst outputs": (Call, "collected", cheapest),
-    "a changed lower value": (Program, "lower", lambda self: self.rule(())[0] + fmpq(1, 10**9)),
+    "a changed lower value": (Program, "lower", lambda self: self.rule()[0] + fmpq(1, 10**9)),
     "a rule that loses a word": (Program, "rule", shortened),
 }
 
@@ -94,8 +94,8 @@ def test_broken_certificates_are_refused(fault, monkeypatch):
 
 def test_a_wrong_dual_certifies_less_and_no_value_beyond_the_bounds_is_certified():
     found = fewest_calls(TOY.target, drafts(toy(2)), 5)
-    program = Program(TOY.target, drafts(toy(2)), 5, ((),), forget=False)
-    program.price[(), ()] = dict.fromkeys(program.price[(), ()], ZERO)
+    program = Program(TOY.target, drafts(toy(2)), 5)
+    program.price[()] = dict.fromkeys(program.price[()], ZERO)
     assert program.lower() < found.lower - fmpq(1, 100)
     for lower, upper in ((fmpq(1, 10**6), 0), (0, -fmpq(1, 10**6))):
         with pytest.raises(AssertionError, match="contradict"):
