@@ -185,10 +185,8 @@ class Launch:
         strata, groups = None, 1
         if batch.strata is not None:
             places = batch.strata if batch.strata.stride(-1) == 1 else batch.strata.contiguous()
-            strata, groups = (
-                Strata(places, places.stride(0), places.stride(1)),
-                int(triton.next_power_of_2(most)),
-            )
+            strata = Strata(places, places.stride(0), places.stride(1))
+            groups = int(triton.next_power_of_2(most))
         found = self.floats(B, N, C, CLASSES, 2 * groups)
         edges = class_edges(device)
         cuts = torch.zeros(B, N, CLASSES, groups, device=device)
