@@ -3,8 +3,8 @@
 Tokens lie in classes by the ratio of p and the siblings' mean row. A class c of sibling j has one *cut*: of
 each of its tokens the siblings up to j keep min(p, cut mean) / p of its mass. Its lower edge is at most every
 ratio of the class, its upper edge more than each. A cut between the edges would need a sum of minima; it is
-lowered to the lower edge, and any other follows from the sums of p and of the mean row. Classes by p and by
-a p are the same, so that a lift needs the sums once.
+lowered to the lower edge, and any other follows from the sums of p and of the mean row. Scaling p by the
+entry rate a does not change a token's class, so a lift computes the class sums once.
 """
 
 from bisect import bisect_left
