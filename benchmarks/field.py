@@ -18,7 +18,7 @@ from typing import NamedTuple
 HOUSE = Path(__file__).parents[1]
 PAGE, STUDIES = HOUSE / "docs/field.md", HOUSE / "studies/field"
 ROW = re.compile(
-    r"^\|[^|]*\|[^|]*\| `(\w+)\.py([^`]*)` \| (lossless|not lossless|raises)(?:, ([\d./]+))? \|", re.M
+    r"^\|[^|]*\|[^|]*\| `(\w+)\.py([^`]*)` \| (lossless|not lossless|raises)(?:, ([\d./]+))?(?: \||;)", re.M
 )
 
 
