@@ -1,11 +1,12 @@
 """The command `claims`."""
 
 import json
+from typing import Any
 
 import click
 
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.claim import STATED
+from draftproof.proofs_check.claims.claim import STATED, Claim
 from draftproof.proofs_check.claims.papers import in_source
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import json_option
@@ -47,36 +48,37 @@ def claims(keys: tuple[str, ...], paper: str | None, listed: bool, everything: b
             bar.advance(task)
     ok = all(found[claim.key] in (None, claim.verdict) for claim in chosen)
     if as_json:
-        answer = [
-            {
-                "claim": claim.key,
-                "statement": claim.statement,
-                "source": claim.source,
-                "scope": claim.scope,
-                "verdict": claim.verdict,
-                "behind": list(claim.behind),
-                "found": found[claim.key],
-                "command": claim.command,
-                "seconds": claim.seconds,
-            }
-            for claim in chosen
-        ]
-        click.echo(json.dumps({"claims": answer, "ok": ok}))
+        click.echo(json.dumps({"claims": [_document(claim, found[claim.key]) for claim in chosen], "ok": ok}))
         return int(not ok)
     for claim in chosen:
-        now = found[claim.key]
-        outcome = "checked" if now == claim.verdict else f"NOW: {now}"
-        behind = ", ".join(claim.behind)
-        click.echo(
-            f"{claim.key}: {claim.verdict} ({behind}) [{outcome if now else 'recorded, not checked now'}]"
-        )
-        click.echo(f"  {claim.statement}\n  {claim.source}; {claim.scope}")
-        if claim.note:
-            click.echo(f"  {claim.note}")
-        click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")
+        _print(claim, found[claim.key])
     checked = sum(now is not None for now in found.values())
     verdict = "every verdict checked is as recorded" if ok else "NOT every verdict is as recorded"
     unchecked = sum(claim.verdict == STATED for claim in chosen)
     click.echo(f"{len(chosen)} claims, {checked} checked now: {verdict}")
     click.echo(f"{unchecked} of them rest on the paper's proof, not checked here")
     return int(not ok)
+
+
+def _document(claim: Claim, found: str | None) -> dict[str, Any]:
+    return {
+        "claim": claim.key,
+        "statement": claim.statement,
+        "source": claim.source,
+        "scope": claim.scope,
+        "verdict": claim.verdict,
+        "behind": list(claim.behind),
+        "found": found,
+        "command": claim.command,
+        "seconds": claim.seconds,
+    }
+
+
+def _print(claim: Claim, found: str | None) -> None:
+    outcome = "checked" if found == claim.verdict else f"NOW: {found}"
+    said = outcome if found else "recorded, not checked now"
+    click.echo(f"{claim.key}: {claim.verdict} ({', '.join(claim.behind)}) [{said}]")
+    click.echo(f"  {claim.statement}\n  {claim.source}; {claim.scope}")
+    if claim.note:
+        click.echo(f"  {claim.note}")
+    click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")

@@ -1,8 +1,7 @@
-"""Induction hypotheses: what a run does from the head of a loop, or in a call, on average over drafts and
-coins.
+"""Induction hypotheses: what executing the verifier from a loop head, or a call, does in expectation.
 
-The claim of a place in the code, about a node `here`, a row r and a rate a, all taken from the variables
-there:
+The expectation is over drafts and coins. The claim of a place in the code is about a node `here`, a row r and
+a rate a, all taken from the variables there:
 
     verification stops at or below `here` with probability a; then the next token is y with probability
     r(y), and the target's law follows.
@@ -26,9 +25,9 @@ from types import FunctionType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
+from draftproof.proofs_check.every_size.carried import Modified
 from draftproof.proofs_check.every_size.expressions import Env
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed
-from draftproof.proofs_check.every_size.left import Modified
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT
 from draftproof.proofs_check.every_size.values import (
@@ -277,23 +276,11 @@ class Claim:
     def _holds(self, run: Run, fact: str, value: Any, env: Env, node: Any) -> bool:
         if fact == "unknown":
             return True
-        if fact in (*NUMBER_FACTS, *DIVISOR_FACTS, "at least 1") or " * " in fact:
-            if not isinstance(value, Symbol | int):
-                return False
-            known, unit = run.bounds.get(id(value), (None, False))
-            match fact:
-                case "unit":
-                    return unit or ((known is not None or not value < 0) and not value > 1)
-                case "at least 0":
-                    return known is not None or not value < 0
-                case "above 0, at most 1":
-                    return value > 0 and (unit or not value > 1)
-                case "above 0":
-                    return value > 0
-                case "at least 1":
-                    return not value < 1
+        if " * " in fact:
             a, b = (_item(name, env.get(name)) for name in fact.split(" * "))
-            return value == a * b
+            return isinstance(value, Symbol | int) and bool(value == a * b)
+        if fact in (*NUMBER_FACTS, *DIVISOR_FACTS, "at least 1"):
+            return isinstance(value, Symbol | int) and _number_holds(run, fact, value)
         if fact == "target's row":
             if node is run.here:
                 return isinstance(value, Row) and _equal(value, run.target_row)
@@ -303,10 +290,11 @@ class Claim:
             return law is not None and _equal(value, law)
         if fact == "drafter's row":
             return node is run.here and isinstance(value, Row) and _equal(value, run.proposal_row)
-        value = run.worked_out(value)
-        if not isinstance(value, Row):
-            return False
-        if not value.positive and any(entry < 0 for entry in value):
+        return self._is_law(run, fact, run.worked_out(value), env)
+
+    def _is_law(self, run: Run, fact: str, value: Any, env: Env) -> bool:
+        # Whether a row has mass 1, or, where the fact allows it, nothing at rate 0.
+        if not isinstance(value, Row) or (not value.positive and any(entry < 0 for entry in value)):
             return False
         mass = rows.total(value)
         if mass == 1:
@@ -322,6 +310,21 @@ class Later:
     columns: tuple
     function: Function | None
     env: Env
+
+
+def _number_holds(run: Run, fact: str, value: Any) -> bool:
+    # Whether what is known of a number's bounds, or of its sign, shows the fact.
+    known, unit = run.bounds.get(id(value), (None, False))
+    match fact:
+        case "unit":
+            return unit or ((known is not None or not value < 0) and not value > 1)
+        case "at least 0":
+            return known is not None or not value < 0
+        case "above 0, at most 1":
+            return value > 0 and (unit or not value > 1)
+        case "above 0":
+            return value > 0
+    return not value < 1  # "at least 1"
 
 
 def _is_number(value: Any) -> bool:

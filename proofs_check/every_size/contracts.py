@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
+from draftproof.proofs_check.every_size.carried import Modified, Whole
 from draftproof.proofs_check.every_size.flow import NotFollowed
-from draftproof.proofs_check.every_size.left import Modified, Whole
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row, Stage, Stages
 from draftproof.theory import draft, rows

@@ -7,12 +7,12 @@ from types import FunctionType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.every_size.carried import Modified
 from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later, length, same
 from draftproof.proofs_check.every_size.contracts import contract_of
 from draftproof.proofs_check.every_size.expressions import Env, iterator
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step
-from draftproof.proofs_check.every_size.left import Modified
-from draftproof.proofs_check.every_size.passes import AGAIN, PASS, Finished, alike, exclusive
+from draftproof.proofs_check.every_size.iterations import AGAIN, PASS, Finished, alike, exclusive
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.state import Refuted
 from draftproof.proofs_check.every_size.values import (
@@ -107,14 +107,25 @@ class Hypotheses:
     # Arriving at places.
 
     def arrive(self, run: Run, loop: Loop, env: Env) -> Symbol | Step:
+        """What follows at the head of a loop, by its claim or its form; or the step to go on at."""
         statement = loop.statement
         items = env.get(iterator(statement)) if isinstance(statement, ast.For) else None
         if run.start == (PASS, loop):
             run.env = env
             return AGAIN  # type: ignore[return-value]
-        if isinstance(items, Children) and run.start is not loop and not run.examined and not run.inner:
-            return loop.exit  # a leaf: nothing below it, and no row that its children would have
+        by_form = self._by_form(run, loop, env, items)
+        if by_form is not None:
+            return by_form
+        node = self._node_of(run, loop, env, items)
+        claim = self.assume(loop, run.function, env, loop.assigned, node, self.left_behind(run))
+        env, own = self._split(run, claim, env, node)
+        return self._apply(run, claim, env, node, own, loop)
+
+    def _by_form(self, run: Run, loop: Loop, env: Env, items: Any) -> Symbol | Step | None:
+        # What follows where the loop needs no claim: at a leaf, over exclusive or equal children, on a chain.
         match items:
+            case Children() if run.start is not loop and not run.examined and not run.inner:
+                return loop.exit  # a leaf: nothing below it, and no row that its children would have
             case Zipped(columns=(Children(), Segments(items=segments))):
                 return alike(run, loop, env, segments)
             case Masses(form="pairs" | "judged") as masses:
@@ -127,52 +138,54 @@ class Hypotheses:
                 raise NotFollowed(f"{loop}: a stage is judged by a plan only")
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, env, items)
-        if isinstance(items, Children) and run.mode == "chain":  # one child at most
-            if run.start is loop:
-                raise NotFollowed("a chain's child is a loop of its own")
-            if run.examined or not run.inner:
-                return loop.exit
-            run.bind(loop.target, run.draw_child(run.proposal_row), env)
-            return loop.body
-        fresh = isinstance(items, Children) and run.mode == "with replacement" and not run.examined
-        state = Symbol | Row | TargetRow | list | Stack
-        if fresh and not any(isinstance(env.get(name), state) for name in loop.assigned):
-            return alike(run, loop, env, ((None, Count()),))
-        if isinstance(items, Children):
-            node: Any = run.here
+            case Children() if run.mode == "chain":  # one child at most
+                if run.start is loop:
+                    raise NotFollowed("a chain's child is a loop of its own")
+                if run.examined or not run.inner:
+                    return loop.exit
+                run.bind(loop.target, run.draw_child(run.proposal_row), env)
+                return loop.body
+            case Children() if run.mode == "with replacement" and not run.examined:
+                state = Symbol | Row | TargetRow | list | Stack
+                if not any(isinstance(env.get(name), state) for name in loop.assigned):
+                    return alike(run, loop, env, ((None, Count()),))
+        return None
+
+    def _node_of(self, run: Run, loop: Loop, env: Env, items: Any) -> Any:
+        # The node that the loop's claim is about where a run arrives; children drawn without replacement
+        # leave the law of the next one in the environment.
+        if isinstance(items, Children | Stages):
             if run.examined and run.start is not loop:
                 raise NotFollowed("the children of a node are looked at twice")
-            law = run.next_law(env)
-            if run.mode == "without replacement":
-                child = run.child
-                if run.start is loop and child is not None and child.token is not None:
-                    law = None if law is None else Without(law, child.token)
-                env[NEXT_CHILD] = law
-        elif isinstance(items, Stages):
-            node = run.here
-            if run.examined and run.start is not loop:
-                raise NotFollowed("the children of a node are looked at twice")
-        elif isinstance(items, Edges):
-            node = run.child if run.start is loop else run.here
+            if isinstance(items, Children):
+                law = run.next_law(env)
+                if run.mode == "without replacement":
+                    child = run.child
+                    if run.start is loop and child is not None and child.token is not None:
+                        law = None if law is None else Without(law, child.token)
+                    env[NEXT_CHILD] = law
+            return run.here
+        if isinstance(items, Edges):
+            node: Any = run.child if run.start is loop else run.here
             if node is not run.here:
                 run.use(node)
-        elif items is None:
-            tested = {
-                each.id for each in ast.walk(loop.condition) if isinstance(each, ast.Name)
-            } & loop.assigned
-            nodes = [env[name] for name in tested if isinstance(env.get(name), Node)]
-            if len(nodes) != 1:
-                raise NotFollowed(f"{loop}: the node that it is about is not known")
-            node = nodes[0]
-            if run.start is loop or run.examined or node is not run.here:
-                if node is run.here:
-                    raise Refuted(f"line {statement.lineno}: the loop goes on at the same node")
-                run.use(node)
-        else:
-            raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
-        claim = self.assume(loop, run.function, env, loop.assigned, node, self.left_behind(run))
-        env, own = self._split(run, claim, env, node)
-        return self._apply(run, claim, env, node, own, loop)
+            return node
+        if items is None:
+            return self._tested_node(run, loop, env)
+        raise NotFollowed(f"line {loop.statement.lineno}: a loop over {type(items).__name__}")
+
+    def _tested_node(self, run: Run, loop: Loop, env: Env) -> Any:
+        # The one node among the variables that the condition of a `while` tests and the loop changes.
+        tested = {each.id for each in ast.walk(loop.condition) if isinstance(each, ast.Name)} & loop.assigned
+        nodes = [env[name] for name in tested if isinstance(env.get(name), Node)]
+        if len(nodes) != 1:
+            raise NotFollowed(f"{loop}: the node that it is about is not known")
+        node = nodes[0]
+        if run.start is loop or run.examined or node is not run.here:
+            if node is run.here:
+                raise Refuted(f"line {loop.statement.lineno}: the loop goes on at the same node")
+            run.use(node)
+        return node
 
     def assume(
         self,

@@ -2,7 +2,7 @@
 
 A proof runs the source of the verifier. What the verifier calls is modelled on classes of tokens: the
 operations of theory/rows.py (`operations`), how drafts are drawn (`state`), how an oracle answers, and what a
-selection rule can read (`reads`). Each model was compared with the code on exact instances, which the
+selection rule can read (`selection`). Each model was compared with the code on exact instances, which the
 enumerator computed (`test_model.py` and `test_contracts.py` in tests/proofs_check/every_size); the hashes tie
 it to the code that was compared.
 """

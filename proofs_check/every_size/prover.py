@@ -366,8 +366,8 @@ class Proof:
         return set()
 
     def linear(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
-        """A drafted token of a class adds what is linear in its entries, so that a class acts like one
-        token.
+        """Checks that a drafted token's contribution is linear in its entries; then a class of tokens can be
+        replaced by one token with their sums.
         """
         drawn: set[str] = set()  # a drafted token's entry of its law is above zero
 

@@ -87,7 +87,33 @@ class Space:
         self.number = self.enumeration.number
         self.solver: Solver = self.enumeration.solver
         self.known: dict[str, Any] = {}  # rows and numbers, by name
-        facts: dict[str, int] = {}
+        self.positive_forms: dict[str, bool] = {}
+        self.classified: list[fmpq_mpoly] = []
+        self.assumed = self._facts(unknowns, signs)  # before equations among them are substituted
+        self.whole, self.possible = self._cell(self.assumed)
+        self.own = [
+            at
+            for at, name in enumerate(context.names())
+            if individual is not None and name.endswith(f"_{individual}") and name != "unused"
+        ]
+        self.forms: set[str] = set()
+        self.explicit: set[str] = set()
+        self.noting = ""
+        self.whole_class = list(context.gens())  # the individual token is all of the last class
+        for at in self.own:
+            row = self.known[context.names()[at].rsplit("_", 1)[0]]
+            self.whole_class[at] = row[individual].top + row[-1].top
+        plain = self.number.within
+
+        def within(signs: int, *product: fmpq_mpoly) -> bool:
+            self._note(product)
+            return plain(signs, *product)
+
+        self.number.within = staticmethod(within)  # type: ignore[assignment]
+
+    def _facts(self, unknowns: dict[str, str], signs: Sequence[tuple[Terms, int]]) -> dict[str, int]:
+        # Makes the unknowns, and returns the signs of forms: entries and numbers are at least 0.
+        context, facts = self.enumeration.number.variables, dict[str, int]()
 
         def at_least_zero(polynomial: fmpq_mpoly) -> None:
             key, flipped = self.solver.canonical(polynomial)
@@ -95,7 +121,7 @@ class Space:
 
         for unknown, kind in unknowns.items():
             if kind in (LAW, PART):
-                entries = [self._variable(name) for name in _names(unknown, kind, tokens)]
+                entries = [self._variable(name) for name in _names(unknown, kind, self.tokens)]
                 if kind == LAW:
                     entries.append(context.constant(1) - sum(entries, context.constant(0)))
                 for entry in entries:
@@ -108,8 +134,6 @@ class Space:
             if kind == UNIT:
                 at_least_zero(context.constant(1) - variable)
             self.known[unknown] = self.number(variable)
-        self.positive_forms: dict[str, bool] = {}
-        self.classified: list[fmpq_mpoly] = []
         for terms, allowed in signs:
             polynomial = self._polynomial(terms)
             self.classified.append(polynomial)
@@ -117,41 +141,22 @@ class Space:
                 continue
             key, flipped = self.solver.canonical(polynomial)
             facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
-        self.assumed = facts  # before equations among them are substituted
+        return facts
+
+    def _cell(self, facts: dict[str, int]) -> tuple[Cell, bool]:
+        # The cell of all values with these signs, and whether any are known to exist.
         self.solver.milliseconds = BRIEF
         found = self.solver.find(facts.items())
-        self.possible = found is not None
-        point = {name: fmpq(1, 3) for name in context.names()} | found if found else None
+        names = self.enumeration.number.variables.names()
+        point = dict.fromkeys(names, fmpq(1, 3)) | found if found else None
         if point and not all(
             sign(value(self.solver.polynomials[key], point)) & allowed for key, allowed in facts.items()
         ):
             point = None
-        self.whole = Cell(self.solver, facts, (), point)
+        whole = Cell(self.solver, facts, (), point)
         for key in [key for key, allowed in facts.items() if allowed == ZERO]:
-            self.whole = with_fact(self.whole, key, ZERO, point)
-        self.own = (
-            []
-            if individual is None
-            else [
-                at
-                for at, name in enumerate(context.names())
-                if name.endswith(f"_{individual}") and name != "unused"
-            ]
-        )
-        self.forms: set[str] = set()
-        self.explicit: set[str] = set()
-        self.noting = ""
-        self.whole_class = list(context.gens())  # the individual token is all of the last class
-        for at in self.own if individual is not None else ():
-            row = self.known[context.names()[at].rsplit("_", 1)[0]]
-            self.whole_class[at] = row[individual].top + row[-1].top
-        plain = self.number.within
-
-        def within(signs: int, *product: fmpq_mpoly) -> bool:
-            self._note(product)
-            return plain(signs, *product)
-
-        self.number.within = staticmethod(within)  # type: ignore[assignment]
+            whole = with_fact(whole, key, ZERO, point)
+        return whole, found is not None
 
     def get(self, name: str, kind: str) -> Any:
         """The unknown of that name. Raises Grow where the space has none."""
@@ -265,8 +270,10 @@ class Space:
 
     @contextmanager
     def notes(self, kind: str = "continuous") -> Iterator[None]:
-        """What is compared in this context decides what the code does: continuously, or by an explicit
-        test.
+        """Records the forms in the individual token's entries whose signs are asked for within this context.
+
+        `kind` is "explicit" where the code itself tests a number, else "continuous": an operation such as
+        min compares its arguments, and both answers give the same result where they are equal.
         """
         self.noting = kind
         try:

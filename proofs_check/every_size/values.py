@@ -40,7 +40,7 @@ class Without:
 
 @dataclass(eq=False)
 class Node:
-    """A drafted node. `used`: what is below it has been asked for, which can be done once only."""
+    """A drafted node. `used`: its subtree was already entered; it may be entered once."""
 
     token: Token | None = None
     used: bool = False

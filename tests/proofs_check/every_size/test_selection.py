@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.every_size.reads import ANY_LENGTH, prove_batch, prove_predictable
+from draftproof.proofs_check.every_size.selection import ANY_LENGTH, prove_batch, prove_predictable
 from draftproof.simulators.instances.batches import Batches
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.batches import judge_batch
