@@ -213,7 +213,7 @@ def test_time_is_limited():
 
 def test_a_rule_that_asks_for_the_length_of_drafts_says_so():
     assert f"tetris: {ANY_LENGTH}" in prove_predictable(replace(named("tetris"), ahead=True)).claims
-    assert not any(ANY_LENGTH in claim for claim in prove_predictable(named("dspark")).claims)
+    assert not any(ANY_LENGTH in claim for claim in prove_predictable(named("lagged")).claims)
 
 
 def by_the_depth(oracle, draft, target):
