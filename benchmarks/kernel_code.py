@@ -118,9 +118,7 @@ def compile_only() -> None:
     triton.runtime.driver.set_active(driver)
 
 
-def compiled(
-    name: str, tree: Any, B: int, V: int, dtype: Any, **filters: float
-) -> list[tuple[str, int, Any]]:
+def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -> list[tuple[str, int, Any]]:
     """(name, programs, compiled kernel) of each launch that draws the children of a tree's root and then
     verifies it, from tensors without memory.
     """

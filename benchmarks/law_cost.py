@@ -17,6 +17,7 @@ from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Row
 from draftproof.theory.verifiers import named
 
 SIZES = [
@@ -40,7 +41,7 @@ def instance(vocab: int, depth: int) -> Instance:
     """Full-support rows with weights 1 .. 20, different after every prefix."""
     random = Random(0)
 
-    def row(prefix: tuple[int, ...]) -> tuple:
+    def row(prefix: tuple[int, ...]) -> Row:
         return weighted([random.randint(1, 20) for _ in range(vocab)])
 
     return tabulate(vocab, Chain(depth), row, row, "cost")

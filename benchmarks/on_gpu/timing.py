@@ -28,10 +28,10 @@ def timing(found: Mapping[str, Any]) -> Iterator[Figure]:
         yield _figure(points, required, ["block"], partial(_peers, points))
     for points, B in ((many, 64), (one, 1)):
         required = f"block / token, B = {B}: at most {OVER_TOKEN}"
-        yield _figure(points, required, ["block", "token"], lambda *own: _over(*own, OVER_TOKEN))
+        yield _figure(points, required, ["block", "token"], partial(_over, most=OVER_TOKEN))
     required = f"traversal / rrs, 64 nodes, {WHERE}, B = 8: less than {OVER_RECURSIVE}"
     below = nextafter(OVER_RECURSIVE, 0)
-    yield _figure(tree, required, ["traversal", "rrs"], lambda *own: _over(*own, below))
+    yield _figure(tree, required, ["traversal", "rrs"], partial(_over, most=below))
 
 
 def _points(said: Mapping[str, Any] | None) -> Points:

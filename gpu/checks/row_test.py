@@ -17,7 +17,7 @@ from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import WAYS, Model, quiet
-from draftproof.gpu.network.passes import WINDOWS, turns
+from draftproof.gpu.network.reader import WINDOWS, changing_lengths
 from draftproof.gpu.sampling.device import out_of_memory
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 from draftproof.theory.errors import BadInput
@@ -25,20 +25,20 @@ from draftproof.theory.errors import BadInput
 Word: TypeAlias = tuple[int, ...]
 """The ids of a text."""
 
-TREE, CHAIN = "tree:2x2", "chain:3"
-NEW = 8
+TREE_DRAFT, CHAIN_DRAFT = "tree:2x2", "chain:3"
+NEW_TOKENS = 8
 """Tokens added to each prompt: some four steps."""
 
-LONGEST = 40
+LONGEST_PROMPT = 40
 """Tokens of the longest prompt, or more if the network changes at a greater length."""
 
-WINDOW = 24
+SHORT_WINDOW = 24
 """Longer attention windows are shortened to this during the test."""
 
-FARTHEST = 256
+FARTHEST_CHANGE = 256
 """Another length at which a network changes is crossed if it is at most so long."""
 
-ORDERS = 64
+ROUNDING_FACTOR = 64
 """By how many float32 errors of plain passes the engine's rows may differ from the rows of plain passes: the
 engine sums in another order. Among the architectures of docs/architectures.md the difference is at most 2
 such errors for attention and 18 for recurrences, which compute long and short texts by different algorithms;
@@ -47,7 +47,7 @@ a network that is read wrongly differs by tens of thousands."""
 ROW_TEST = ContextVar("ROW_TEST", default=True)
 """Whether models are tested when they are loaded."""
 
-LEAST = -15.0
+LEAST_LOG_PROBABILITY = -15.0
 """Log-probabilities below this are not compared: a drafter's rows are float32 probabilities."""
 
 
@@ -56,7 +56,7 @@ def _rates(drafts: Any) -> Rates:
     return Rates(accept, torch.zeros_like(accept))
 
 
-WALK = Verifier("row test", ALL, _rates)
+RANDOM_WALK = Verifier("row test", ALL, _rates)
 """Accepts each drafted token with probability 0.6, whatever the rows are, so that rejections and acceptances
 both happen. The emitted texts have no particular law."""
 
@@ -92,7 +92,7 @@ def checked(model: Model) -> Model:
     for way in WAYS:
         tried = replace(model, way=way, why=why)
         with quiet():
-            found = compared(tried, CHAIN if tried.only_chains else TREE)
+            found = compared(tried, CHAIN_DRAFT if tried.only_chains else TREE_DRAFT)
         if found.ok:
             return replace(tried, rows=str(found))
         why = why or _why(model.network, found)
@@ -147,8 +147,8 @@ def compared(model: Model, draft: str) -> Found:
     """Decodes a batch of unequal prompts, with the model as target and as drafter, and compares each row of
     both with a plain pass over the text before it; so is a row from transformers' own `generate`.
 
-    All of it is in float32, of which a narrower network gets a copy. Rounding explains `ORDERS` times the
-    largest difference between plain passes in float32 and in float64.
+    All of it is in float32, of which a narrower network gets a copy. Rounding explains `ROUNDING_FACTOR`
+    times the largest difference between plain passes in float32 and in float64.
     """
     try:
         if model.network.dtype not in (torch.float32, torch.float64):
@@ -164,7 +164,7 @@ def compared(model: Model, draft: str) -> Found:
             raise
         said = (str(error).strip() or "no message").splitlines()[0]
         return Found(draft, failure=f"{type(error).__name__}: {said}")
-    return Found(draft, len(ours), _apart(ours, plain), ORDERS * error)
+    return Found(draft, len(ours), _apart(ours, plain), ROUNDING_FACTOR * error)
 
 
 def _error(network: Any, words: Sequence[Word], plain: Tensor) -> float:
@@ -189,12 +189,12 @@ def in_double(network: Any) -> Any:
 
 @contextmanager
 def short_windows(config: Any) -> Iterator[None]:
-    """Shortens long attention windows to `WINDOW`, so that a short text is longer than them."""
+    """Shortens long attention windows to `SHORT_WINDOW`, so that a short text is longer than them."""
     long = {name: getattr(config, name, None) for name in WINDOWS}
-    long = {name: size for name, size in long.items() if size and size > WINDOW}
+    long = {name: size for name, size in long.items() if size and size > SHORT_WINDOW}
     try:
         for name in long:
-            setattr(config, name, WINDOW)
+            setattr(config, name, SHORT_WINDOW)
         yield
     finally:
         for name, size in long.items():
@@ -205,13 +205,18 @@ def short_windows(config: Any) -> Iterator[None]:
 def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
     """Texts, each with the log-probabilities [V] of the next token, from which the engine drew or judged."""
     draw = torch.Generator().manual_seed(0)
-    most = max(1, model.context - NEW)
-    longest = max([LONGEST, *(3 + each for each in turns(model.network.config) if each <= FARTHEST)])
+    most = max(1, model.context - NEW_TOKENS)
+    longest = max(
+        [
+            LONGEST_PROMPT,
+            *(3 + each for each in changing_lengths(model.network.config) if each <= FARTHEST_CHANGE),
+        ]
+    )
     sizes = (min(size, most) for size in (longest // 2, longest, 2, longest - 1))
     prompts = [torch.randint(model.known, (size,), generator=draw).tolist() for size in sizes]
-    given: dict[str, Any] = {"verifier": WALK, "structure": structure(draft), "ignore_end": True}
+    given: dict[str, Any] = {"verifier": RANDOM_WALK, "structure": structure(draft), "ignore_end": True}
     so_far, words, rows = [tuple(prompt) for prompt in prompts], [], []
-    for step in generate(model, ModelDrafter(model), prompts, max_new_tokens=NEW, **given):
+    for step in generate(model, ModelDrafter(model), prompts, max_new_tokens=NEW_TOKENS, **given):
         tree, drawn = step.tree, step.tree.drawn(step.tokens).tolist()
         parents, tokens = tree.parents[0].tolist(), step.tokens.tolist()
         places = dict(zip(tree.inner or (), tree.rows[0, list(tree.inner or ())].tolist(), strict=True))
@@ -259,4 +264,4 @@ def _plain(network: Any, words: Sequence[Word]) -> Tensor:
 
 def _apart(ours: Tensor, plain: Tensor) -> float:
     """The largest difference, among tokens that are not very unlikely."""
-    return float(torch.where(plain > LEAST, ours - plain, 0.0).abs().max())
+    return float(torch.where(plain > LEAST_LOG_PROBABILITY, ours - plain, 0.0).abs().max())

@@ -15,7 +15,7 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwe
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.published import save
 from draftproof.gpu.network.models import Model, shut
-from draftproof.gpu.network.passes import Reader, padded
+from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
@@ -261,7 +261,7 @@ class BlockSession(Session):
         self.network, self.block, whole = network, network.block, drafter.target.network
         self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
         if hidden is not None:
-            self.slots.read([prompt[:-1] for prompt in prompts], hidden=network.chosen(hidden))
+            self.slots.prefill([prompt[:-1] for prompt in prompts], hidden=network.chosen(hidden))
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
         self.sees = functional.pad(
             torch.ones(1, network.block, network.block + 1, dtype=torch.bool, device=device), (0, 1)
@@ -270,7 +270,7 @@ class BlockSession(Session):
 
     def root(self) -> Tensor:
         embedded = self.network.opening(self.last[:, 0], self.embed)
-        output = self.slots.run(self.network.block, 0, self.sees, self.levels, embedded=embedded)
+        output = self.slots.forward(self.network.block, 0, self.sees, self.levels, embedded=embedded)
         self.states = output[:, 1:]
         self.rows = self.output(self.states)
         return self._after(self.last, 0)[:, 0]
@@ -310,7 +310,7 @@ class BlockSession(Session):
     def _read(self, path: Tensor, seen: int, **hidden: Tensor) -> Any:
         rows = torch.arange(len(path), device=path.device)[:, None]
         chosen = self.network.chosen({int(k): each[rows, path] for k, each in hidden.items()})
-        return self.slots.run(path.shape[1], 0, hidden=chosen)
+        return self.slots.forward(path.shape[1], 0, hidden=chosen)
 
 
 def _turned(states: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.network.passes import padded
+from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
@@ -56,19 +56,19 @@ class ModelSession(Session):
         super().__init__(model.reader(len(prompts), capacity))
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
-            self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
+            self.reader.prefill(known, input_ids=padded(known, model.device), logits_to_keep=1)
         again = min(2, *map(len, prompts))  # as many in the first step as later, if prompts allow it
         self.ends = [list(prompt[-again:]) for prompt in prompts]
         self.last = torch.tensor(self.ends, device=model.device)
 
     def root(self) -> Tensor:
         back = self.last.shape[1] - 1
-        output = self.reader.run(back + 1, -back, input_ids=self.last, logits_to_keep=1)
+        output = self.reader.forward(back + 1, -back, input_ids=self.last, logits_to_keep=1)
         return output.logits[:, -1]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         size = tokens.shape[1]
-        output = self.reader.run(size, level.first, level.sees, level.depth, input_ids=tokens)
+        output = self.reader.forward(size, level.first, level.sees, level.depth, input_ids=tokens)
         return output.logits
 
     def accept(self, accepted: Accepted) -> None:

@@ -13,7 +13,7 @@ from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.published import config_of, fill, save, settings, weights
 from draftproof.gpu.network.models import Model, shut
-from draftproof.gpu.network.passes import Reader, padded
+from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
 
@@ -157,7 +157,7 @@ class FeatureSession(Session):
             for row, prompt in enumerate(prompts):
                 if len(prompt) == 1:
                     feature[row, 0] = 0
-        output = self.slots.read(read, embedded=embedded, feature=feature)
+        output = self.slots.prefill(read, embedded=embedded, feature=feature)
         self.last = _at(output, torch.tensor([len(prompt) - 1 for prompt in read], device=output.device))
         self.slots.back(1)  # the root is the token after the end
         self.above = self.last
@@ -170,7 +170,7 @@ class FeatureSession(Session):
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
         inputs = {"embedded": self.embed(tokens), "feature": feature}
-        self.above = self.slots.run(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
+        self.above = self.slots.forward(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
         return self._logits(self.above)
 
     def _logits(self, states: Tensor) -> Tensor:
@@ -196,7 +196,7 @@ class FeatureSession(Session):
         """The state of each text's last token."""
         rows = torch.arange(len(path), device=path.device)[:, None]
         feature = self.head.fused({int(k): each[rows, path] for k, each in hidden.items()})
-        output = self.slots.run(path.shape[1], 1, embedded=self.embed(ids), feature=feature)
+        output = self.slots.forward(path.shape[1], 1, embedded=self.embed(ids), feature=feature)
         return _at(output, (read - 1).clamp(min=0))
 
 

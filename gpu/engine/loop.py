@@ -19,7 +19,7 @@ from draftproof.gpu.engine.parts import Noise, Parts
 from draftproof.gpu.engine.selection import Selected
 from draftproof.gpu.engine.verdict import Judge, Verdict
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.network.passes import padded
+from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Accepted, Draft
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.verify import ERRORS
@@ -129,7 +129,7 @@ class _Loop:
             output = reader.packed(sizes, ids, **self.options)
         else:
             shape = () if read.is_chain else (read.sees, read.levels)
-            output = reader.run(read.size, 0, *shape, input_ids=ids, **self.options)
+            output = reader.forward(read.size, 0, *shape, input_ids=ids, **self.options)
         logits = output.logits
         if self.parts.history is not None and self.sampling.processors:
             logits = self.parts.history.in_tree(self.sampling, logits, read, tokens)
@@ -206,7 +206,7 @@ class _Loop:
         reader = target.reader(len(prompts), capacity)
         if any(known):
             ids = padded(known, target.device)
-            hidden = reader.read(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
+            hidden = reader.prefill(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
         history = None
         if processors := {*self.sampling.processors, *self.draft_sampling.processors}:
             history = History(processors, padded(prompts, target.device, -1), target.vocab, self.capacity)

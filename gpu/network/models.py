@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from transformers.utils import logging
 
-from draftproof.gpu.network.passes import ORIGINAL, Reader, ropes
+from draftproof.gpu.network.reader import ORIGINAL, Reader, ropes
 from draftproof.gpu.network.states import StateReader
 from draftproof.gpu.sampling.device import out_of_memory, usable
 from draftproof.theory.errors import BadInput, quoted

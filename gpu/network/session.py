@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.network.passes import Reader
+from draftproof.gpu.network.reader import Reader
 from draftproof.gpu.network.states import StateReader
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling, softened

@@ -61,7 +61,7 @@ class Output:
 
 
 class StateReader:
-    """As `passes.Reader`, for chains only, in one pass per row.
+    """As `reader.Reader`, for chains only, in one pass per row.
 
     A network's states may be a recurrence's, or the keys of a window, from which no token can be removed. So
     they are copied before each step, and after a rejection the copy reads the accepted tokens again. If
@@ -75,14 +75,14 @@ class StateReader:
         self.texts = [Text(network, whole) for _ in range(batch)]
         self.recorder = Recorder(next(network.parameters()).device, records=False)
 
-    def read(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
+    def prefill(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
         """Reads whole prompts, one per row; hidden states are padded on the right."""
         output = self._pass(0, [list(prompt) for prompt in prompts], **inputs)
         for text in self.texts:
             text.length = len(text.tokens)
         return output
 
-    def run(
+    def forward(
         self,
         size: int,
         offset: int,

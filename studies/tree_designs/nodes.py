@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.network.passes import Reader
+from draftproof.gpu.network.reader import Reader
 from draftproof.gpu.network.states import StateReader
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.theory.rows import Prefix
@@ -56,11 +56,11 @@ class Nodes(Mapping[Prefix, np.ndarray]):
         reader = model.reader(1, len(self.text) + PATH)
         if len(self.text) > 1:
             known = [self.text[:-1]]
-            reader.read(known, input_ids=torch.tensor(known, device=model.device), logits_to_keep=1)
+            reader.prefill(known, input_ids=torch.tensor(known, device=model.device), logits_to_keep=1)
         return reader
 
     @torch.inference_mode()
     def _row(self, which: int, prefix: Prefix) -> np.ndarray:
         ids = torch.tensor([[self.text[-1], *prefix]], device=self.models[which].device)
-        output = self._readers[which].run(ids.shape[1], 0, input_ids=ids, logits_to_keep=1)
+        output = self._readers[which].forward(ids.shape[1], 0, input_ids=ids, logits_to_keep=1)
         return self.sampling.rows(output.logits[0, -1]).float().cpu().numpy()

@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from draftproof.gpu.drafters import structures
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.network import graphs, passes
+from draftproof.gpu.network import graphs, reader
 from draftproof.gpu.verify import named
 from tests.gpu.small import CONTEXT, drafter, steps_of, target
 from tests.gpu.tape import Recordings
@@ -62,9 +62,9 @@ def recordings(monkeypatch):
     made = Recordings()
     monkeypatch.setattr(graphs, "CALLS", 1)
     monkeypatch.setattr(graphs, "recording", made)
-    monkeypatch.setattr(passes, "BLOCK", CONTEXT)
+    monkeypatch.setattr(reader, "SLOT_BLOCK", CONTEXT)
     yield made
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
 
 
 def launches(verifier, spelling, which, recordings):
@@ -113,13 +113,13 @@ def run(recordings, way, **options):
 )
 def test_rows_that_end_do_not_cost_recordings(way, recordings, monkeypatch):
     sizes = []
-    keep = passes.Reader.keep
-    monkeypatch.setattr(passes.Reader, "keep", lambda self, rows: (sizes.append(len(rows)), keep(self, rows)))
+    keep = reader.Reader.keep
+    monkeypatch.setattr(reader.Reader, "keep", lambda self, rows: (sizes.append(len(rows)), keep(self, rows)))
     found = [run(recordings, way) for _ in range(3)]
     assert set(sizes) <= {2, 1}
     assert found[0][1] > found[2][1] == 0
     monkeypatch.setattr(graphs, "recording", lambda device: None)
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
     plain, _ = run(recordings, way)
     assert len({tuple(step.rows) for step in plain}) >= 3  # they end one after the other
     for steps, _ in found:
@@ -138,6 +138,6 @@ def test_prompts_that_take_the_rows_of_others_cost_no_recordings(recordings):
 
 
 def test_thrown_away_recordings_are_noticed(recordings, monkeypatch):
-    keep = passes.Reader.keep
-    monkeypatch.setattr(passes.Reader, "keep", lambda self, rows: (keep(self, rows), self.recorder.forget()))
+    keep = reader.Reader.keep
+    monkeypatch.setattr(reader.Reader, "keep", lambda self, rows: (keep(self, rows), self.recorder.forget()))
     assert [run(recordings, WAYS[4])[1] for _ in range(3)][2] > 0

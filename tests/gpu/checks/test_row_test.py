@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.checks import row_test
-from draftproof.gpu.checks.row_test import CHAIN, TREE, compared, trusted
-from draftproof.gpu.network import passes, states
+from draftproof.gpu.checks.row_test import CHAIN_DRAFT, TREE_DRAFT, compared, trusted
+from draftproof.gpu.network import reader, states
 from draftproof.gpu.sampling import tree as draft
 from draftproof.theory.errors import BadInput
 from tests.gpu import architectures as zoo
@@ -34,7 +34,7 @@ def one_thread():
 @pytest.mark.parametrize("name", TREES_ARE_WRONG)
 def test_silent_faults_are_found_and_only_chains_are_allowed(name):
     model = zoo.model(name)
-    found = compared(model, TREE)
+    found = compared(model, TREE_DRAFT)
     assert found.failure is None
     assert found.difference > 1000 * found.tolerance
     chains = row_test.checked(model)
@@ -47,7 +47,7 @@ def test_longrope_is_found_beyond_the_length_of_its_first_training():
     model = zoo.model("phi3-longrope")
     assert model.context == 32
     assert row_test.checked(model).only_chains is False
-    found = compared(replace(model, context=zoo.CONTEXT), TREE)
+    found = compared(replace(model, context=zoo.CONTEXT), TREE_DRAFT)
     assert found.failure is None
     assert found.difference > 1000 * found.tolerance
 
@@ -62,8 +62,8 @@ def test_what_is_not_causal_is_refused_in_one_line_with_the_difference():
 
 def test_networks_narrower_than_float32_are_tested_in_float32():
     model = target()
-    wide = compared(model, TREE)
-    narrow = compared(replace(model, network=deepcopy(model.network).bfloat16()), TREE)
+    wide = compared(model, TREE_DRAFT)
+    narrow = compared(replace(model, network=deepcopy(model.network).bfloat16()), TREE_DRAFT)
     assert wide.ok
     assert narrow.ok
     assert narrow.tolerance < 10 * wide.tolerance
@@ -71,7 +71,7 @@ def test_networks_narrower_than_float32_are_tested_in_float32():
 
 def test_the_largest_difference_of_a_right_network_is_far_below_the_tolerance():
     for model in (target(), near(), zoo.model("gpt2"), zoo.model("gemma3_text")):
-        found = compared(model, TREE)
+        found = compared(model, TREE_DRAFT)
         assert 0 < found.difference < found.tolerance / 16
         assert found.rows > 100
 
@@ -79,7 +79,7 @@ def test_the_largest_difference_of_a_right_network_is_far_below_the_tolerance():
 def test_long_windows_are_crossed_and_restored():
     model = zoo.model("moshi")
     model.network.config.sliding_window = 3000
-    assert not compared(model, TREE).ok
+    assert not compared(model, TREE_DRAFT).ok
     assert model.network.config.sliding_window == 3000
 
 
@@ -93,33 +93,33 @@ def test_without_the_test_layers_that_keep_a_state_are_refused_by_name():
 
 SLOTS = [
     (
-        "passes",
+        "reader",
         "positions = (self.lengths[:, None] + levels)",
         "positions = (self.lengths[:, None] + levels + 1)",
     ),
-    ("passes", "positions, visible = at, (", "positions, visible = at + 1, ("),
-    ("passes", "<= at[..., None])[:, None]", "< at[..., None])[:, None]"),
-    ("passes", "<= at[..., None])[:, None]", "<= at[..., None] + 1)[:, None]"),
-    ("passes", "torch.arange(offset, offset + size,", "torch.arange(offset + 1, offset + size + 1,"),
-    ("passes", "start = longest + offset if aligned", "start = longest + offset - 1 if aligned"),
-    ("passes", "whole.tril_(before)", "whole.tril_(before - 1)"),
-    ("passes", "whole.tril_(before)", "whole.tril_(before + 1)"),
-    ("passes", "begin = self.slots.capacity - start", "begin = self.slots.capacity - start - 1"),
-    ("passes", "at = self.places[:, start : start + size]", "at = self.places[:, start : start + size] + 1"),
+    ("reader", "positions, visible = at, (", "positions, visible = at + 1, ("),
+    ("reader", "<= at[..., None])[:, None]", "< at[..., None])[:, None]"),
+    ("reader", "<= at[..., None])[:, None]", "<= at[..., None] + 1)[:, None]"),
+    ("reader", "torch.arange(offset, offset + size,", "torch.arange(offset + 1, offset + size + 1,"),
+    ("reader", "start = longest + offset if aligned", "start = longest + offset - 1 if aligned"),
+    ("reader", "whole.tril_(before)", "whole.tril_(before - 1)"),
+    ("reader", "whole.tril_(before)", "whole.tril_(before + 1)"),
+    ("reader", "begin = self.slots.capacity - start", "begin = self.slots.capacity - start - 1"),
+    ("reader", "at = self.places[:, start : start + size]", "at = self.places[:, start : start + size] + 1"),
     (
-        "passes",
+        "reader",
         "to = self.lengths[:, None] + self.places[:, : places.shape[1]]",
         "to = self.lengths[:, None] + self.places[:, : places.shape[1]] + 1",
     ),
     (
-        "passes",
+        "reader",
         "layer.move(self.lengths[:, None] + places, to)",
         "layer.move(self.lengths[:, None] + places + 1, to)",
     ),
-    ("passes", "layer.move(self.lengths[:, None] + places, to)", "pass"),
-    ("passes", "each[:count] = each[index]", "pass"),
-    ("passes", "for each in (self.lengths, *positions, *layers)", "for each in (self.lengths, *positions)"),
-    ("passes", "        self.lengths += read", "        self.lengths += read - 1"),
+    ("reader", "layer.move(self.lengths[:, None] + places, to)", "pass"),
+    ("reader", "each[:count] = each[index]", "pass"),
+    ("reader", "for each in (self.lengths, *positions, *layers)", "for each in (self.lengths, *positions)"),
+    ("reader", "        self.lengths += read", "        self.lengths += read - 1"),
     (
         "draft",
         "torch.arange(1, width + 1, device=starts.device)",
@@ -132,17 +132,17 @@ SLOTS = [
     ),
 ]
 WINDOWS = [
-    ("passes", "query - key < window", "query - key <= window"),
-    ("passes", "query - key < window", "query - key < window - 1"),
+    ("reader", "query - key < window", "query - key <= window"),
+    ("reader", "query - key < window", "query - key < window - 1"),
     (
-        "passes",
+        "reader",
         "torch.where(own < self.lengths[:, None], own,",
         "torch.where(own < self.lengths[:, None], own + 1,",
     ),
 ]
 CHUNKS = [
-    ("passes", "query // chunk == key // chunk", "query // chunk <= key // chunk + 1"),
-    ("passes", "self.positions[self.slots.rows, at] = positions", "pass"),
+    ("reader", "query // chunk == key // chunk", "query // chunk <= key // chunk + 1"),
+    ("reader", "self.positions[self.slots.rows, at] = positions", "pass"),
 ]
 STATES = [
     ("states", "if start < self.read:", "if start + 1 < self.read:"),
@@ -157,12 +157,12 @@ STATES = [
     ("states", "            text.length += count", "            text.length += count - 1"),
 ]
 MUTANTS = [
-    *[("llama", TREE, *each) for each in SLOTS],
-    *[("mistral", TREE, *each) for each in WINDOWS],
-    *[("llama4_text", TREE, *each) for each in CHUNKS],
-    *[("rwkv", CHAIN, *each) for each in STATES],
+    *[("llama", TREE_DRAFT, *each) for each in SLOTS],
+    *[("mistral", TREE_DRAFT, *each) for each in WINDOWS],
+    *[("llama4_text", TREE_DRAFT, *each) for each in CHUNKS],
+    *[("rwkv", CHAIN_DRAFT, *each) for each in STATES],
 ]
-MODULES = {"passes": passes, "states": states, "draft": draft}
+MODULES = {"reader": reader, "states": states, "draft": draft}
 
 
 def test_every_edit_is_one_of_the_present_source():
@@ -174,7 +174,7 @@ def test_every_edit_is_one_of_the_present_source():
 @pytest.mark.sampled(3)
 def test_edits_of_the_engine_are_found(name, shape, where, old, new, monkeypatch):
     model = zoo.model(name)
-    model = replace(model, way="states") if shape == CHAIN else model
+    model = replace(model, way="states") if shape == CHAIN_DRAFT else model
     assert compared(model, shape).ok
     edit(MODULES[where], old, new, monkeypatch)
     assert not compared(model, shape).ok

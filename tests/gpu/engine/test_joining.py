@@ -16,7 +16,7 @@ from draftproof.gpu.engine import parts
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.network import passes, session
+from draftproof.gpu.network import reader, session
 from draftproof.gpu.sampling import history
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import carry, named
@@ -69,7 +69,7 @@ def test_recorded_steps_are_the_plain_ones(way, recordings, monkeypatch):
     joining = found(*way, batch=4)
     assert recordings.ran > 0
     monkeypatch.undo()
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
     plain = found(*way, batch=4)
     assert [(step.rows, step.emitted) for step in joining] == [(step.rows, step.emitted) for step in plain]
 
@@ -97,7 +97,7 @@ def test_drafts_are_those_of_all_at_once(way):
 
 
 def test_a_root_that_is_left_behind_is_noticed(monkeypatch):
-    edit(passes, "min(self.slots.capacity, joined.slots.capacity)", "max(joined.counts)", monkeypatch)
+    edit(reader, "min(self.slots.capacity, joined.slots.capacity)", "max(joined.counts)", monkeypatch)
     assert not same_proposals(WAYS[3])
 
 
@@ -111,9 +111,9 @@ LONG, SHORT = (
 def window(monkeypatch):
     """The head attends to two tokens only."""
     monkeypatch.setattr(drafter("features").head.decoder.config, "sliding_window", 2, raising=False)
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
     yield
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
 
 
 def test_a_head_with_a_window(window, monkeypatch):
@@ -121,7 +121,7 @@ def test_a_head_with_a_window(window, monkeypatch):
     assert same_proposals(LONG)
     assert same_proposals(SHORT)
     monkeypatch.undo()
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
     assert not torch.equal(with_window[0].proposal, found(*LONG)[0].proposal)
 
 
@@ -134,7 +134,7 @@ def test_a_head_with_a_window(window, monkeypatch):
     ids=["joined", "kept"],
 )
 def test_positions_that_are_left_behind_are_noticed(way, old, new, window, monkeypatch):
-    edit(passes, old, new, monkeypatch)
+    edit(reader, old, new, monkeypatch)
     assert not same_proposals(way)
 
 
@@ -153,9 +153,9 @@ def test_windows_chunks_and_kept_states(name, way):
 
 
 EDITS = [
-    (passes, "self.lengths[index] = joined.lengths", "pass"),
-    (passes, "layer.keys[index, :, :size] = other.keys[:, :, :size]", "pass"),
-    (passes, "            self.counts[row] = count", "            self.counts[row] = count + 1"),
+    (reader, "self.lengths[index] = joined.lengths", "pass"),
+    (reader, "layer.keys[index, :, :size] = other.keys[:, :, :size]", "pass"),
+    (reader, "            self.counts[row] = count", "            self.counts[row] = count + 1"),
     (session, "self.reader.put(rows, joined.reader)", "pass"),
     (drafters, "            self.ends[row] = end", "            pass"),
     (history, "self.memory[each].index_copy(0, index, memory)", "self.memory[each]"),

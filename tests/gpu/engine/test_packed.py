@@ -9,7 +9,7 @@ pytest.importorskip("transformers")
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network import graphs
-from draftproof.gpu.network.passes import PACKED, Reader, Unpacked
+from draftproof.gpu.network.reader import PACKED_MULTIPLE, Reader, Unpacked
 from draftproof.gpu.sampling.names import SELECTIONS
 from tests.gpu.small import steps_of, target
 
@@ -18,7 +18,7 @@ PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2], [7, 7])
 
 def padded(reader, counts, ids, **inputs):
     """The same pass with one row for each text, as long as the longest."""
-    output = reader.run(max(counts), 0, input_ids=ids, **inputs)
+    output = reader.forward(max(counts), 0, input_ids=ids, **inputs)
     return Unpacked(output.logits, output.hidden_states)
 
 
@@ -86,4 +86,4 @@ def test_recorded_packed_passes_have_few_shapes(monkeypatch):
     found, *_ = decoded("tetris-repaired", "near")
     assert found == right
     assert sizes
-    assert all(size % PACKED == 0 for size in sizes)
+    assert all(size % PACKED_MULTIPLE == 0 for size in sizes)

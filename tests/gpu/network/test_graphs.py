@@ -10,7 +10,7 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.network import graphs, passes
+from draftproof.gpu.network import graphs, reader
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
@@ -50,9 +50,9 @@ def recordings(monkeypatch):
     made = Recordings()
     monkeypatch.setattr(graphs, "CALLS", 1)
     monkeypatch.setattr(graphs, "recording", made)
-    monkeypatch.setattr(passes, "BLOCK", 16)
+    monkeypatch.setattr(reader, "SLOT_BLOCK", 16)
     yield made
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
 
 
 def decoded(verifier, spelling, which, sampling, selection=None, prompts=PROMPTS):
@@ -68,7 +68,7 @@ def test_recorded_steps_are_the_plain_ones_and_stay_as_they_were(way, recordings
     assert not recordings.waited
     again = decoded(*way)  # with readers that were used before
     monkeypatch.undo()
-    passes.IDLE.clear()
+    reader.IDLE_READERS.clear()
     plain = decoded(*way)
     for steps in (found, again):
         assert [step.emitted for step in steps] == [step.emitted for step in plain]
@@ -159,10 +159,10 @@ def test_an_idle_reader_does_not_keep_its_network(recordings):
     model = Model("gone", net, Numbers(), VOCAB, CONTEXT)
     for _ in generate(model, None, [[1, 2]], verifier=named("block"), structure=None, max_new_tokens=9):
         pass
-    assert len(passes.IDLE) == 1
+    assert len(reader.IDLE_READERS) == 1
     del net, model, _
     gc.collect()
-    assert not passes.IDLE
+    assert not reader.IDLE_READERS
 
 
 def test_tensors_are_found_in_containers():

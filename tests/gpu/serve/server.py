@@ -24,7 +24,7 @@ from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.transcript import Transcript
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.network.passes import padded
+from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling

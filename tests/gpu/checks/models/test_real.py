@@ -18,7 +18,7 @@ from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.prompts import prompts
-from draftproof.gpu.network import passes
+from draftproof.gpu.network import reader
 from draftproof.gpu.network.models import load
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import Rates, named
@@ -101,7 +101,7 @@ def test_ties_in_bfloat16_are_narrow_enough_to_find_a_fault(monkeypatch):
         generate, wide, ModelDrafter(noisy), verifier=named("traversal"), structure=structure("tree:2x2")
     )
     assert compare(reference, decode).ok
-    edit(passes, "(self.lengths[:, None] + levels)", "(self.lengths[:, None] + levels + 1)", monkeypatch)
+    edit(reader, "(self.lengths[:, None] + levels)", "(self.lengths[:, None] + levels + 1)", monkeypatch)
     found = compare(reference, decode)
     assert not found.ok
     assert all(tie.tolerance < 0.2 for tie in found.ties)

@@ -15,13 +15,13 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from draftproof.gpu.network.graphs import Recorder
 from draftproof.gpu.sampling.tree import mask
 
-IDLE: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
+IDLE_READERS: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
 """Network -> the reader that was closed last, for reuse in the next run; holds networks weakly."""
 
-BLOCK = 256
+SLOT_BLOCK = 256
 """Recorded passes attend to a multiple of this many slots, so that fewer shapes are recorded."""
 
-PACKED = 8
+PACKED_MULTIPLE = 8
 """Recorded packed passes have a multiple of this many tokens, for the same reason."""
 
 
@@ -134,7 +134,7 @@ class Reader:
     @classmethod
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
         """An empty reader: if it fits, the one closed last, with all its recordings."""
-        reader = IDLE.pop(network, None)
+        reader = IDLE_READERS.pop(network, None)
         fits = reader is not None and len(reader.buffers[0]) == batch and reader.slots.capacity >= capacity
         if reader is None or not fits or not Recorder(reader.device).active:
             del reader  # frees its memory before the new one allocates
@@ -147,9 +147,9 @@ class Reader:
     def close(self) -> None:
         """Ends a run; a reader with recordings is kept for the next run."""
         if self.recorder.known:
-            IDLE[self.network], self.network = self, None
+            IDLE_READERS[self.network], self.network = self, None
 
-    def read(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
+    def prefill(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
         """Reads whole prompts, one per row, padded on the right to the longest."""
         size = max(map(len, prompts))
         output = self._pass(size, 0, self._rounded(size), 0, **inputs)
@@ -157,7 +157,7 @@ class Reader:
         self.lengths.copy_(torch.tensor(self.counts))
         return output
 
-    def run(
+    def forward(
         self, size: int, offset: int, sees: Tensor | None = None, levels: Tensor | int = 0, **inputs: Any
     ) -> Any:
         """A pass over `size` tokens, which are written `offset`, offset + 1, ... slots after each row's end.
@@ -188,7 +188,7 @@ class Reader:
         owner = [b for b, count in enumerate(counts) for _ in range(count)]
         place = [i for count in counts for i in range(count)]
         if self.recorder.active:  # the first token again, so that fewer shapes are recorded
-            fill = -len(owner) % PACKED
+            fill = -len(owner) % PACKED_MULTIPLE
             owner, place = owner + [0] * fill, place + [0] * fill
         first = [0, *accumulate(counts)][:-1]
         where = [[at + min(i, count - 1) for i in range(max(counts))]
@@ -329,7 +329,7 @@ class Reader:
 
     def _rounded(self, slots: int) -> int:
         """The number of slots, rounded up to whole blocks if passes are recorded."""
-        return -(-slots // BLOCK) * BLOCK if self.recorder.active else slots
+        return -(-slots // SLOT_BLOCK) * SLOT_BLOCK if self.recorder.active else slots
 
 
 Within: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -361,7 +361,7 @@ def ropes(config: Any) -> list[dict[str, Any]]:
     return [each for each in (rope, *rope.values()) if isinstance(each, dict) and "rope_type" in each]
 
 
-def turns(config: Any) -> set[int]:
+def changing_lengths(config: Any) -> set[int]:
     """Context lengths at which attention or rotary embedding changes behaviour: windows, chunks, and the
     context before an extension.
     """
