@@ -77,12 +77,14 @@ def target(subject: Subject | str | Callable[..., Any], observer: Observer | Non
     if known is not None:
         return adapted(*known, dtype)
     found = load(named) if isinstance(named, str) else named
-    if style == "verify":
+    if isinstance(found, Target):
+        if style != "verify" or dtype is not None or subject.signature is not None:
+            raise BadInput(f"{name}: is a target already, with its style and type")
+        made: Target = found
+    elif style == "verify":
         if observer is not None:
             observer.loaded()
-        made: Target = infer_signature(
-            found, name=name, dtype=dtype, given=subject.signature, observer=observer
-        )
+        made = infer_signature(found, name=name, dtype=dtype, given=subject.signature, observer=observer)
     else:
         made = STYLES[style](found, name=name, dtype=dtype)
     if isinstance(made, Tree):
@@ -120,11 +122,11 @@ def source(name: str) -> Root:
 
 
 def load(name: str) -> Any:
-    """The function that `package.module:name` or `path/to/file.py:name` names; BadInput if there is none."""
+    """The function or target that `package.module:name` or `path/to/file.py:name` names; else BadInput."""
     if ":" not in name:
         ways = "package.module:function, path/to/file.py:function, or one of"
         raise BadInput(f"{name[:80]}: not {ways} {', '.join(ADAPTERS)}")
     found = loaded(name)
-    if not callable(found):
+    if not callable(found) and not isinstance(found, Target):
         raise BadInput(f"{name}: is not a function")
     return found

@@ -71,6 +71,16 @@ class WithoutCuda:
         return getattr(torch, name)
 
 
+class Unpinned:
+    """torch without pinned memory, which needs an accelerator."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(torch, name)
+        if name not in ("tensor", "arange", "ones", "zeros", "full", "empty"):
+            return found
+        return lambda *a, **k: found(*a, **{key: value for key, value in k.items() if key != "pin_memory"})
+
+
 class Tokens:
     """A model without attention: a call writes token ids at positions and gives the rows after them.
 

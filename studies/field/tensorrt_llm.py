@@ -3,14 +3,13 @@
 import typing
 
 import torch
-from clones import clone
+from clones import Unpinned, clone
 
 from draftproof.simulators.audit.adapters.engine_code import functions
-from draftproof.simulators.audit.adapters.vllm_ascend import Unpinned
 
 FILE = clone("NVIDIA/TensorRT-LLM", "tensorrt_llm/_torch/pyexecutor/sampling_utils.py")
 generator = torch.Generator()  # one that is made in every call would draw the same numbers in every call
-names = {"torch": Unpinned(torch), "cast": typing.cast}
+names = {"torch": Unpinned(), "cast": typing.cast}
 code = functions(FILE, ("get_rejected_indices", "sample_rejected"), names)
 
 

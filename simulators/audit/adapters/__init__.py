@@ -13,10 +13,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from draftproof.simulators.audit.targets.functions import Function
-from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.theory.errors import BadInput, unknown
 
-ADAPTERS: dict[str, Callable[[Path | None], Function | Selection]] = dict(
+ADAPTERS: dict[str, Callable[[Path | None], Function]] = dict(
     sorted(
         target
         for found in iter_modules(__path__)
@@ -29,14 +28,11 @@ TAKEN = {
     "transformers.generation.utils:_speculative_sampling": "transformers",
     "vllm.v1.sample.rejection_sampler:rejection_sample": "vllm",
     "vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils:rejection_sample": "vllm-v2",
-    "vllm_ascend.sample.rejection_sampler:rejection_sample": "vllm-ascend",
-    "deepspec.eval.base_evaluator:verify_draft_tokens": "deepspec",
-    "ssd.utils.verify:verify": "ssd",
 }
 """A function as its project names it -> the adapter that takes it."""
 
 
-def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function | Selection:
+def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function:
     """The target that an adapter makes from the installed package, or from the file or folder at `path`.
 
     With `dtype` it gets rows of that type instead of float32, and PyTorch functions compute in that type.
@@ -48,7 +44,7 @@ def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Fu
         target = ADAPTERS[name](path)
     except ModuleNotFoundError as error:
         raise BadInput(f"{name} needs {error.name}, which is not installed") from None
-    if dtype is not None and target.slow and isinstance(target, Function):
+    if dtype is not None and target.slow:
         raise BadInput(f"{name} is a kernel and always computes in {target.dtype}")
     target.adapter, target.dtype = name, dtype or target.dtype
     target.loaded = {"name": name, "path": path, "dtype": dtype}

@@ -34,6 +34,10 @@ REFILLED = (
 )
 """An edit of the stand-in for vllm: a forbidden draft counts as absent, and its token comes from p."""
 
+PADDED, CUT = (
+    f"{Path(__file__).parents[4]}/studies/field/vllm_grammar.py:{name}" for name in ("padded", "cut")
+)
+
 SCHEDULER = """
 class Scheduler:
     def update_draft_token_ids(self, draft_token_ids: "DraftTokenIds") -> None:
@@ -66,11 +70,12 @@ def stand_in(name):
 
 
 def engine(folder, kernels):
-    """A folder with the two files that the grammar's adapters read."""
-    (folder / "v1/sample").mkdir(parents=True)
-    (folder / "v1/core/sched").mkdir(parents=True)
-    (folder / "v1/sample/rejection_sampler.py").write_text(kernels)
-    (folder / "v1/core/sched/scheduler.py").write_text(SCHEDULER)
+    """A folder with the two files of vLLM that studies/field/vllm_grammar.py reads."""
+    vllm = folder / "vllm-project/vllm/vllm/v1"
+    (vllm / "sample").mkdir(parents=True)
+    (vllm / "core/sched").mkdir(parents=True)
+    (vllm / "sample/rejection_sampler.py").write_text(kernels)
+    (vllm / "core/sched/scheduler.py").write_text(SCHEDULER)
     return folder
 
 
@@ -98,10 +103,10 @@ def reports(tmp_path_factory):
     text = stand_in("vllm-v2").read_text()
     assert REUSED[0] in text
     (folder / "reused.py").write_text(text.replace(*REUSED))
-    for name in ("vllm-grammar", "vllm-grammar-cut"):
-        pairs[name, False] = (name, engine(folder / name, stand_in("vllm").read_text()))
+    for name in (PADDED, CUT):
+        pairs[name, False] = (name, engine(folder / name.rpartition(":")[2], stand_in("vllm").read_text()))
     absent = stand_in("vllm").read_text().replace(*REFILLED)
-    pairs["vllm-grammar", "refilled"] = ("vllm-grammar", engine(folder / "refilled", absent))
+    pairs[PADDED, "refilled"] = (PADDED, engine(folder / "refilled", absent))
     pairs["sglang-block", False] = ("sglang-block", stand_in("sglang"))
     for name in BIASED:
         pairs[name, None] = (name, HERE / "audits.py")
@@ -128,9 +133,9 @@ def test_noise_of_one_key_is_one_coin(reports):
 
 
 def test_a_forbidden_draft_is_not_an_absent_one(reports):
-    status, _, said = reports["vllm-grammar", False]
+    status, _, said = reports[PADDED, False]
     assert status == 0, said
-    for name, how in (("vllm-grammar", "refilled"), ("vllm-grammar-cut", False)):
+    for name, how in ((PADDED, "refilled"), (CUT, False)):
         status, _, said = reports[name, how]
         assert status == 1, said
         assert "NOT lossless" in said

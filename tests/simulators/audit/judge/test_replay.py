@@ -18,7 +18,7 @@ from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from tests.mutants.functions import residual_from_the_target
-from tests.simulators.audit.adapters.test_adapters import STAND_IN
+from tests.simulators.audit.adapters.test_adapters import ACCEPTS_ALL
 
 ROOT = Path(__file__).parents[4]
 WRITTEN = """
@@ -181,8 +181,8 @@ def test_a_loop_and_an_adapter_by_path(mine):
         )
         for dtype in (None, "float64")
     ]
-    Path("utils.py").write_text(STAND_IN.replace("<= row[x]", "<= row[x] + 0.1"))
-    runs.append(shown(audit.examine(adapted("eagle", Path("utils.py"), "float64"), **FEW)))
+    Path("utils.py").write_text(ACCEPTS_ALL)
+    runs.append(shown(audit.examine(adapted("transformers", Path("utils.py"), "float64"), **FEW)))
     assert "path='utils.py'" in runs[-1].call
     assert pasted(runs) == [str(run.emitted) for run in runs]
 

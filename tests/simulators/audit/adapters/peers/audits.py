@@ -1,4 +1,5 @@
-"""Audits adapters of kernels, in a process whose Triton interprets: adapter and file in turn.
+"""Audits kernels in a process whose Triton interprets: an adapter and its file in turn, or a
+file of studies/field and the folder of clones.
 
     python -m tests.simulators.audit.adapters.peers.audits sglang FILE lmdeploy FILE ...
 
@@ -7,10 +8,12 @@ not left as it was found.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
 from draftproof.simulators import audit
+from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import adapted
 from draftproof.simulators.audit.battery import battery
 from draftproof.theory.errors import BadInput
@@ -21,7 +24,10 @@ INSTANCES += [each for each in battery(2, 2) if each.name.startswith("toy") and 
 
 def audited(name: str, path: Path) -> tuple[int, str, str]:
     try:
-        report = audit.examine(adapted(name, path), instances=INSTANCES, edges=False, smallest=False)
+        if ":" in name:
+            os.environ["DRAFTPROOF_FIELD"] = str(path)
+        target = load.target(name) if ":" in name else adapted(name, path)
+        report = audit.examine(target, instances=INSTANCES, edges=False, smallest=False)
     except BadInput as error:
         return 2, "", str(error)
     return report.status, str(report.answer()["total_variation"]), str(report)

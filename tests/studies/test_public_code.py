@@ -1,13 +1,17 @@
-"""Adapters of selection rules and of research code, on small stand-ins of our own."""
+"""Public code of selection, verification and grammars in studies/field, on small stand-ins of our own."""
+
+from pathlib import Path
 
 import pytest
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.adapters import adapted
+from draftproof.simulators.audit import load
 from draftproof.simulators.instances.batches import witness
 from draftproof.theory.errors import BadInput
 
 pytest.importorskip("torch")
+
+STUDIES = Path(__file__).parents[2] / "studies/field"
 
 SGLANG = """
 import torch
@@ -147,83 +151,94 @@ def written(folder, files):
     return folder
 
 
-def report_on(name, path, **options):
-    return audit.examine(adapted(name, path), vocab=2, depth=options.pop("depth", 2), edges=False, **options)
+def report_on(name, style="verify", **options):
+    target = load.target(load.Subject(f"{STUDIES}/{name}", style))
+    return audit.examine(target, vocab=2, depth=options.pop("depth", 2), edges=False, **options)
+
+
+@pytest.fixture
+def clones(tmp_path, monkeypatch):
+    monkeypatch.setenv("DRAFTPROOF_FIELD", str(tmp_path))
+    return tmp_path
 
 
 @pytest.mark.parametrize("score", ["confidence", "survival_probs"])
-def test_sglang_topk(tmp_path, score):
-    path = written(tmp_path, {"schedule.py": SGLANG.replace("{score}", score)}) / "schedule.py"
-    report = report_on("sglang-topk", path)
+def test_sglang_topk(clones, score):
+    name = "sgl-project/sglang/python/sglang/kernels/ops/speculative/dspark/dspark_schedule.py"
+    text = SGLANG.replace("{score}", score)
+    written(clones, {name: text})
+    report = report_on("sglang_topk.py:select", "selection")
     assert report.lossless, report
-    assert report.adapter == "sglang-topk"
-    path.write_text(path.read_text().replace("(-float(x), j, r)", "(-float(x), -j, r)"))
-    report = report_on("sglang-topk", path)
+    written(clones, {name: text.replace("(-float(x), j, r)", "(-float(x), -j, r)")})
+    report = report_on("sglang_topk.py:select", "selection")
     assert report.status == 1, report
 
 
-def test_vllm_budget(tmp_path):
-    path = written(tmp_path, {"adaptive.py": VLLM}) / "adaptive.py"
-    report = report_on("vllm-budget", path)
+def test_vllm_budget(clones):
+    name = "vllm-project/vllm/vllm/v1/worker/gpu/spec_decode/adaptive_verification.py"
+    written(clones, {name: VLLM})
+    report = report_on("vllm_budget.py:select", "selection")
     assert report.lossless, report
     deeper = "survival.add(torch.arange(num_steps) * 1e-5).flatten().argsort("
-    path.write_text(VLLM.replace("survival.flatten().argsort(", deeper))
-    report = report_on("vllm-budget", path)
+    written(clones, {name: VLLM.replace("survival.flatten().argsort(", deeper)})
+    report = report_on("vllm_budget.py:select", "selection")
     assert report.status == 1, report
 
 
-def tetris(folder):
-    layers = "vllm/model_executor/layers"
+def tetris(folder, order="[..., 0].cumsum(-1)", row="(p[j] - q[j]).clamp(min=0)"):
+    fork = "ZhaoxuanWu/Tetris/vllm"
+    layers = f"{fork}/model_executor/layers"
     return written(
         folder,
         {
-            "vllm/spec_decode/tetris.py": TETRIS,
-            "vllm/spec_decode/spec_decode_worker.py": WORKER,
+            f"{fork}/spec_decode/tetris.py": TETRIS.replace("[..., 0].cumsum(-1)", order),
+            f"{fork}/spec_decode/spec_decode_worker.py": WORKER,
             f"{layers}/spec_decode_base_sampler.py": BASE,
-            f"{layers}/rejection_sampler.py": SAMPLER,
+            f"{layers}/rejection_sampler.py": SAMPLER.replace("(p[j] - q[j]).clamp(min=0)", row),
         },
     )
 
 
-@pytest.mark.parametrize("name", ["tetris", "tetris-verified"])
-def test_tetris(tmp_path, name):
-    report = report_on(name, tetris(tmp_path), instances=[witness("tetris")], smallest=False)
+BY_REQUEST = "[..., 0].cumsum(-1) * 0"  # the order of requests, whatever they drafted
+
+
+@pytest.mark.parametrize(("name", "style"), [("select", "selection"), ("verified", "verify")])
+def test_tetris(clones, name, style):
+    tetris(clones)
+    report = report_on(f"tetris.py:{name}", style, instances=[witness("tetris")], smallest=False)
     assert (report.status, float(report.total_variation)) == (1, pytest.approx(1 / 6)), report
-    one = tmp_path / "vllm/spec_decode/tetris.py"
-    one.write_text(TETRIS.replace("[..., 0].cumsum(-1)", "[..., 0].cumsum(-1) * 0"))  # the order of requests
-    report = report_on(name, tmp_path, depth=1)
+    tetris(clones, BY_REQUEST)
+    report = report_on(f"tetris.py:{name}", style, depth=1)
     assert report.lossless, report
 
 
-def test_a_verification_with_a_fault_of_its_own(tmp_path):
-    folder = tetris(tmp_path)
-    sampler = folder / "vllm/model_executor/layers/rejection_sampler.py"
-    sampler.write_text(SAMPLER.replace("(p[j] - q[j]).clamp(min=0)", "p[j]"))
-    one = tmp_path / "vllm/spec_decode/tetris.py"
-    one.write_text(TETRIS.replace("[..., 0].cumsum(-1)", "[..., 0].cumsum(-1) * 0"))
-    assert report_on("tetris-verified", folder, depth=1).status == 1
+def test_a_verification_with_a_fault_of_its_own(clones):
+    tetris(clones, BY_REQUEST, "p[j]")
+    assert report_on("tetris.py:verified", depth=1).status == 1
 
 
-def test_deepspec(tmp_path):
-    files = {"eval/base_evaluator.py": DEEPSPEC, "utils/sampling.py": SAMPLING}
-    path = written(tmp_path, files) / "eval/base_evaluator.py"
-    assert report_on("deepspec", path).lossless
-    path.write_text(DEEPSPEC.replace("(p[n] - q[n]).clamp(min=0)", "p[n]"))
-    assert report_on("deepspec", path).status == 1
+def test_deepspec(clones):
+    evaluator = "deepseek-ai/DeepSpec/deepspec/eval/base_evaluator.py"
+    written(clones, {evaluator: DEEPSPEC, "deepseek-ai/DeepSpec/deepspec/utils/sampling.py": SAMPLING})
+    assert report_on("deepspec.py:verify").lossless
+    written(clones, {evaluator: DEEPSPEC.replace("(p[n] - q[n]).clamp(min=0)", "p[n]")})
+    assert report_on("deepspec.py:verify").status == 1
 
 
-def test_ssd(tmp_path):
-    path = written(tmp_path, {"verify.py": SSD}) / "verify.py"
-    assert report_on("ssd", path).lossless
-    report = report_on("ssd-miss", path)
+def test_ssd(clones):
+    written(clones, {"tanishqkumar/ssd/ssd/utils/verify.py": SSD})
+    assert report_on("ssd.py:hit").lossless
+    report = report_on("ssd.py:miss")
     assert (report.status, str(report.wrong.want)) == (1, "1/2"), report
 
 
-@pytest.mark.parametrize(
-    "name", ["sglang-topk", "vllm-budget", "tetris", "tetris-verified", "deepspec", "ssd", "ssd-miss"]
-)
-def test_without_the_files_it_is_bad_input(tmp_path, name):
-    other = written(tmp_path, {"other.py": "def other():\n    pass\n"}) / "other.py"
-    for wrong in (other, tmp_path / "missing.py", None):
-        with pytest.raises(BadInput):
-            adapted(name, wrong)
+def test_a_file_without_the_function_is_bad_input(clones):
+    written(clones, {"tanishqkumar/ssd/ssd/utils/verify.py": "def other():\n    pass\n"})
+    with pytest.raises(BadInput, match="no function verify"):
+        load.target(f"{STUDIES}/ssd.py:hit")
+
+
+def test_a_target_has_its_own_style(clones):
+    tetris(clones)
+    with pytest.raises(BadInput, match="is a target already"):
+        load.target(load.Subject(f"{STUDIES}/tetris.py:verified", "selection"))

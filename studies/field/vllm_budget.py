@@ -1,0 +1,24 @@
+"""vllm-project/vllm 0.33.0: adaptive verification's budget of drafted tokens by confidence (`--selection`).
+
+The confidence of a position is 1 - TV(p, q) after the drafted tokens before it, what a trained confidence
+head is trained to predict. Not run: estimators, the size of the budget, lagged scores.
+"""
+
+import torch
+from clones import clone
+
+from draftproof.simulators.audit.adapters.engine_code import functions
+
+FILE = clone("vllm-project/vllm", "vllm/v1/worker/gpu/spec_decode/adaptive_verification.py")
+assign = functions(FILE, ("_assign_draft_token_budget",), {"torch": torch})["_assign_draft_token_budget"]
+
+
+def select(target_probs, draft_probs, draft_tokens, capacity):
+    requests, gamma = draft_tokens.shape
+    lengths = torch.full((requests,), gamma, dtype=torch.int32)
+    if capacity == 0:
+        return lengths.zero_()
+    if capacity < requests * gamma:  # the engine calls it only then
+        sure = torch.minimum(target_probs[:, :-1], draft_probs).sum(dim=-1)
+        assign(sure, torch.arange(requests), lengths, capacity, gamma)
+    return lengths
