@@ -45,7 +45,7 @@ def verdict(status: int, text: str) -> str:
     if status == 0:
         return "lossless"
     lossy = "NOT lossless: its law" in text
-    return "not lossless" if lossy else "raises" if "NOT lossless" in text else f"status {status}"
+    return "not lossless" if lossy else "raises" if "fails: it raises" in text else f"status {status}"
 
 
 def rows() -> Iterator[Row]:

@@ -70,7 +70,7 @@ def test_a_wrong_sum_is_noticed() -> None:
 def test_each_kind_of_report_has_its_word() -> None:
     assert verdict(0, "pearl: lossless") == "lossless"
     assert verdict(1, "pearl: NOT lossless: its law is not the target's") == "not lossless"
-    assert verdict(1, "pearl: NOT lossless: it raises with probability 1") == "raises"
+    assert verdict(1, "pearl: fails: it raises with probability 1") == "raises"
     assert verdict(3, "pearl: not decided") == "status 3"
 
 

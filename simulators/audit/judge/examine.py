@@ -27,11 +27,10 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.selection.batch import Batch
 
-BISECTED_SECONDS = (
-    30.0  # seconds after which a target whose coins are read by bisection gets no more instances
-)
+BISECTED_SECONDS = 30.0  # after which a target whose coins are read by bisection gets no more instances
 UNREAD = {"raises", "returns garbage"}  # what every call does that is not made as the function is written
 
+OTHERS = 3  # instances on which a law that is the proposal's must be so, too
 TWO_CALL_INSTANCES = 4  # instances on which the second call of a class is judged
 
 
@@ -115,7 +114,7 @@ class _Audit:
             for kind, what in sandbox.remarks.items():
                 report.note(kind, what)
         iterations = work.iterations if isinstance(work, Enumeration) else 1
-        report.tokens = report.tokens + iterations if target.whole and report.instances else 0
+        report.tokens = report.sizes[1] + iterations if target.whole and report.instances else 0
         report.adapter += ", coins by bisection" if sandbox.bisected else ""
         return report
 
@@ -178,7 +177,7 @@ class _Audit:
             whole = now.fault_mass > now.bound
             whole = whole or (isinstance(instance, Instance) and processed_already(instance))
             report.failing = shrunk(lambda other: self._case(other, work), now, work.smallest and not whole)
-            if report.failing.follows_proposal:
+            if self._follows_proposal(now, work):
                 what = "q's, not p's: it keeps every draft, or target and draft are swapped"
                 report.note("has the proposal's law", what)
             if work.law is None:
@@ -187,6 +186,19 @@ class _Audit:
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
         return False
+
+    def _follows_proposal(self, now: Case, work: Enumeration) -> bool:
+        # On the instance as it was found, before it is shrunk, and on the next that are not met: on a single
+        # small one another fault may give the proposal's law by chance.
+        if not now.follows_proposal:
+            return False
+        at = work.instances.index(now.instance)
+        for other in work.instances[at + 1 : at + 1 + OTHERS]:
+            with suppress(NotEnumerable, Fault):
+                found = self._case(other, work)
+                if not (found.met or found.follows_proposal):
+                    return False
+        return True
 
     def _note_faults(self, now: Case) -> None:
         report, where = self.report, f"on {named(now.instance)}"

@@ -216,7 +216,8 @@ class Report:
             return f"exceeds the budget{_for(self.case)}"
         assert self.failing is not None
         kinds, mass = ", ".join(self.failing.faults), float(self.failing.fault_mass)
-        return f"NOT lossless: it {kinds} with probability {mass:.3g}"
+        verdict = "fails" if kinds == "raises" else "NOT lossless"  # an exception is no law
+        return f"{verdict}: it {kinds} with probability {mass:.3g}"
 
 
 def named(instance: Instance | Batch) -> str:

@@ -1,7 +1,7 @@
 """Targets that generate a whole text with two models."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import fmpq
 
@@ -24,9 +24,6 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Prefix
-
-if TYPE_CHECKING:
-    pass
 
 PARAMETERS = ("target", "draft", "prompt", "length")
 """The parameters that a generation loop must have."""

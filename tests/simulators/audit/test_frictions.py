@@ -219,7 +219,7 @@ def test_not_lossless_is_followed_by_the_reason():
         return str(audit.examine(verify, **SMALL)).splitlines()[0]
 
     assert verdict(biased_by_state).endswith("NOT lossless: its law is not the target's")
-    assert verdict(foreign.raises).endswith("NOT lossless: it raises with probability 0.333")
+    assert verdict(foreign.raises).endswith("fails: it raises with probability 0.333")
     assert verdict(foreign.hashes_a_coin).endswith(
         "NOT lossless, statistical: a test on random runs rejects the target's law"
     )
