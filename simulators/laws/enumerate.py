@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from flint import fmpq
 
+from draftproof.simulators.laws.repeat import on_rationals
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.emission import Emission
@@ -141,17 +142,19 @@ def iteration(
     """(weight, draft, node, row) of every stop of one iteration after `context`, entered with weight `start`.
 
     Drafts are enumerated outside, verification inside: each draft is drawn once. Raises Invalid when the
-    verifier does what no sampler can; only an exact enumeration checks rows and coins.
+    verifier does what no sampler can; only an exact enumeration checks rows and coins, and that a run of a
+    verifier from outside the project repeats (`repeat.repeated`: BadInput).
     """
     exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
     deepen(scheme)
+    verify = on_rationals(verifier) if exact else verifier.verify
     for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
         if verifier.reads_leaves:
             extended(draft, proposal)
         oracle, more = Enumerator(weight), True
         while more:
             try:
-                node, row = verifier.verify(oracle, draft, target)
+                node, row = verify(oracle, draft, target)
                 if exact and not (given and row is target[node.prefix]):
                     must_be_a_law(row, "returned")
             except BadInput:

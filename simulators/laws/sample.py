@@ -1,9 +1,11 @@
 """Monte Carlo: runs the same sampler programs with a random generator."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
+from draftproof.theory.draft import Draft
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row
@@ -56,15 +58,24 @@ def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: in
     return (*node.prefix, oracle.choose(row))
 
 
-def last_stop(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> Stop:
-    """Runs some iterations, with the oracle's choices; returns the stop of the last one and the row of Y."""
+def last_stop(
+    instance: Instance,
+    verifier: Verifier,
+    oracle: Oracle,
+    iterations: int,
+    verify: Callable[[Oracle, Draft, Rows], Stop] | None = None,
+) -> Stop:
+    """Runs some iterations, with the oracle's choices; returns the stop of the last one and the row of Y.
+    `verify` is run in place of the verifier's own.
+    """
+    verify = verify or verifier.verify
     proposal, word = instance.proposal, Prefix()
     target: Rows = instance.target
     for left in reversed(range(iterations)):
         draft = instance.draft.draw(oracle, proposal, word)
         if verifier.reads_leaves:
             extended(draft, proposal)
-        node, row = verifier.verify(oracle, draft, target)
+        node, row = verify(oracle, draft, target)
         if left:
             word = (*node.prefix, oracle.choose(row))
             target = target if verifier.carry is None else verifier.carry(target, proposal, draft, node)

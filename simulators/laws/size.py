@@ -8,6 +8,7 @@ from threading import Timer
 from time import process_time
 
 from draftproof.simulators.laws.enumerate import CRASHES, Enumerator, Invalid, deepen
+from draftproof.simulators.laws.repeat import on_rationals
 from draftproof.simulators.laws.sample import last_stop
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -119,7 +120,7 @@ def announcement(sizes: list[Size]) -> str:
 
 def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> None:
     try:
-        last_stop(instance, verifier, oracle, iterations)
+        last_stop(instance, verifier, oracle, iterations, on_rationals(verifier))
     except BadInput:
         raise
     except (Invalid, *CRASHES):  # which the enumeration will find too

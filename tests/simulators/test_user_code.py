@@ -283,3 +283,58 @@ def test_runs_that_raise_widen_the_bound_and_move_no_mass(own, bias):
     assert float(found.total_variation) == pytest.approx(bias, rel=1e-6, abs=1e-15)
     plain = rule.rounding(scenario("toy", Chain(1), 2), 1)  # another target, on which nothing raised
     assert float(rule.rounding(given, 1) - plain) == 2**-21
+
+
+FAULTY = """
+import random
+import numpy as np
+
+def coin(oracle, draft, target):  # its row depends on a coin that the oracle does not know
+    return draft.root, target[()] if random.random() < 1 / 2 else draft.root.proposal
+
+def question(oracle, draft, target):  # how often it asks does
+    while random.random() < 1 / 2:
+        oracle.accept(target[()][0])
+    return draft.root, target[()]
+
+def token(oracle, draft, target):  # the oracle is asked for a row that does
+    row = target[()] if np.random.default_rng().random() < 1 / 2 else draft.root.proposal
+    return draft.root, tuple(target[()][0] * 0 + (x == oracle.choose(row)) for x in range(len(row)))
+
+def raises(oracle, draft, target):
+    if random.random() < 1 / 2:
+        raise ValueError
+    return draft.root, target[()]
+
+calls = []
+def counts(oracle, draft, target):
+    calls.append(1)
+    return draft.root, target[()] if len(calls) % 2 else draft.root.proposal
+
+def nothing(oracle, draft, target): pass
+def row_alone(oracle, draft, target): return target[()]
+def number(oracle, draft, target): return 0.5
+def floats(oracle, draft, target): return draft.root, tuple(map(float, (1 / 2, 1 / 2)))
+def short(oracle, draft, target): return draft.root, target[()][:1]
+def float_coin(oracle, draft, target): return draft.root, target[()] if oracle.accept(0.5) else target[()]
+"""
+
+OUTSIDE = "draws outside the oracle"
+FAULTS = {
+    **dict.fromkeys(("coin", "question", "token", "raises", "counts"), OUTSIDE),
+    **dict.fromkeys(("nothing", "row_alone", "number"), "and not a node of the draft and a row"),
+    "floats": "returned a row with a float",
+    "short": "no row of 2 rationals",
+    "float_coin": "cannot be run on rationals",
+}
+
+
+@pytest.mark.parametrize(("name", "said"), FAULTS.items())
+@pytest.mark.parametrize("name_of_command", ["law", "check", "gap"])
+def test_own_verifiers_that_cannot_be_enumerated_are_refused(own, command, name_of_command, name, said):
+    given = own(Chain(2))
+    Path("faulty.py").write_text(FAULTY)
+    status, out, shown = command(name_of_command, given, "--verifier", f"faulty.py:{name}")
+    assert (status, out) == (2, "")
+    assert said in shown
+    assert len(shown.splitlines()) == 1
