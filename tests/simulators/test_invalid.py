@@ -11,6 +11,7 @@ from draftproof.simulators.laws.enumerate import Invalid, emission, outcomes
 from draftproof.simulators.laws.verdict import joint, judge
 from draftproof.simulators.laws.witness import smallest
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import one, scale
@@ -85,7 +86,7 @@ def test_an_exception_is_named_with_its_branch(error):
 
 
 def test_what_cannot_be_run_on_rationals_is_no_verdict():
-    with pytest.raises(TypeError):
+    with pytest.raises(BadInput, match="cannot be run on rationals: a float is needed"):
         judge(TOY, crashing(TypeError("a float is needed")))
 
 
