@@ -1,9 +1,11 @@
 """A user's verifiers and drafts go through every command that the project's own go through."""
 
+import inspect
 import json
 import pickle
 import re
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,14 @@ import pytest
 import draftproof as dp
 from draftproof.simulators.instances.files import document, draft_of, read
 from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.names import scheme
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS
 
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = re.search(r"```pycon\n(.*?)```", (DOCS / "write.md").read_text(), re.S)[1]
@@ -161,6 +166,23 @@ def test_a_slow_one_is_not_run_on_the_whole_suite(own, command):
     status, _, err = command("check", "--verifier", "plain.py:verify")
     assert status == 2
     assert "name instances, or: draftproof audit plain.py:verify" in err
+
+
+DRAWN = {"chain": "chain:2", "paths": "paths:2x1", "tree with replacement": "tree+:2x1", "top-k": "top-k:2x1"}
+DRAWN |= {"tree without replacement": "tree:2x1", "greedy": "greedy:2x1", "stratified": "strata:2x1"}
+
+
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_a_rule_of_the_project_as_a_user_s_file_has_the_same_verdict(name, tmp_path):
+    """What is asked of users' rules, that a run repeats and returns rationals, refuses none that is right."""
+    rule = VERIFIERS[name]
+    copy = tmp_path / "copied.py"
+    copy.write_text(inspect.getsource(import_module(rule.verify.__module__)))
+    for label in set(rule.drafts) & DRAWN.keys():
+        instance = scenario("toy", scheme(DRAWN[label]), 3)
+        a, b = judge(instance, rule), judge(instance, named(f"{copy}:VERIFIER"))
+        assert (a.lossless, a.total_variation) == (b.lossless, b.total_variation)
+        assert a.expected_accepted == b.expected_accepted
 
 
 def test_an_edited_file_is_loaded_again(own):
