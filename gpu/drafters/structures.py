@@ -1,4 +1,4 @@
-"""Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
+"""Draft structures by name, and how chains, paths and fixed trees are drawn."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from draftproof.gpu import kernels
-from draftproof.gpu.drafters.ddtree import DDTree
+from draftproof.gpu.drafters.likeliest import DDTree, TopK
 from draftproof.gpu.network.session import Draft, Level, Session, Structure
 from draftproof.gpu.sampling import names as spelling
 from draftproof.gpu.sampling.history import History, along
@@ -16,9 +16,7 @@ from draftproof.gpu.sampling.rows import PLAIN, Sampling, softened
 from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify.residual import draws
-from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, WITH, WITHOUT, label
-
-STEP = 1e-9  # subtracted per node, so that a parent precedes a child of probability 1
+from draftproof.gpu.verify.verifier import CHAIN, WITH, WITHOUT, label
 
 
 def structure(name: str) -> Structure:
@@ -241,84 +239,3 @@ class Sampled(Structure):
         new = torch.where(there, new, rows.shape[-1])
         tokens = functional.pad(tokens[..., 0], (1, 0)).scatter(1, below.flatten(1), new.flatten(1))
         return mean, places, tokens[:, 1:, None]
-
-
-class TopK(Structure):
-    """The `most` likeliest nodes of a tree in which the `width` likeliest nodes of each depth were extended
-    (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
-
-    The tree is a function of the context, so only rules for deterministic drafts (one-hot, nss) are lossless.
-    """
-
-    kind = DETERMINISTIC
-
-    def __init__(self, name: str, width: int, depth: int, most: int) -> None:
-        self.name, self.width, self.depth = name, width, depth
-        self.size = 1 + min(most, width + (depth - 1) * width * width)
-
-    @property
-    def slots(self) -> int:
-        return max(self.size, 1 + (self.depth - 1) * self.width)
-
-    def grow(
-        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
-    ) -> Draft:
-        """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""
-        logits = session.root()[:, None]
-        words = torch.zeros(len(logits), 1, 0, dtype=torch.long, device=logits.device)
-        if history is not None:
-            logits = history.processed(sampling, logits, words)
-        batch, width, device = len(logits), min(self.width, logits.shape[-1]), logits.device
-        own = torch.arange(width, device=device)
-        score = torch.zeros(batch, 1, device=device)
-        extended = torch.full((batch, 1), -1, device=device)  # candidates, by index; -1 is the root
-        best = own.expand(batch, width)
-        places = torch.arange(1 + (self.depth - 1) * width + 2, device=device)
-        sees = (places < 2).expand(batch, 1, -1)  # the text and the root
-        scores, ids, above, held = [], [], [], []
-        for depth in range(1, self.depth + 1):
-            count = sum(each.shape[1] for each in ids)
-            likely = functional.log_softmax(logits.double(), dim=-1) + score.double()[..., None] - STEP
-            score, tokens = (each.flatten(1) for each in likely.topk(width, dim=-1))
-            scores.append(score)
-            ids.append(tokens)
-            above.append(extended.repeat_interleave(width, 1))
-            if depth == self.depth:
-                break
-            if depth > 1:
-                score, best = score.topk(width, dim=1)
-                tokens = tokens.gather(1, best)
-            parent, extended, first = best // width, count + best, 1 + (depth - 1) * width
-            held.append(extended)
-            sees = sees.gather(1, parent[..., None].expand(-1, -1, sees.shape[-1]))
-            sees[:, :, 1 + first : 1 + first + width] = own == own[:, None]
-            logits = session.extend(tokens, Level(depth, first, sees, parent))
-            if history is not None:
-                words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))
-                words = torch.cat((words, tokens[..., None]), -1)
-                logits = history.processed(sampling, logits, words)
-        held = [extended[:, :0], *held]
-        return _likeliest(self.size, self.depth, *(torch.cat(each, 1) for each in (scores, ids, above, held)))
-
-
-def _likeliest(size: int, depth: int, scores: Tensor, ids: Tensor, above: Tensor, held: Tensor) -> Draft:
-    """The tree of `size` nodes with the likeliest candidates [B, C], parents first; above: their parents (-1:
-    the root); held: the candidates in the drafter's KV cache. Candidates of probability 0 have the token -1.
-    """
-    few = (0, max(0, size - 1 - scores.shape[1]))
-    scores, ids, above = (
-        functional.pad(each, few, value=fill) for each, fill in ((scores, -torch.inf), (ids, -1), (above, -1))
-    )
-    chosen = scores.topk(size - 1).indices.sort().values
-    tokens = torch.where(scores > -torch.inf, ids, -1).gather(1, chosen)
-    parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
-    places = _numbered(held, scores).gather(1, chosen + 1)
-    tree = Tree(functional.pad(parents, (1, 0)), depth=depth)
-    return Draft(tree, tokens, places=functional.pad(places, (1, 0)))
-
-
-def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:
-    """[B, 1 + C]: k + 1 at index 1 + chosen[b, k], 0 elsewhere."""
-    numbers = torch.arange(1, chosen.shape[1] + 1, device=chosen.device).expand_as(chosen)
-    table = chosen.new_zeros(len(chosen), candidates.shape[1] + 1)
-    return table.scatter(1, chosen + 1, numbers)

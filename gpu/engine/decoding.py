@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.structures import DDTree, Sampled
+from draftproof.gpu.drafters.likeliest import DDTree
+from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.session import Structure

@@ -85,13 +85,13 @@ class Tree:
         self.inner = tuple(has_child[0].nonzero().flatten().tolist()) if self.shared else None
         rows = (has_child.cumsum(-1) - 1) * has_child if rows is None else rows
         self.rows = rows.reshape(-1, self.size).expand_as(self.parents)
-        self.drawn_from = self.rows.gather(1, self.parents)[:, 1:]
+        self.drawn_from = self.rows.gather(1, self.parents[:, 1:])
         self.depth = int(self.levels.max()) if depth is None and self.levels.numel() else depth or 0
         self.is_chain = self.shared and self.depth == self.size - 1
         self.sees = pad(pad(self.above, (1, 0), value=True), (0, 1))
         place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last is dropped
         paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
-        self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1]
+        self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1].contiguous()
         self.steps, self.generations = self._steps()
         self.reads: tuple[tuple[int, int], ...] | None = None
         if self.shared:

@@ -8,7 +8,7 @@ pytest.importorskip("transformers")
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from draftproof.gpu.drafters import structures
+from draftproof.gpu.drafters import likeliest
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network import graphs, reader
@@ -90,8 +90,8 @@ def test_almost_all_of_a_step_is_recorded(way, recordings):
 
 
 def test_a_look_at_a_number_while_a_tree_grows_is_noticed(recordings, monkeypatch):
-    grow = structures._likeliest
-    monkeypatch.setattr(structures, "_likeliest", lambda *given: (given[2].max().item(), grow(*given))[1])
+    choose = likeliest.likeliest
+    monkeypatch.setattr(likeliest, "likeliest", lambda *given: (given[1].max().item(), choose(*given))[1])
     count, _ = launches("one-hot", "top-k:4x4x16", "near", recordings)
     assert recordings.waited
     assert count > MOST

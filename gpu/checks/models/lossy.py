@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from draftproof.gpu.drafters.ddtree import DDTree
+from draftproof.gpu.drafters.likeliest import DDTree
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive

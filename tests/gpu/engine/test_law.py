@@ -16,7 +16,8 @@ from draftproof.gpu.drafters import choose, structures
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
-from draftproof.gpu.drafters.structures import DDTree, structure
+from draftproof.gpu.drafters.likeliest import DDTree
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model

@@ -10,8 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.drafters import ddtree
-from draftproof.gpu.drafters.ddtree import likeliest_prefixes
+from draftproof.gpu.drafters import likeliest
+from draftproof.gpu.drafters.likeliest import likeliest_prefixes
 
 
 def instances(count, seed=0):
@@ -66,12 +66,12 @@ def test_the_tree_is_that_of_brute_force():
 
 
 def test_one_that_extends_one_prefix_of_a_level_is_found_out(monkeypatch):
-    pairs = ddtree._pairs
-    monkeypatch.setattr(ddtree, "_pairs", lambda *given: pairs(*given) * torch.tensor([[0], [1]]))
+    pairs = likeliest._pairs
+    monkeypatch.setattr(likeliest, "_pairs", lambda *given: pairs(*given) * torch.tensor([[0], [1]]))
     assert wrong(100)
 
 
 def test_one_that_looks_at_two_tokens_is_found_out(monkeypatch):
-    pairs = ddtree._pairs
-    monkeypatch.setattr(ddtree, "_pairs", lambda device, count, most: pairs(device, count, min(most, 2)))
+    pairs = likeliest._pairs
+    monkeypatch.setattr(likeliest, "_pairs", lambda device, count, most: pairs(device, count, min(most, 2)))
     assert wrong(100)
