@@ -25,7 +25,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """`sampled(n)` leaves every n-th case of a test in the fast suite and marks the others slow."""
+    """`sampled(n)` leaves every n-th case of a test in the fast suite and marks the others slow; `long=True`
+    marks these as long too."""
     seen = Counter()
     for item in items:
         mark = item.get_closest_marker("sampled")
@@ -33,6 +34,8 @@ def pytest_collection_modifyitems(items):
             test = item.nodeid.partition("[")[0]
             if seen[test] % mark.args[0]:
                 item.add_marker(pytest.mark.slow)
+                if mark.kwargs.get("long"):
+                    item.add_marker(pytest.mark.long)
             seen[test] += 1
 
 

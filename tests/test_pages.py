@@ -27,8 +27,9 @@ PAGES = {
     path.relative_to(HOUSE / "docs" if path.parent != HOUSE else HOUSE).as_posix(): path
     for path in (HOUSE / "README.md", *sorted((HOUSE / "docs").rglob("*.md")))
 }
-FAST = ("tutorial/first-check.md", "tutorial/your-verifier.md")
-"""Pages whose commands run in every test run; those of the others take `-m slow`."""
+MARKS: dict[str, list] = {"tutorial/first-check.md": [], "tutorial/your-verifier.md": []}
+MARKS["README.md"] = [pytest.mark.slow, pytest.mark.long]  # continuous integration begins with its commands
+"""Pages whose commands run in every test run, and one that takes minutes; the others take `-m slow`."""
 
 BLOCK = re.compile(
     r'((?:^<!-- (?:not run|raises|needs): [^\n]* -->\n+)*)^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$',
@@ -163,11 +164,7 @@ def _printed(block, names):
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, marks=[] if page in FAST else [pytest.mark.slow])
-        for page in PAGES
-        if runnable(page)
-    ],
+    [pytest.param(page, marks=MARKS.get(page, [pytest.mark.slow])) for page in PAGES if runnable(page)],
 )
 def test_a_page_shows_what_its_blocks_print(page, clone):
     assert clone.exists()

@@ -29,7 +29,7 @@ from tests.mutants.selections import SELECTIONS, rule
 ROOT = Path(__file__).parents[2]
 FAST = [claim for claim in CLAIMS.values() if claim.seconds <= 1]
 SLOW = [
-    pytest.param(claim, id=f"minutes {claim.key}" if claim.seconds > 30 else claim.key)
+    pytest.param(claim, id=claim.key)
     for claim in CLAIMS.values()
     if claim.seconds > QUICK  # `draftproof claims` decides the others
 ]
@@ -40,6 +40,7 @@ def test_verdict(claim):
     assert claim.check() == claim.verdict
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", SLOW)
 def test_verdict_that_takes_longer(claim):

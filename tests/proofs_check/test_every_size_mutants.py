@@ -32,7 +32,7 @@ def _cases() -> list:
     return [
         pytest.param(each, id=each.name)
         if each.name in quick
-        else pytest.param(each, id=f"minutes {each.name}", marks=pytest.mark.slow)
+        else pytest.param(each, id=each.name, marks=[pytest.mark.slow, pytest.mark.long])
         for each in refuted
     ]
 

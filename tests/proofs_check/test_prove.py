@@ -82,6 +82,7 @@ def test_proved_at_larger_sizes(name, vocab, scheme):
     assert prove(named(name), scheme, vocab, seconds=900).verdict == "proved"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(LONG))
 def test_proved_in_minutes(name, vocab, scheme):

@@ -64,7 +64,11 @@ def _cases():
             continue
         slow = scheme.depth > 1 and holds
         yield pytest.param(
-            check, scheme, holds, id=f"{said} {scheme}", marks=[pytest.mark.slow] if slow else []
+            check,
+            scheme,
+            holds,
+            id=f"{said} {scheme}",
+            marks=[pytest.mark.slow, pytest.mark.long] if slow else [],
         )
 
 

@@ -100,6 +100,7 @@ def test_where_nothing_can_be_drawn_there_is_no_token(device, monkeypatch):
         assert (grown(monkeypatch, "chain:2", session, uniforms[:, :2]).tokens == -1).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "broken"),

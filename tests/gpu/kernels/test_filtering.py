@@ -142,6 +142,7 @@ FLAWS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("right", "wrong"), FLAWS.values(), ids=FLAWS)
 def test_a_flaw_is_noticed(right, wrong, blocks, device, tmp_path):

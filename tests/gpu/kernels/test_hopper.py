@@ -67,6 +67,7 @@ def test_logits_are_read_16_bytes_at_a_time_and_each_takes_one_power(codes):
         assert read <= code["powers"] <= read + chunks, code
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_table_is_printed():
     done = subprocess.run(

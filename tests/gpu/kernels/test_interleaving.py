@@ -100,6 +100,7 @@ def test_decisions_do_not_depend_on_the_order(name, tree, seed, order, weak):
     assert_decided_alike(name, late(tree, 1, seed), order, (weak,))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "tree"), LARGE)
 @settings(max_examples=4)
@@ -119,12 +120,13 @@ def test_trees_that_differ_from_row_to_row(name, seed, order):
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, long=True)
 def test_a_flaw_is_noticed(flaw, tmp_path):
     soon = {FLAWS[flaw].soon}
     assert noticed(flaw, tmp_path, [FLAWS[flaw].on], 40, soon) == soon
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_what_notices_a_flaw_and_what_does_not(flaw, tmp_path):

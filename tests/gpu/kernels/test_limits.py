@@ -35,12 +35,13 @@ def filtered_draft(tree, settings, B=3, seed=0, dtype=torch.float32, **how):
 
 
 @pytest.mark.parametrize(("name", "tree"), EACH)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, long=True)
 def test_the_law_is_that_of_filtered_rows(name, tree, device):
     settings = SETTINGS[(len(name) + tree.size) % len(SETTINGS)]
     assert_agree(filtered_draft(tree, settings).to(device), name, **settings)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "tree"), EACH)
 @pytest.mark.parametrize("k", range(len(SETTINGS)))
@@ -59,7 +60,7 @@ def test_of_equal_logits_some_are_kept(k, device):
 
 
 @pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), *CASES[4:8:3], PRIORITY[1]])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, long=True)
 def test_the_draft_has_a_temperature_of_its_own(name, tree, device):
     """Rows of logits over 0.5 are those of twice the logits."""
     settings = {"temperature": 0.8, "top_k": 30}
@@ -136,6 +137,7 @@ WITHOUT = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "edit"), WITHOUT.items(), ids=WITHOUT)
 def test_a_flaw_is_noticed_where_a_kernel_forgets_the_limits(what, edit, device, tmp_path):

@@ -130,7 +130,7 @@ def chosen():
     for module in RELIED:
         every = edits(Path(str(module.__file__)).read_text(encoding="utf-8"))
         for number, edit in enumerate(Random(0).sample(every, min(EACH, len(every)))):
-            marks = [] if number == 0 else [pytest.mark.slow]
+            marks = [[], [pytest.mark.slow], [pytest.mark.slow, pytest.mark.long]][min(number, 2)]
             yield pytest.param(module, edit, id=f"{module.__name__} {edit}", marks=marks)
 
 

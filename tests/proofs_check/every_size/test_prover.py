@@ -42,7 +42,7 @@ FROM_CODE = (
 
 
 @pytest.mark.parametrize(
-    "name", [*FROM_CODE, pytest.param("lifted-k-seq", id="minutes lifted-k-seq", marks=pytest.mark.slow)]
+    "name", [*FROM_CODE, pytest.param("lifted-k-seq", marks=[pytest.mark.slow, pytest.mark.long])]
 )
 @pytest.mark.sampled(3)
 def test_proved_from_its_own_code(name):

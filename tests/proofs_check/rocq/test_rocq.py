@@ -184,7 +184,8 @@ def _wrong() -> list:
     return [
         pytest.param(
             *each,
-            id=f"{each[0]} {n}" if n in often else f"minutes {each[0]} {n}",
+            id=f"{each[0]} {n}",
+            marks=[] if n in often else [pytest.mark.long],
         )
         for n, each in enumerate(WRONG)
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulators.study.test_sweep_command import FILE, once, shards
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.fixture

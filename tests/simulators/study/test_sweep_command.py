@@ -115,6 +115,7 @@ def test_kill_9_and_resume(command, toml, tmp_path):
     killed_and_resumed(command, toml, tmp_path / "r", kills=2, workers=1)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_kill_9_at_twenty_random_moments_and_resume(command, toml, tmp_path):
     toml.write_text(FILE.replace("1600", "12800"))

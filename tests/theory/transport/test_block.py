@@ -53,6 +53,7 @@ def test_chains_have_a_closed_form(draft: Chain) -> None:
         assert abs(highs(problem).value - float(closed)) < 1e-9
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_thousand_random_instances_agree() -> None:
     schemes: list[Scheme] = [Chain(1), Chain(2), Chain(3), *TREES]

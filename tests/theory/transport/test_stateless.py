@@ -42,6 +42,7 @@ def test_chains_come_down_to_block_verification(depth: int, vocab: int) -> None:
         same_as_block(instance)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_thousand_chains_come_down_to_block_verification() -> None:
     for n in range(1000):
@@ -111,6 +112,7 @@ def test_extremes() -> None:
         optimum(Table.exact(1, {(): [1]}), {})
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_more_than_twenty_thousand_variables() -> None:
     p, q = ["1/2", "1/4", "1/10", "1/20", "1/20", "1/20"], ["1/6", "1/12", "1/12", "1/3", "1/6", "1/6"]

@@ -52,6 +52,7 @@ def test_margins_see_errors_that_cancel_where_entries_move_by_equal_amounts():
     assert margins(difference, Drafts(Tree([-1]), rows, rows[:, :0], none), 1e-6).min() > 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("in_classes", [True, pytest.param(False, id="minutes")])
 def test_the_whole_standard_suite(in_classes):
