@@ -38,10 +38,8 @@ class EnumeratedRule:
         self.target = target
         self._repeats = False
         self._last: tuple[Any, Any, dict[Prefix, fmpq]] = (None, None, {})
-        self._lost: tuple[Any, fmpq] = (
-            None,
-            ZERO,
-        )  # a target, and the largest probability of runs that raise
+        # A target, and the largest probability of runs that raise:
+        self._lost: tuple[Any, fmpq] = None, ZERO
 
     def verify(self, oracle: Oracle, draft: Draft, target: Rows) -> Stop:
         if self._last[0] is not draft or self._last[1] is not target:
@@ -62,12 +60,7 @@ class EnumeratedRule:
         """The probability of every word that it emits on a draft, if it does not raise."""
         given, faults, words = self.target.prepare(target, draft), dict[str, fmpq](), dict[Prefix, fmpq]()
         with sandboxed(namespace=self.target.namespace, name=self.target.name) as sandbox:
-
-            def run(source: Any) -> tuple[Prefix, int]:
-                self.target.reset()
-                word = self.target.call(sandbox, source, given)
-                return word, len(word) - 1
-
+            run = self.target.run_on(sandbox, given)
             program = Program(ONE, run, draft)
             try:
                 if not self._repeats:

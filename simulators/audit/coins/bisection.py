@@ -19,17 +19,12 @@ from draftproof.simulators.laws.enumerate import Enumerator, outcomes
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
 
-GRID, PROBES, COINS_IN_CALL = (
-    32,
-    24,
-    8,
-)  # grid points per coin; probes per box; largest number of coins per call
+GRID, PROBES, COINS_IN_CALL = 32, 24, 8  # grid points per coin; probes per box; most coins per call
 
 Read = Callable[[Sequence[float]], tuple[Hashable, int]]  # coins -> (result, number of coins used)
 
-_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random(
-    (PROBES, COINS_IN_CALL)
-)  # random bits: detect hashing
+_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, COINS_IN_CALL))
+"""Random bits, which detect hashing."""
 
 _LOW, _HIGH = 2.0**-40, 1 - 2.0**-40
 

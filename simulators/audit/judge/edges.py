@@ -111,7 +111,7 @@ def _with_equal_rows(
             for rows in [q] if verifier.logits else [q, np.nextafter(q, q.dtype.type(2))]:
                 for at, edge in product(range(depth), EDGES[2:]):
                     coins = Fixed([*[0.0] * at, edge, 0.5])
-                    fault = _fault(_on_arrays(verifier, sandbox, (p, rows, x)), coins, instance)
+                    fault = _fault(verifier.run_on(sandbox, (p, rows, x)), coins, instance)
                     if fault is not None:
                         where = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding, "
                         where += f"on {named(instance)}, drafted {paths_text(draft)}"
@@ -126,7 +126,7 @@ def _outside(
     # Tokens outside the vocabulary that broken arrays lead to. An exception is also acceptable.
     for _, arrays in _arrays(verifier, instance):
         for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = _fault(_on_arrays(verifier, sandbox, broken(*arrays)), Fixed([coin]), None)
+            fault = _fault(verifier.run_on(sandbox, broken(*arrays)), Fixed([coin]), None)
             if fault is not None and fault.kind == "leaves the vocabulary":
                 yield fault
 
@@ -135,14 +135,6 @@ def _arrays(verifier: DraftVerifier, instance: Instance) -> Iterator[tuple[Draft
     # (draft, arguments) of every call whose arguments are arrays.
     for _, draft in drafts(instance) if verifier.arrays else ():
         yield draft, verifier.prepare(instance.target, draft)
-
-
-def _on_arrays(verifier: DraftVerifier, sandbox: Sandbox, arrays: Arrays) -> Run:
-    def run(source: Source) -> tuple[Prefix, None]:
-        verifier.reset()
-        return verifier.call(sandbox, source, arrays), None
-
-    return run
 
 
 def _fault(run: Run, source: Source, instance: Instance | None) -> Fault | None:

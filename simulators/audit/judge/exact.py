@@ -35,20 +35,11 @@ from draftproof.theory.targets.declared import Declared
 from draftproof.theory.values.chains import block
 
 BISECTION_SECONDS = 120.0  # seconds of bisection
-INSTANCE_RUNS, INSTANCE_SECONDS = (
-    400_000,
-    600.0,
-)  # limits on the runs of a function on one instance: number and time
+INSTANCE_RUNS, INSTANCE_SECONDS = 400_000, 600.0  # most runs of a function on one instance, and seconds
 PROBES, SLOW_PROBES = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
-DRAFTS_FOR_OPTIMUM, OPTIMUM_ACCURACY = (
-    100,
-    fmpq(1, 10**9),
-)  # except on chains: most drafts for an optimum, and its accuracy
+DRAFTS_FOR_OPTIMUM, OPTIMUM_ACCURACY = 100, fmpq(1, 10**9)  # off chains: most drafts, and its accuracy
 
-FIRST_CHECKED, CHECKED_EVERY = (
-    500,
-    8,
-)  # of a failing instance the first runs are checked; elsewhere every eighth
+FIRST_CHECKED, CHECKED_EVERY = 500, 8  # the first runs of a failing instance; elsewhere every eighth
 SEEDED, VALUES = 4, 16  # first runs of a draft with an integer as a seed, and other values that are tried
 HIDDEN = (
     "the same coins give different results: it also draws from a generator of its own, the system's entropy "
@@ -174,12 +165,14 @@ def case(
 
 def shrunk(judge: Judge, failing: Case, shrinks: bool) -> Case:
     """The case of the smallest instance found on which the target fails, or of the same instance run again.
-    Raises NotEnumerable if nothing of the failure is left.
+    A wrong law stays one: calls that raise do not take its place. Raises NotEnumerable if nothing of the
+    failure is left.
     """
 
     def fails(instance: Any) -> bool:
         try:
-            return not judge(instance).met
+            found = judge(instance)
+            return not found.met and (found.wrong is not None or failing.wrong is None)
         except (NotEnumerable, Fault, BadInput):
             return False
 

@@ -88,14 +88,15 @@ class _Audit:
     # One audit under way: makes the calls that the plan asks for, and collects the report.
     def __init__(self, target: Target, plan: Plan, observer: Observer):
         self.target, self.plan, self.observer = target, plan, observer
-        target.limit = plan.budget.limit or target.limit
+        target.limit = plan.limit or target.limit
         self.report = Report(target.name, target.adapter)
+        self.raising: Case | None = None  # the first on which it raises, which hides the law there
         # Made here: in the sandbox chance is the target's.
         self.twice = list(battery(2, 1, 2)) if isinstance(target, DraftVerifier) else []
 
     def carried_out(self) -> Report:
         target, report, work = self.target, self.report, self.plan.work
-        with sandboxed(self.plan.budget.seconds, target.namespace, self.observer, target.name) as sandbox:
+        with sandboxed(self.plan.seconds, target.namespace, self.observer, target.name) as sandbox:
             self.sandbox = sandbox
             try:
                 if isinstance(work, Sampling):
@@ -137,6 +138,17 @@ class _Audit:
         return case(self.target, self.sandbox, instance, work.iterations, work.law)
 
     def _laws(self, work: Enumeration) -> None:
+        # A law that is wrong comes before calls that raise, which are no law.
+        report = self.report
+        try:
+            self._judge_all(work)
+        except NotEnumerable:
+            if self.raising is None:
+                raise
+        if report.failing is None and self.raising is not None:
+            report.failing = shrunk(lambda other: self._case(other, work), self.raising, shrinks=False)
+
+    def _judge_all(self, work: Enumeration) -> None:
         # Judges the instances, or batches, in turn until the target fails on one. Drafts larger than one that
         # took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
         report, chosen, sandbox = self.report, work.instances, self.sandbox
@@ -173,6 +185,9 @@ class _Audit:
         if now.faults and isinstance(instance, Instance) and isinstance(instance.draft, Missing):
             return False  # it does not take missing drafts, which is no law
         report.undecided = report.undecided or now.unknown
+        if {*now.faults} == {"raises"} and now.fault_mass > now.bound and work.law is None:
+            self.raising = self.raising or now
+            return False
         if not now.met and report.failing is None:
             whole = now.fault_mass > now.bound
             whole = whole or (isinstance(instance, Instance) and processed_already(instance))
@@ -245,7 +260,7 @@ class _Audit:
         if rows is None:
             self._test()
             return
-        self.report.add_sampled(sampled(self.target, self.sandbox, rows, self.plan.budget.runs, native=True))
+        self.report.add_sampled(sampled(self.target, self.sandbox, rows, self.plan.runs, native=True))
         if self.sandbox.current.constant:
             self.report.undecided = f"the same seed in every call: {self.sandbox.current.constant}"
 
@@ -253,7 +268,7 @@ class _Audit:
         # Random runs in place of an enumeration that failed.
         target = self.target
         takes = target.whole or (isinstance(target, DraftVerifier) and target.draw is None)
-        if takes and self.plan.budget.runs and work.iterations == 1 and work.law is None:
+        if takes and self.plan.runs and work.iterations == 1 and work.law is None:
             what = f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
             self.observer.progress(0, 0, what)
             with suppress(NotEnumerable):  # nor can it be tested
@@ -261,17 +276,17 @@ class _Audit:
 
     def _test(self) -> None:
         # The error level and the time are divided among the instances; the first rejection decides.
-        target, report, budget = self.target, self.report, self.plan.budget
+        target, report, plan = self.target, self.report, self.plan
         names = CORE[:1] if target.slow else CORE
-        chosen = [*(scenario(name, Chain(budget.depth), budget.vocab) for name in names)]
-        chosen.append(steep(budget.vocab, budget.depth))
+        chosen = [*(scenario(name, Chain(plan.depth), plan.vocab) for name in names)]
+        chosen.append(steep(plan.vocab, plan.depth))
         error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
         for instance in chosen:
             words = SmallInstance(instance)
             try:
-                now = sampled(target, self.sandbox, words, budget.runs, error, seconds)
+                now = sampled(target, self.sandbox, words, plan.runs, error, seconds)
             except NotEnumerable:  # a random function without a stand-in
-                now = sampled(target, self.sandbox, words, budget.runs, error, seconds, native=True)
+                now = sampled(target, self.sandbox, words, plan.runs, error, seconds, native=True)
             if report.sampled is None or now.rejected or now.detectable > report.sampled.detectable:
                 report.add_sampled(now)
             if now.rejected:

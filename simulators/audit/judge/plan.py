@@ -2,7 +2,7 @@
 
 `checked` and `plan_of` refuse options that exclude each other, and nothing else does. A `Plan` can express
 only what is possible: either laws are enumerated, perhaps against another law than the target's, or random
-runs are tested; both within a `Budget`.
+runs are tested.
 """
 
 from collections.abc import Mapping, Sequence
@@ -116,22 +116,15 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class Budget:
-    """How large the instances are that are made, and how much work is done on them; as in `Options`."""
+class Plan:
+    """All that an audit does; the numbers are those of `Options`."""
 
+    work: Enumeration | Sampling
     vocab: int
     depth: int
     runs: int
     limit: int | None
     seconds: float
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that an audit does."""
-
-    work: Enumeration | Sampling
-    budget: Budget
 
 
 SEVERAL_CALLS = "over several calls a text follows the declared target only with own_bonus"
@@ -178,13 +171,12 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
             raise BadInput(f"a {target.adapter} goes without {name}")
     if target.whole and asked["against"] and not asked["own_bonus"]:
         raise BadInput(SEVERAL_CALLS)
-    budget = Budget(*(asked[name] for name in ("vocab", "depth", "runs", "limit", "seconds")))
+    numbers = [asked[name] for name in ("vocab", "depth", "runs", "limit", "seconds")]
     if asked["statistical"]:
-        large = isinstance(target, DraftVerifier)
-        return Plan(Sampling(_rows(budget, asked["rows"]) if large else None), budget)
+        return Plan(Sampling(_rows(asked) if isinstance(target, DraftVerifier) else None), *numbers)
     law = DeclaredTarget(declared(asked["against"]), asked["own_bonus"]) if asked["against"] else None
     flags = (asked[name] for name in ("edges", "padding", "smallest"))
-    return Plan(Enumeration(_instances(target, asked), asked["iterations"], law, *flags), budget)
+    return Plan(Enumeration(_instances(target, asked), asked["iterations"], law, *flags), *numbers)
 
 
 def _kind(target: Target) -> str:
@@ -204,10 +196,10 @@ def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
 
 
-def _rows(budget: Budget, path: Path | None) -> LargeVocabulary:
+def _rows(asked: Mapping[str, Any]) -> LargeVocabulary:
+    vocab, depth, path = asked["vocab"], asked["depth"], asked["rows"]
     if path is not None:
         return LargeVocabulary.read(path)
-    if budget.vocab * budget.depth > ENTRIES:
-        sizes = f"vocabulary {budget.vocab:,} and depth {budget.depth}"
-        raise BadInput(f"{sizes}: at most {ENTRIES:,} together")
-    return LargeVocabulary.peaked(budget.vocab, budget.depth)
+    if vocab * depth > ENTRIES:
+        raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at most {ENTRIES:,} together")
+    return LargeVocabulary.peaked(vocab, depth)

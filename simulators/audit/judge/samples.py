@@ -23,9 +23,7 @@ from draftproof.theory.law import law_of
 from draftproof.theory.rows import Prefix
 
 TEST_RUNS, TEST_SECONDS = 20_000, 60.0  # default limits: number of runs, and seconds
-CLASS_WORDS = (
-    100  # largest number of words of classes; more words need more runs for the same total variation
-)
+CLASS_WORDS = 100  # most words of classes; more need more runs for the same total variation
 DRAFTS_SUMMED = 10**6  # largest number of drafts for an exact E[tau]
 
 

@@ -44,9 +44,8 @@ class Current:
         self._run, self._met = 0, dict[Hashable, int]()
         self.salt = 0  # another number in every run, in addresses, hashes and the clock
         self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
-        self._saved: dict[
-            Hashable, tuple[Hashable, int, int]
-        ] = {}  # state -> (seed, draws, run) of its stream
+        # State -> (seed, draws, run) of its stream:
+        self._saved: dict[Hashable, tuple[Hashable, int, int]] = {}
 
     def start(self, source: Source) -> None:
         if source is not self.source:

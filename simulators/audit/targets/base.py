@@ -160,14 +160,17 @@ class DraftVerifier(Target):
 
     def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
         for weight, draft in drafts(instance):
-            prepared = self.prepare(instance.target, draft)
+            yield Program(weight, self.run_on(sandbox, self.prepare(instance.target, draft)), draft)
 
-            def run(source: Source, prepared: Any = prepared) -> tuple[Prefix, int]:
-                self.reset()
-                word = self.call(sandbox, source, prepared)
-                return word, len(word) - 1
+    def run_on(self, sandbox: Sandbox, prepared: Any) -> Run:
+        """One call on these arguments, without the state of earlier calls."""
 
-            yield Program(weight, run, draft)
+        def run(source: Source) -> tuple[Prefix, int]:
+            self.reset()
+            word = self.call(sandbox, source, prepared)
+            return word, len(word) - 1
+
+        return run
 
     def _decoded(
         self, sandbox: Sandbox, instance: Instance, rounds: int, source: Source

@@ -173,6 +173,24 @@ def test_a_law_that_is_the_proposals_on_one_instance_only_is_not_said_to_be():
     assert "has the proposal's law" not in report.found
 
 
+@pytest.mark.parametrize("raises_on", [0, 1, 2])
+def test_a_wrong_law_comes_before_calls_that_raise(raises_on):
+    def make(p, q, x, rng, right):
+        if raises_on == x[0]:
+            raise IndexError("of this token")
+        return token(p, q, x, lambda a: rng.random() < a, lambda row: choice(rng, row if right else row**2))
+
+    sure = Instance(
+        ROWS[0], Table.exact(3, {(): [int(x == (raises_on + 1) % 3) for x in range(3)]}), Chain(1)
+    )
+    broken = verdict(make, False, instances=[ONE, sure])
+    assert broken.wrong is not None
+    assert "raises" in broken.found
+    fails = verdict(make, True, instances=[ONE, sure])
+    assert fails.status == 1
+    assert "fails: it raises with probability" in str(fails)
+
+
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 class TestTorch:
     """Idioms of torch."""
