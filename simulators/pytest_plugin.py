@@ -26,5 +26,5 @@ def assert_lossless(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """`draftproof.assert_lossless` with the vocabulary and depth of the command line."""
     from draftproof.simulators.audit import assert_lossless
 
-    option = request.config.getoption
-    return partial(assert_lossless, vocab=option("--audit-vocab"), depth=option("--audit-depth"))
+    option = request.config.option
+    return partial(assert_lossless, vocab=option.audit_vocab, depth=option.audit_depth)

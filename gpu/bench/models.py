@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from draftproof.gpu.checks.models.acceptance import Acceptance, mean_accepted
-from draftproof.gpu.checks.models.greedy import for_transformers
+from draftproof.gpu.checks.models.greedy import generated
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.decoding import cannot_select, fitting
 from draftproof.gpu.engine.loop import generate
@@ -277,14 +277,12 @@ class Bench:
         made, seconds = 0, 0.0
         torch.manual_seed(seed)
         for prompt in prompts:
-            ids = torch.tensor([prompt], device=target.device)
             length = min(tokens, target.context - len(prompt))
             options |= {"max_new_tokens": length, "min_new_tokens": length}
-            options |= for_transformers(sampling.processors, len(prompt))
             with quiet():
                 wait(target.device)
                 started = perf_counter()
-                target.network.generate(ids, attention_mask=torch.ones_like(ids), **options)
+                generated(target.network, prompt, sampling.processors, **options)
                 wait(target.device)
             seconds += perf_counter() - started
             made += length

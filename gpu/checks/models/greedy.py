@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from draftproof.gpu.checks.models.joint import logits_after
 from draftproof.gpu.checks.row_test import in_double
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.history import after
 from draftproof.gpu.sampling.processors import (
     BadWords,
     Bias,
@@ -86,17 +86,16 @@ class Reference:
 
     @torch.inference_mode()
     def _text(self, prompt: Sequence[int]) -> list[int]:
-        ids = torch.tensor([prompt], device=self.target.device)
         ends = sorted(self.target.ends)
-        text = self.target.network.generate(
-            ids,
-            attention_mask=torch.ones_like(ids),
+        text = generated(
+            self.target.network,
+            prompt,
+            self.sampling.processors,
             max_new_tokens=min(self.tokens, self.target.context - len(prompt)),
             do_sample=False,
             use_cache=self.target.way != "whole",  # the network's own cache did not give its rows
             eos_token_id=ends or None,
             pad_token_id=ends[0] if ends else 0,
-            **for_transformers(self.sampling.processors, len(prompt)),
         )
         return text[0, len(prompt) :].tolist()
 
@@ -117,14 +116,11 @@ class Reference:
         """
         pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
         place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
-        given, device = self.prompts[prompt], self.target.device
-        word = torch.tensor([list(theirs[:place])], dtype=torch.long, device=device)
-        ids = torch.cat((torch.tensor([list(given)], device=device), word), 1)
-        both = (
-            network(input_ids=ids, use_cache=False).logits[:, -1].double()
+        given, word = self.prompts[prompt], tuple(theirs[:place])
+        logits, exact = (
+            logits_after(network, given, [word], self.sampling)[0]
             for network in (self.target.network, self.double)
         )
-        logits, exact = (after(self.sampling, each, given, word)[0] for each in both)
         likely = exact.topk(min(LIKELIEST, len(exact))).indices
         error = float((logits - exact)[likely].nan_to_num().square().mean().sqrt())  # both may be -inf
         two = (float(exact[a]) if a >= 0 else -torch.inf, float(exact[b]) if b >= 0 else -torch.inf)
@@ -141,6 +137,13 @@ def compare(reference: Reference, decode: Decode) -> Greedy:
             found.ties.append(reference.tie(number, ours, theirs))
         found.tokens += len(ours) if ours == theirs else found.ties[-1].place
     return found
+
+
+def generated(network: Any, prompt: Sequence[int], processors: Sequence[Processor], **options: Any) -> Any:
+    """What transformers' own `generate` gives for one prompt."""
+    ids = torch.tensor([prompt], device=network.device)
+    given = for_transformers(processors, len(prompt)) | options
+    return network.generate(ids, attention_mask=torch.ones_like(ids), **given)
 
 
 def for_transformers(processors: Sequence[Processor], start: int) -> dict[str, Any]:

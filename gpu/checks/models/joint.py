@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice, product
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -31,13 +31,13 @@ then change which tokens are kept."""
 
 
 def logits_after(
-    model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int, sampling: Sampling
+    network: Any, prompt: Sequence[int], words: Sequence[Word], sampling: Sampling, vocab: int | None = None
 ) -> Tensor:
-    """[n, vocab] float64: the logits after the prompt and each of n equally long words, by plain passes,
-    processed with the words in their history.
+    """[n, V] float64: the logits after the prompt and each of n equally long words, by plain passes,
+    processed with the words in their history; with `vocab` only the first ones of a row.
     """
-    ids = torch.tensor([[*prompt, *word] for word in words], device=model.device)
-    parts = [model.network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
+    ids = torch.tensor([[*prompt, *word] for word in words], device=network.device)
+    parts = [network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
     return after(sampling, torch.cat(parts).double(), prompt, ids[:, len(prompt) :])
 
 
@@ -52,7 +52,7 @@ def word_law(
     """
     law: dict[Word, float] = {(): 1.0}
     for _ in range(length):
-        logits = logits_after(target, prompt, list(law), target.vocab, sampling)
+        logits = logits_after(target.network, prompt, list(law), sampling, target.vocab)
         best = logits.topk(min(sampling.top_k + 1, target.vocab)).values
         if best.shape[1] > sampling.top_k and bool((best[:, -2] - best[:, -1] < CLOSE).any()):
             return None

@@ -161,7 +161,7 @@ def test_the_law_of_the_stop(name, draft, device):
 
 
 def test_what_no_verifier_exceeds(device):
-    from draftproof.gpu.checks.models.bounds import chain_odds, covered
+    from draftproof.gpu.checks.models.acceptance import chain_odds, covered
 
     tree = MOVED["chain"]
     target, proposal, tokens, *_ = given(tree, device)

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.checks.against_exact.drafts import batch, every
 from draftproof.gpu.checks.against_exact.rounding import rounded
-from draftproof.gpu.checks.models.bounds import chain_odds, covered
+from draftproof.gpu.checks.models.acceptance import chain_odds, covered
 from draftproof.gpu.checks.models.lossy import LOSSY
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts
