@@ -14,6 +14,7 @@ import numpy as np
 from draftproof.theory.rows import likeliest
 from draftproof.theory.shared.strata import inclusion, line
 from draftproof.theory.transport.single_step import hu_greedy, inclusion_bound
+from draftproof.theory.values import arrays
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
@@ -37,15 +38,9 @@ class Column:
 
 
 def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """i.i.d. siblings, recursive rejection: 1 minus the chance that all are rejected."""
-    refused, out = 1.0, {}
-    for k in range(1, max(counts) + 1):
-        excess = np.maximum(p - q, 0)
-        left = min(float(excess.sum()), 1.0)
-        refused *= left
-        p = excess / left if left > 0 else p
-        out[k] = 1 - refused
-    return [out[k] for k in counts]
+    """i.i.d. siblings, recursive rejection."""
+    mass = np.cumsum([kept.sum() for kept in arrays.specinfer(p, q, max(counts))])
+    return [float(mass[k - 1]) for k in counts]
 
 
 def priority(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:

@@ -14,6 +14,7 @@ from math import prod
 from operator import getitem
 from typing import TypeAlias
 
+import numpy as np
 from flint import fmpq
 
 from draftproof.theory.drafts import Scheme
@@ -44,6 +45,7 @@ from draftproof.theory.shared.strata import strata
 from draftproof.theory.transport.resolution import resolve
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import Selection, canonical, emitted, optimal_rule
+from draftproof.theory.values import arrays
 from draftproof.theory.verifiers.k_seq import geometric, smallest_rho
 from draftproof.theory.verifiers.shared.priority import token_by_token
 
@@ -179,12 +181,9 @@ def naive_tree_without(p: Row, q: Row, count: int) -> Masses:
 
 def specinfer(p: Row, q: Row, count: int) -> Masses:
     """min(p_j, q) times the probability that earlier children were rejected; p_{j+1} = norm((p_j - q)+)."""
-    reach = ONE
-    for j in range(count):
-        kept = meet(p, q)
-        yield from ((x, j, reach * mass) for x, mass in enumerate(kept))
-        reach *= 1 - total(kept)
-        p = normalise(excess(p, q))
+    exact = np.array(p, dtype=object), np.array(q, dtype=object)
+    for j, kept in enumerate(arrays.specinfer(*exact, count)):
+        yield from ((x, j, mass) for x, mass in enumerate(kept))
 
 
 def rrs(p: Row, q: Row, count: int, reach: fmpq = ONE, j: int = 0) -> Masses:
