@@ -2,8 +2,8 @@
 
 A result has `subject`, `title`, `date`, `machine`, `commit` and `command`, and what was measured: `tables`
 (`columns` and `rows`, with a `caption`), `values` (a name and a number, a range or a text each) and `notes`.
-The page of measurements has the `summary` of every result with a subject, and its tables that are `shown`. On
-other pages the comment `<!-- table: NAME.json N -->` stands above the N-th table of a result.
+The page of measurements has the `summary` of every result with a subject. On other pages the comment
+`<!-- table: NAME.json N -->` stands above the N-th table of a result.
 """
 
 import json
@@ -71,10 +71,6 @@ def section(name: str, found: dict[str, Any]) -> str:
     commit = found["commit"] and f"commit {found['commit']}"
     where = (f"`{name}`", command, found["date"], f"machine {found['machine']}", commit)
     parts = [f"### {found['title']}\n", " · ".join(filter(None, where)) + "\n", found["summary"] + "\n"]
-    for each in found.get("tables", ()):
-        if each.get("shown"):
-            parts += [f"{each['caption'][0].upper()}{each['caption'][1:]}:\n"] if "caption" in each else []
-            parts.append(table(each["columns"], each["rows"]))
     return "\n".join(parts)
 
 
