@@ -4,7 +4,8 @@ A proof runs the source of the verifier. What the verifier calls is modelled on 
 operations of theory/rows.py (`operations`), how drafts are drawn (`state`), how an oracle answers, and what a
 selection rule can read (`selection`). Each model was compared with the code on exact instances, which the
 enumerator computed (`test_model.py` and `test_contracts.py` in tests/proofs_check/every_size); the hashes tie
-it to the code that was compared.
+it to the code that was compared. A table's lookup and the cache of exact rows, which a proof assumes to
+return the right row and the right result, are tied in the same way.
 """
 
 from types import ModuleType
@@ -12,13 +13,15 @@ from types import ModuleType
 from draftproof.proofs_check.every_size.contracts import digest
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.simulators.laws import enumerate as enumerator
-from draftproof.theory import draft, oracle, rows
+from draftproof.theory import draft, oracle, rows, table
 from draftproof.theory.drafts import chain, paths, shape, stages, stratified, tree
 from draftproof.theory.selection import view
-from draftproof.theory.shared import strata
+from draftproof.theory.shared import memo, strata
 
 MODELLED: dict[ModuleType, str] = {
     rows: "d94e503977d46d77",
+    table: "10421cd708d9d316",
+    memo: "065dc1c021de588c",
     oracle: "c1d0b6ba4785b385",
     draft: "d87f23b287ee457f",
     chain: "49ba2592a41f0374",

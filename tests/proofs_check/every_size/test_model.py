@@ -17,7 +17,8 @@ from draftproof.proofs_check.every_size.contracts import digest
 from draftproof.proofs_check.every_size.model import MODELLED
 from draftproof.proofs_check.every_size.operations import OPERATIONS, Operations
 from draftproof.simulators.laws import enumerate as enumerator
-from draftproof.theory import rows
+from draftproof.theory import rows, table
+from draftproof.theory.shared import memo
 from draftproof.theory.verifiers.shared import modified_target, priority
 from tests.mutants.syntax import edits
 
@@ -135,9 +136,19 @@ def chosen():
 
 
 HAND = {
-    "excess without the clamp": ("d if (d := a - b) > zero else zero", "a - b"),
-    "p in the place of p - q": ("d if (d := a - b) > zero else zero", "a"),
-    "the fourth token is dropped": ("in zip(p, q, strict=True)])", "in list(zip(p, q, strict=True))[:3]])"),
+    "excess without the clamp": (rows, "d if (d := a - b) > zero else zero", "a - b"),
+    "p in the place of p - q": (rows, "d if (d := a - b) > zero else zero", "a"),
+    "the fourth token is dropped": (
+        rows,
+        "in zip(p, q, strict=True)])",
+        "in list(zip(p, q, strict=True))[:3]])",
+    ),
+    "a row is found under another prefix": (table, "self._found[prefix] =", "self._found[prefix[:1]] ="),
+    "unequal arguments share a cached result": (
+        memo,
+        "self._hash = hash(_near(arguments))",
+        "self._hash = 0; Key.__eq__ = lambda a, b: len(a.arguments) == len(b.arguments)",
+    ),
 }
 
 
@@ -174,10 +185,10 @@ def test_the_code_as_it_is_is_proved(copied):
 
 @pytest.mark.parametrize("fault", HAND)
 def test_a_proof_reads_its_tools(copied, fault):
-    old, new = HAND[fault]
-    text = Path(str(rows.__file__)).read_text(encoding="utf-8")
+    module, old, new = HAND[fault]
+    text = Path(str(module.__file__)).read_text(encoding="utf-8")
     assert old in text
-    verdicts = found(copied, rows, text.replace(old, new))
+    verdicts = found(copied, module, text.replace(old, new))
     assert any(refuted for _, refuted in verdicts.values())
     assert not any(proof == "proved" for proof, _ in verdicts.values())
 
