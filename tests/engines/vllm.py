@@ -31,8 +31,8 @@ MENDED = {
         "    if not k.numel():\n        return logits\n    no_top_k_mask = k == logits.shape[1]\n",
     ),
 }
-"""File -> (what fails there, what does not). The first converts the float `output` to a new int64 tensor, fills
-that and drops it (vllm#55005); the second takes the maximum of nothing in a step without drafted tokens.
+"""File -> (what fails there, what does not). The first converts the float `output` to a new int64 tensor,
+fills that and drops it (vllm#55005); the second takes the maximum of nothing where no token was drafted.
 """
 
 
