@@ -58,7 +58,7 @@ def row(claim: Claim) -> str:
     if kind(claim) == "searched":
         scope += f" ({claim.verdict.removeprefix('no counterexample in ').replace(' exact', '')})"
     cells = (f"`{claim.key}` {claim.statement}{note}", scope, short(claim.source))
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return " | ".join(cell.replace("|", "\\|") for cell in cells)
 
 
 def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
@@ -66,7 +66,7 @@ def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
     lines = [HEAD]
     for verdict, chosen in groupby(sorted(claims, key=lambda each: [*MEANS].index(kind(each))), key=kind):
         lines += [f"## {verdict[0].upper()}{verdict[1:]}", "", MEANS[verdict], ""]
-        lines += ["| claim | scope | source |", "| --- | --- | --- |", *map(row, chosen), ""]
+        lines += ["claim | scope | source", "--- | --- | ---", *map(row, chosen), ""]
     return "\n".join(lines)
 
 
