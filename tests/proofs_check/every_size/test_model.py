@@ -161,6 +161,10 @@ def copied(tmp_path_factory):
     return package
 
 
+TIMEOUT = 300
+"""Seconds that one edited copy may take."""
+
+
 def found(package, module, text):
     """Rule -> (the proof's verdict, whether enumeration refutes it), by the edited code."""
     file = package / Path(*module.__name__.split(".")[1:]).with_suffix(".py")
@@ -170,8 +174,16 @@ def found(package, module, text):
         environment = {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-P", "-c", PROGRAM]
         done = subprocess.run(
-            command, cwd=package.parent, env=environment, capture_output=True, text=True, check=False
+            command,
+            cwd=package.parent,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT,
         )
+    except subprocess.TimeoutExpired:  # an edit that does not end proves nothing
+        return {}
     finally:
         file.write_text(original, encoding="utf-8")
     return json.loads(done.stdout) if done.returncode == 0 else {}
