@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from draftproof.proofs_check.claims.claim import CODE, EVERY, REACHED, STATED, UNDECIDED, WRITTEN, Claim
-from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size, prove_predictable
-from draftproof.theory.selection import named as selection
+from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -29,17 +28,6 @@ class CodeRun:
     def __call__(self) -> str:
         proofs = (run(prove_every_size, named(name)) for name in self.verifiers)
         return EVERY if all(proof.verdict == "proved" for proof in proofs) else UNDECIDED
-
-
-@dataclass(frozen=True)
-class BatchRun(CodeRun):
-    """Runs the code of selection rules too, for what they read."""
-
-    rules: tuple[str, ...]
-
-    def __call__(self) -> str:
-        read = all(prove_predictable(selection(name)).verdict == "proved" for name in self.rules)
-        return super().__call__() if read else UNDECIDED
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,9 @@
 
 from dataclasses import dataclass
 
-from draftproof.proofs_check.claims.claim import (
-    EVERY,
-    REFUTED,
-    UNDECIDED,
-    Claim,
-)
-from draftproof.proofs_check.claims.every_size import PRODUCT, BatchRun, CodeRun, Kept
-from draftproof.simulators.instances.batches import witness
+from draftproof.proofs_check.claims.claim import CODE, EVERY, EXACT, REFUTED, UNDECIDED, Claim
+from draftproof.proofs_check.claims.every_size import PRODUCT, CodeRun, Kept
+from draftproof.simulators.instances.batches import Batches, witness
 from draftproof.simulators.laws.batches import judge_batch
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.verifiers import named as verifier
@@ -19,6 +14,23 @@ TOKEN = verifier("token")
 
 def _on_its_witness(rule: str) -> str:
     return UNDECIDED if judge_batch(witness(rule), TOKEN).lossless else REFUTED
+
+
+@dataclass(frozen=True)
+class BatchRun(CodeRun):
+    """Runs rules that are declared predictable: that such a rule keeps the joint law is proved in Rocq, for
+    verifiers that are lossless at every size; that it reads no more than that, its view enforces.
+    """
+
+    rules: tuple[str, ...]
+    behind = CODE, EXACT
+
+    def __call__(self) -> str:
+        for rule in map(named, self.rules):
+            batches = Batches(rule, 2, 2, 2, 2, 12)
+            if not rule.predictable or not all(judge_batch(each, TOKEN).lossless for each in batches):
+                return UNDECIDED
+        return super().__call__()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from textwrap import dedent
 from types import CodeType
 from typing import TypeAlias
 
@@ -89,8 +90,8 @@ class Function:
 
 @lru_cache(256)
 def flow_of(function: Callable) -> Function:
-    """The control flow of a plain Python function. Raises NotFollowed for anything else, and where the source
-    on disk is not the code that runs.
+    """The control flow of a plain Python function. Raises NotFollowed for anything else, such as a generator,
+    and where the source on disk is not the code that runs.
 
     >>> from draftproof.theory.verifiers import named
     >>> flow_of(named("traversal").verify).parameters
@@ -102,37 +103,23 @@ def flow_of(function: Callable) -> Function:
         source = inspect.getsource(function)
     except (OSError, TypeError):
         raise NotFollowed(f"there is no source of {function.__name__}") from None
-    tree: ast.stmt = ast.parse(f"if True:\n{source}" if source[0].isspace() else source).body[0]
-    if isinstance(tree, ast.If):  # a method, which is indented
-        tree = ast.increment_lineno(tree.body[0], -1)
-    if not isinstance(tree, ast.FunctionDef):
+    tree = ast.parse(dedent(source)).body[0]
+    if not isinstance(tree, ast.FunctionDef) or tree.decorator_list:
         raise NotFollowed(f"{function.__name__} is not a plain function")
-    flow = nested(tree, function.__globals__)
+    name, arguments = tree.name, tree.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+        raise NotFollowed(f"{name} has optional or variable arguments")
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(tree)):
+        raise NotFollowed(f"{name} is a generator, which a call does not run")
+    parameters = tuple(each.arg for each in arguments.args)
+    local = frozenset(assigned(ast.Module(tree.body, []))) | frozenset(parameters)
+    first = _linked(tree.body, Return(None), None)
     module = compile(ast.Module([tree], []), "", "exec")
     compiled = next(each for each in module.co_consts if isinstance(each, CodeType))
     rewritten = "@pytest_ar" in function.__globals__  # pytest has its own code for asserts
     if not rewritten and _bytes(compiled) != _bytes(function.__code__):
         raise NotFollowed(f"the source of {function.__name__} is not the code that runs")
-    return flow
-
-
-def nested(tree: ast.FunctionDef | ast.Lambda, names: dict) -> Function:
-    """The control flow of a function by its tree, with the global names that it sees. Raises NotFollowed for
-    decorators, for optional or variable arguments, and for generators.
-    """
-    name, body, arguments = "a lambda", [], tree.args
-    if isinstance(tree, ast.FunctionDef):
-        name, body = tree.name, tree.body
-        if tree.decorator_list:
-            raise NotFollowed(f"{name} is not a plain function")
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-        raise NotFollowed(f"{name} has optional or variable arguments")
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(tree)):
-        raise NotFollowed(f"{name} is a generator, which a call does not run")
-    end = Return(None if isinstance(tree, ast.FunctionDef) else tree.body)
-    parameters = tuple(each.arg for each in arguments.args)
-    local = frozenset(assigned(ast.Module(body, []))) | frozenset(parameters)
-    return Function(name, parameters, _linked(body, end, None), names, local)
+    return Function(name, parameters, first, function.__globals__, local)
 
 
 def _bytes(code: CodeType) -> tuple:
@@ -164,7 +151,6 @@ def _linked(body: Sequence[ast.stmt], after: Step, loop: tuple[Step, Step] | Non
                 | ast.Assert()
                 | ast.Pass()
                 | ast.Raise()
-                | ast.FunctionDef()
             ):
                 after = Do(statement, after)
             case _:
@@ -177,7 +163,7 @@ def assigned(tree: ast.AST) -> set[str]:
     names = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name):
+            case ast.Name(id=name, ctx=ast.Store()):
                 names.add(name)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "pop")):
                 names.add(name)

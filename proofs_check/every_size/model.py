@@ -1,11 +1,11 @@
 """The code that a proof does not run as it stands, but models: it proves nothing once that code has changed.
 
 A proof runs the source of the verifier. What the verifier calls is modelled on classes of tokens: the
-operations of theory/rows.py (`operations`), how drafts are drawn (`state`), how an oracle answers, and what a
-selection rule can read (`selection`). Each model was compared with the code on exact instances, which the
-enumerator computed (`test_model.py` and `test_contracts.py` in tests/proofs_check/every_size); the hashes tie
-it to the code that was compared. A table's lookup and the cache of exact rows, which a proof assumes to
-return the right row and the right result, are tied in the same way.
+operations of theory/rows.py (`operations`), how drafts are drawn (`state`) and how an oracle answers. Each
+model was compared with the code on exact instances, which the enumerator computed (`test_model.py` and
+`test_contracts.py` in tests/proofs_check/every_size); the hashes tie it to the code that was compared. A
+table's lookup and the cache of exact rows, which a proof assumes to return the right row and the right
+result, are tied in the same way.
 """
 
 from types import ModuleType
@@ -15,7 +15,6 @@ from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import draft, oracle, rows, table
 from draftproof.theory.drafts import chain, paths, shape, stages, stratified, tree
-from draftproof.theory.selection import view
 from draftproof.theory.shared import memo, strata
 
 MODELLED: dict[ModuleType, str] = {
@@ -30,7 +29,6 @@ MODELLED: dict[ModuleType, str] = {
     shape: "07c5b1c4dd81af13",
     stratified: "2e84224d9317def9",
     stages: "418ec9a30af5ddcc",
-    view: "c2800382dc38f3ff",
     strata: "ceb9148bdec3320b",
     enumerator: "9477ae8f06e9c0dd",
 }

@@ -82,6 +82,8 @@ def test_a_view_hides_what_was_not_kept():
         view.token(0, 1)
     with pytest.raises(Unpredictable):
         view.probability(1, 0)
+    with pytest.raises(Unpredictable):
+        view.token(0, -1)
     ahead = View(models, (RARE, LIKELY), 4, (), named("tetris-repaired"))
     assert ahead.token(0, 0) == 0
     with pytest.raises(Unpredictable):
