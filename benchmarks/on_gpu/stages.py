@@ -80,7 +80,7 @@ def _whole() -> list[list[Run]]:
 
 def _small() -> list[list[Run]]:
     size = ("--vocab", "256", "--gamma", "8")
-    few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2", "--no-faulty")
+    few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2")
     return [
         [
             _kernels("chain, B = 64", 70, "--draft", "chain", *size, "--batch", "4"),

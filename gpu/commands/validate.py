@@ -31,7 +31,6 @@ MANY = 128
     help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
 @option("--verifier", type=shared.VERIFIER, multiple=True, help="May be repeated [default: all].")
-@option("--faulty/--no-faulty", default=True, help="Run what has a known fault, which must be noticed.")
 @option("--prompts", type=shared.FILE, help="A file of prompts or questions; of these the first turns.")
 @option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings per tested law.")
 @option("--length", type=IntRange(1, 6), default=3, show_default=True, help="Tokens per tested law.")
@@ -48,7 +47,6 @@ MANY = 128
 @option("--seed", type=IntRange(0), default=0, show_default=True)
 @shared.device
 @shared.settings(
-    option("--only", multiple=True),
     option("--half-width", type=FloatRange(0, min_open=True), default=0.1),
     option("--batch", type=IntRange(1), default=500),
     option("--requests", type=IntRange(2), default=8),
@@ -67,14 +65,13 @@ def COMMAND(**options: Any) -> int:
     For every verifier on every draft: compares greedy text with transformers' own, token for token; tests the
     joint law of the first tokens against its enumeration, by an anytime-valid test; and compares tau with
     E[tau] computed from the rows of the same steps, in total and by position, with an interval of error 1e-6,
-    and on chains with the stateless and full-information bounds. Verifiers and rules with a known fault must
-    be rejected. Of the settings, `only` names those of the faulty that are run, `half_width` is that of
+    and on chains with the stateless and full-information bounds. Of the settings, `half_width` is that of
     E[tau]'s interval (as many steps are taken), `batch` counts rows decoded at once, and a `selection` (by
     default tetris-repaired) is tested in batches of `requests`. A narrow `dtype` also rounds the law used for
     comparison. Exit status 0 if all is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was
     finished.
     """
-    from draftproof.gpu.checks.models.run import summary, tables
+    from draftproof.gpu.checks.models.run import summary, table
     from draftproof.gpu.checks.row_test import reports
     from draftproof.gpu.drafters.drafter import ModelDrafter
     from draftproof.gpu.sampling.device import memory_errors
@@ -110,7 +107,7 @@ def COMMAND(**options: Any) -> int:
         }
         echo(json.dumps(answer))
     elif cells:
-        screen.console().print(*tables(cells))
+        screen.console().print(table(cells))
         for name, found in rows.items():
             echo(f"{name}: {found}")
         echo(f"{summary(cells)}\n{seconds} s on {on}")
@@ -118,13 +115,11 @@ def COMMAND(**options: Any) -> int:
 
 
 def _prepared(options: dict[str, Any]) -> Any:
-    from draftproof.gpu.checks.models.lossy import lossy_named
     from draftproof.gpu.checks.models.run import DRAFTS, Plan, Validation
     from draftproof.gpu.commands.settings import samplings, selection
     from draftproof.gpu.engine.prompts import prompts
 
-    lossy, biased = lossy_named(options["only"])
-    rules = [*(options["selection"] or ["tetris-repaired"]), *(biased if options["faulty"] else [])]
+    rules = options["selection"] or ["tetris-repaired"]
     limit = options["requests"] if options["budget"] is None else options["budget"]
     budgeted = {**options, "budget": limit}
     selections = [selection(budgeted, name, options["requests"]) for name in dict.fromkeys(rules)]
@@ -136,8 +131,7 @@ def _prepared(options: dict[str, Any]) -> Any:
     given = many[:8]
     if options["prompts"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
-    lossy = lossy if options["faulty"] else []
     if drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
         selections = []
     both = *samplings({**options, "top_k": 0}, target), options["draft_temperature"]
-    return Validation(target, drafter, structures, verifiers, given, plan, lossy, many, selections, *both)
+    return Validation(target, drafter, structures, verifiers, given, plan, many, selections, *both)

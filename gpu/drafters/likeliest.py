@@ -15,7 +15,7 @@ from draftproof.gpu.network.session import Draft, Level, Session, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.sampling.tree import Tree
-from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT
+from draftproof.gpu.verify.verifier import DETERMINISTIC
 
 
 class TopK(Structure):
@@ -79,25 +79,20 @@ class TopK(Structure):
 
 class DDTree(Structure):
     """The `most` likeliest prefixes of at most `depth` tokens, for drafters whose rows depend on the depth
-    alone. `claims_rows` makes a faulty draft, which says that its tokens were drawn from the rows.
+    alone.
     """
 
-    def __init__(self, name: str, most: int, depth: int, claims_rows: bool = False) -> None:
-        self.name, self.size, self.depth, self.claims_rows = name, 1 + most, depth, claims_rows
-        self.kind = WITHOUT if claims_rows else DETERMINISTIC
+    kind = DETERMINISTIC
+
+    def __init__(self, name: str, most: int, depth: int) -> None:
+        self.name, self.size, self.depth = name, 1 + most, depth
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
-        """One tree for each text; uniforms and history are not read."""
-        logits = session.by_depth()[:, : self.depth]
-        tokens, parents = likeliest_prefixes(logits, self.size - 1)
-        tree = Tree(pad(parents, (1, 0)), depth=self.depth)
-        if not self.claims_rows:
-            return Draft(tree, tokens)
-        levels = tree.levels.clamp(max=self.depth - 1)
-        tree = Tree(pad(parents, (1, 0)), depth=self.depth, rows=levels)
-        return Draft(tree, tokens, logits=sampling.filtered(logits), heat=sampling.heat)
+        """One tree for each text; the other arguments are not read."""
+        tokens, parents = likeliest_prefixes(session.by_depth()[:, : self.depth], self.size - 1)
+        return Draft(Tree(pad(parents, (1, 0)), depth=self.depth), tokens)
 
 
 def likeliest_prefixes(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:

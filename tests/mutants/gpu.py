@@ -1,7 +1,7 @@
 """Mutants of the batched verifiers and of their kernels, with judges of their own; needs torch and Triton."""
 
-from draftproof.gpu.checks.models.lossy import LOSSY
 from tests.gpu.kernels.mutants import FLAWS
+from tests.gpu.lossy import LOSSY
 from tests.mutants.registry import Mutant
 
 ROWS = {
@@ -11,9 +11,9 @@ ROWS = {
     "hsd-released": "24",
     "specinfer-on-distinct": "30",
 }
-"""Numbers in the list of bugs of lossy verifiers that `gpu validate` has to notice."""
+"""Numbers in the list of bugs of lossy verifiers that the checks of models have to notice."""
 
-EXACT = "tests/gpu/checks/models/test_bounds.py"
+EXACT, NOTICED = (f"tests/gpu/checks/models/test_{name}.py" for name in ("bounds", "faults"))
 
 KERNELS = [
     Mutant(
@@ -24,7 +24,7 @@ KERNELS = [
     for name, flaw in FLAWS.items()
 ]
 BATCHED = [
-    Mutant(name, each.fault, ROWS.get(name, ""), judge=EXACT if each.faint else "draftproof gpu validate")
+    Mutant(name, each.fault, ROWS.get(name, ""), judge=EXACT if each.faint else NOTICED)
     for each in LOSSY
     for name in [each.verifier.name]
 ]

@@ -11,12 +11,11 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.checks.models.intervals import Agreement, Interval
-from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify.residual import pick, share
-from draftproof.gpu.verify.verifier import CHAIN, Verifier, level_law, stop_law
+from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier, level_law, stop_law
 from draftproof.simulators.support.anytime import ERROR
 
 BOUNDS = "stateless", "full_information"
@@ -81,7 +80,7 @@ class Acceptance:
         self, verifier: Verifier, structure: Structure, error: float = ERROR, by_value: bool = False
     ) -> None:
         self.verifier, self.depth, self.by_value = verifier, structure.depth, by_value
-        self.bounded = not isinstance(structure, Sampled) or structure.kind == CHAIN
+        self.bounded = structure.kind in (CHAIN, DETERMINISTIC)
         each = error / 2 / (1 + 3 * self.depth)  # of the other intervals; half is for E[tau]
         self.total, self.drawn = Agreement(error / 2), Agreement(each)
         self.positions, *bounds = ([Agreement(each) for _ in range(self.depth)] for _ in range(3))

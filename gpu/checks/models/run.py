@@ -1,9 +1,9 @@
-"""Runs every verifier on every draft it is made for, and the lossy verifiers; makes tables and JSON."""
+"""Runs every verifier on every draft it is made for; makes a table and JSON."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from itertools import count, cycle, zip_longest
+from itertools import count, cycle
 from typing import Any
 
 from rich.table import Table
@@ -11,9 +11,8 @@ from rich.table import Table
 from draftproof.gpu.checks.models.acceptance import Acceptance, Result
 from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
 from draftproof.gpu.checks.models.joint import WORDS, Joint, Known, laws, observe
-from draftproof.gpu.checks.models.lossy import Lossy
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.engine.decoding import cannot_select, fitting, misfit
+from draftproof.gpu.engine.decoding import cannot_select, fitting
 from draftproof.gpu.engine.loop import Decode, generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
@@ -34,9 +33,6 @@ PAIR = 2
 ROWS = 64
 """Texts decoded at once to measure acceptance, and for joint laws of requests, whose packed passes take time
 quadratic in this number."""
-
-PATIENCE, LONGER = 6, 8
-"""A faulty rule gets this many times the prompts, and this many times the runs at each."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +61,10 @@ class Plan:
 
 @dataclass
 class Cell:
-    """One verifier on one draft. If it has a known `fault`, its law or its acceptance must be rejected."""
+    """One verifier on one draft."""
 
     draft: str
     verifier: str
-    fault: str | None = None
     selection: str | None = None
     greedy: Greedy | None = None
     laws: list[Joint] = field(default_factory=list)
@@ -78,12 +73,6 @@ class Cell:
     @property
     def name(self) -> str:
         return " ".join(filter(None, (self.draft, self.verifier, self.selection)))
-
-    @property
-    def rejected(self) -> bool:
-        """Whether the law is rejected or, with a known fault, the acceptance."""
-        refused = self.fault is not None and self.acceptance is not None and bool(self.acceptance.problems)
-        return refused or any(each.rejected for each in self.laws)
 
     @property
     def runs(self) -> int:
@@ -96,9 +85,6 @@ class Cell:
     @property
     def problems(self) -> list[str]:
         """Each unexpected result as a sentence."""
-        if self.fault is not None:
-            seen = f"{self.steps:,} steps" if self.steps else f"{self.runs:,} runs"
-            return [] if self.rejected else [f"{self.fault}, but not noticed in {seen}"]
         found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
         if self.greedy is not None:
             found += [
@@ -114,7 +100,6 @@ class Cell:
             "draft": self.draft,
             "verifier": self.verifier,
             "selection": self.selection,
-            "fault": self.fault,
             "greedy": self.greedy.answer() if self.greedy else None,
             "laws": [asdict(each) for each in self.laws],
             "acceptance": self.acceptance.answer() if self.acceptance else None,
@@ -126,10 +111,9 @@ class Cell:
 class Validation:
     """A model pair, prompts and a plan; `run` yields the cells.
 
-    Each verifier in `lossy` runs on its own structure, or else on the last that it fits. Each of the
-    `selections` runs on every chain with the first verifier that it fits; one that is not predictable must be
-    rejected. Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan. Acceptance is
-    measured on the `prompts` and on `many` more.
+    Each of the `selections` runs on every chain with the first verifier that it fits. Rows are made by
+    `sampling` and `draft_sampling`, with each top_k of the plan. Acceptance is measured on the `prompts` and
+    on `many` more.
     """
 
     target: Model
@@ -138,7 +122,6 @@ class Validation:
     verifiers: Sequence[Verifier]
     prompts: Sequence[Sequence[int]]
     plan: Plan
-    lossy: Sequence[Lossy] = ()
     many: Sequence[Sequence[int]] = ()
     selections: Sequence[Selection] = ()
     sampling: Sampling = PLAIN
@@ -147,17 +130,10 @@ class Validation:
 
     def __post_init__(self) -> None:
         pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
-        self.cells: list[tuple[Structure, Verifier, Lossy | Selection | None]] = [
-            (*pair, None) for pair in pairs
-        ]
+        self.cells: list[tuple[Structure, Verifier, Selection | None]] = [(*pair, None) for pair in pairs]
         chains = {shape.name: (shape, verifier) for shape, verifier in reversed(pairs)
                   if cannot_select(verifier, shape) is None}  # fmt: skip
         self.cells += [(*pair, each) for pair in reversed(chains.values()) for each in self.selections]
-        for each in self.lossy:
-            shapes = [each.drawn] if each.drawn else self.structures
-            fit = [one for one in shapes if misfit(each.verifier, one, self.drafter, self.target) is None]
-            if fit:
-                self.cells.append((fit[-1], each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
@@ -169,49 +145,24 @@ class Validation:
                     f"{self.target.name} takes {self.target.context}"
                 )
         self.samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
-        self.every = cache(self._every)
+        self.known = cache(self._known)
         reference = Reference(self.target, self.prompts, plan.tokens, self.sampling.processors)
-        for structure, verifier, how in self.cells:
-            selection = how if isinstance(how, Selection) else None
+        for structure, verifier, selection in self.cells:
             decode = self._decode(verifier, structure, selection)
-            cell = Cell(structure.name, verifier.name)
-            if isinstance(how, Lossy):
-                self._faulty(cell, decode, structure, how)
-            elif selection is not None:
-                self._selecting(cell, decode, selection)
+            cell = Cell(structure.name, verifier.name, selection.rule.name if selection else None)
+            if selection is None:
+                cell.laws = self._laws(decode, self.known(plan.words(verifier, structure.depth), 1))
             else:
-                found = self.every(plan.words(verifier, structure.depth))
-                cell.laws = self._laws(decode, [law for each in found for law in each[:1]], 1)
-            if cell.fault is None:
-                cell.greedy = compare(reference, decode)
-                cell.acceptance = self._acceptance(decode, verifier, structure, 1)
+                known = self.known(min(PAIR, plan.length), plan.requests)
+                cell.laws = self._laws(decode, known, requests=plan.requests, together=2)
+            cell.greedy = compare(reference, decode)
+            by_value = selection is not None and not selection.rule.predictable
+            cell.acceptance = self._acceptance(decode, Acceptance(verifier, structure, by_value=by_value))
             yield cell
 
-    def _every(self, length: int) -> list[list[tuple[Sampling, list[Known]]]]:
-        """For each number of kept tokens: the laws of words of this length at several prompts."""
-        return [
-            [(sampling, [law]) for law in laws(self.target, self.prompts, length, sampling, PATIENCE)]
-            for sampling in self.samplings
-        ]
-
-    def _faulty(self, cell: Cell, decode: Decode, structure: Structure, how: Lossy) -> None:
-        cell.fault = how.fault
-        if how.lossless:
-            cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
-            return
-        found = self.every(self.plan.words(how.verifier, structure.depth))
-        in_turn = [law for turn in zip_longest(*found) for law in turn if law]
-        cell.laws = self._laws(decode, in_turn, LONGER)
-
-    def _selecting(self, cell: Cell, decode: Decode, selection: Selection) -> None:
-        plan, rule = self.plan, selection.rule
-        cell.selection = rule.name
-        if not rule.predictable:
-            cell.fault = f"selection reads {rule.reads}"
-        given, length = (self.target, self.prompts), min(PAIR, plan.length)
-        known = [(each, laws(*given, length, each, plan.requests)) for each in self.samplings]
-        pairs = {"requests": plan.requests, "together": 2}
-        cell.laws = self._laws(decode, known, LONGER if cell.fault else 1, **pairs)
+    def _known(self, length: int, most: int) -> list[tuple[Sampling, list[Known]]]:
+        """For each number of kept tokens: the laws of words of this length at the first `most` prompts."""
+        return [(each, laws(self.target, self.prompts, length, each, most)) for each in self.samplings]
 
     def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
         def decode(prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any) -> Iterator[Step]:
@@ -230,11 +181,11 @@ class Validation:
 
         return decode
 
-    def _acceptance(self, decode: Decode, verifier: Verifier, structure: Structure, times: int) -> Result:
+    def _acceptance(self, decode: Decode, acceptance: Acceptance) -> Result:
         """Decodes the prompts again and again, each time with other seeds, until E[tau] is known to the
-        planned half-width, or to a part of it; if `times` exceeds 1, until E[tau] is refused.
+        planned half-width.
         """
-        plan, acceptance = self.plan, Acceptance(verifier, structure)
+        plan = self.plan
         every = dict.fromkeys(map(tuple, (*self.prompts, *self.many)))
         fit = [each for each in every if len(each) + plan.tokens <= self.target.context]
         seeds, rows = count(plan.seed), min(ROWS, plan.batch)
@@ -242,67 +193,56 @@ class Validation:
             given = {"max_new_tokens": plan.tokens, "seed": [next(seeds) for _ in prompts]}
             for step in decode(prompts, sampling=self.sampling, ignore_end=True, **given):
                 acceptance.add(step)
-                total = acceptance.total.interval
-                if total.half_width <= plan.half_width / times or (times > 1 and not total.agrees):
+                if acceptance.total.interval.half_width <= plan.half_width:
                     return acceptance.result()
         raise AssertionError("there is a prompt")
 
     def _laws(
-        self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], times: int, **batch: int
+        self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], **batch: int
     ) -> list[Joint]:
-        """Tests laws with `times` the planned runs; if `times` exceeds 1, stops at the first rejection.
-        `batch`: how many requests are decoded and tested together.
-        """
-        plan, found = self.plan, []
-        rows, error = min(ROWS, plan.batch) if batch else plan.batch, ERROR / len(known)
-        for sampling, prompts in known:
-            found += observe(decode, prompts, sampling, plan.runs * times, rows, plan.seed, error, **batch)
-            if times > 1 and any(each.rejected for each in found):
-                break
-        return found
+        """Tests laws. `batch`: how many requests are decoded and tested together."""
+        plan, error = self.plan, ERROR / len(known)
+        rows = min(ROWS, plan.batch) if batch else plan.batch
+        return [
+            joint
+            for sampling, prompts in known
+            for joint in observe(decode, prompts, sampling, plan.runs, rows, plan.seed, error, **batch)
+        ]
 
 
-def tables(cells: Sequence[Cell]) -> list[Table]:
-    """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
+def table(cells: Sequence[Cell]) -> Table:
+    """One line per verifier and draft."""
     headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
-    lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
-    lossy = screen.table("Known faults", "llrl", "draft", "verifier", "runs or steps", "")
-    for made in (lossless, lossy):
-        made.columns[0].no_wrap = made.columns[1].no_wrap = True
+    made = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
+    made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for cell in cells:
-        style = "bold red" if cell.problems else ""
-        named = cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))
-        if cell.fault is not None:
-            verdict = "noticed" if cell.rejected else "NOT noticed"
-            lossy.add_row(*named, f"{cell.steps or cell.runs:,}", verdict, style=style)
-        elif cell.acceptance is not None and cell.greedy is not None:
-            total, ties = cell.acceptance.total, len(cell.greedy.ties)
-            lossless.add_row(
-                *(*named, f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}"),
-                *(f"{cell.runs:,}", "rejected" if cell.rejected else "kept"),
-                *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"),
-                *("" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()),
-                "NOT as expected" if cell.problems else "",
-                style=style,
-            )
-    return [each for each in (lossless, lossy) if each.row_count]
+        if cell.acceptance is None or cell.greedy is None:
+            continue
+        total, ties = cell.acceptance.total, len(cell.greedy.ties)
+        rejected = any(each.rejected for each in cell.laws)
+        made.add_row(
+            *(cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))),
+            f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
+            *(f"{cell.runs:,}", "rejected" if rejected else "kept"),
+            *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"),
+            *("" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()),
+            "NOT as expected" if cell.problems else "",
+            style="bold red" if cell.problems else "",
+        )
+    return made
 
 
 def summary(cells: Sequence[Cell]) -> str:
     """One line that counts the cells as expected, and one line for each problem and each tie."""
-    lossless = [cell for cell in cells if cell.fault is None]
-    lossy = [cell for cell in cells if cell.fault is not None]
     tokens = sum(cell.greedy.tokens for cell in cells if cell.greedy)
     steps, runs = sum(cell.steps for cell in cells), sum(cell.runs for cell in cells)
-    first = f"{sum(not cell.problems for cell in lossless)} of {len(lossless)} as predicted "
+    first = f"{sum(not cell.problems for cell in cells)} of {len(cells)} as predicted "
     first += f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
-    if lossy:
-        first += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} known faults noticed"
     problems = [f"{cell.name}: {each}" for cell in cells for each in cell.problems]
     ties = [
         f"{cell.name}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
         f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
-        for cell in lossless
+        for cell in cells
         for tie in (cell.greedy.ties if cell.greedy else ())
         if tie.explained
     ]

@@ -16,7 +16,6 @@ from draftproof.gpu.drafters import choose, structures
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
-from draftproof.gpu.drafters.likeliest import DDTree
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -26,6 +25,7 @@ from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.verify import named
 from draftproof.gpu.verify.carry import Shaped
 from tests.gpu.drafters import reference
+from tests.gpu.lossy import Claiming
 from tests.gpu.small import CONTEXT, Numbers, network
 
 VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]
@@ -153,7 +153,7 @@ def test_a_modified_target_that_is_forgotten_or_misapplied_is_found_out(target, 
 
 @pytest.mark.slow
 def test_ratios_of_marginals_on_the_likeliest_prefixes_are_found_out(target, exact, monkeypatch):
-    claiming = DDTree("ddtree:4x2", 4, 2, claims_rows=True)
+    claiming = Claiming("ddtree:4x2", 4, 2)
     monkeypatch.setitem(globals(), "structure", lambda name: claiming)
     assert agreement(target, exact, block(target), "rrs", "ddtree:4x2") < 1e-6
 

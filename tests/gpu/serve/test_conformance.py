@@ -6,7 +6,6 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("uvicorn")
 
-from draftproof.gpu.checks.models.lossy import LOSSY
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.verify import VERIFIERS, named
@@ -15,6 +14,7 @@ from draftproof.simulators.endpoint.compare import Comparison
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.run import Run
 from draftproof.simulators.endpoint.session import Plan
+from tests.gpu.lossy import LOSSY
 from tests.gpu.serve.server import Server, local
 
 SPECIMENS = {each.verifier.name: each.verifier for each in LOSSY}

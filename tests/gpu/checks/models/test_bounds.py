@@ -8,7 +8,6 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.checks.against_exact.drafts import batch, every
 from draftproof.gpu.checks.against_exact.rounding import rounded
 from draftproof.gpu.checks.models.acceptance import chain_odds, covered
-from draftproof.gpu.checks.models.lossy import LOSSY
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts
 from draftproof.gpu.verify.verifier import level_law, stop_law
@@ -18,6 +17,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.values.chains import block
 from draftproof.theory.verifiers import named
+from tests.gpu.lossy import LOSSY
 from tests.mutants.rules import UNSCALED
 
 CHAINS = Randoms(Chain(3), 3, 12, seed=5)

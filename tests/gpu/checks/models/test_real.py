@@ -12,7 +12,6 @@ pytest.importorskip("transformers")
 from draftproof.gpu.checks.models.acceptance import Acceptance
 from draftproof.gpu.checks.models.greedy import Reference, compare
 from draftproof.gpu.checks.models.joint import laws, observe, word_law
-from draftproof.gpu.checks.models.lossy import LOSSY
 from draftproof.gpu.drafters.choose import SHIPPED
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
@@ -24,6 +23,7 @@ from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import Rates, named
 from draftproof.theory.errors import BadInput
 from tests.gpu.edits import edit
+from tests.gpu.lossy import LOSSY
 from tests.gpu.small import PROMPTS, drafter, target
 
 TWO = Sampling(1.0, top_k=2)

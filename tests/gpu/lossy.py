@@ -1,11 +1,10 @@
 """Verifiers with a known fault, which must be rejected: lossy ones, some from released code, and one that
 keeps the law but accepts too little.
 
-`validate` runs those that show within a few thousand texts; the law of a faint one is computed exactly in the
-tests of this file.
+`test_faults.py` runs those that show within a few thousand texts; the law of a faint one is computed exactly
+in `test_bounds.py`.
 """
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -14,13 +13,12 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.drafters.likeliest import DDTree
-from draftproof.gpu.network.session import Structure
+from draftproof.gpu.network.session import Draft, Structure
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
 from draftproof.gpu.verify.carry import Along, Shaped
 from draftproof.gpu.verify.residual import drafted, draw
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
-from draftproof.theory.errors import BadInput, quoted
 
 
 def _ratios(drafts: Drafts) -> Tensor:
@@ -109,6 +107,21 @@ class _Refusing(Verifier):
         )
 
 
+class Claiming(DDTree):
+    """Says that its tokens, the likeliest prefixes, were drawn from the rows."""
+
+    kind = WITHOUT
+
+    def grow(self, session, sampling, uniforms, history=None) -> Draft:
+        draft, logits = (
+            super().grow(session, sampling, uniforms, history),
+            session.by_depth()[:, : self.depth],
+        )
+        levels = draft.tree.levels.clamp(max=self.depth - 1)
+        tree = Tree(draft.tree.parents, depth=self.depth, rows=levels)
+        return Draft(tree, draft.tokens, logits=sampling.filtered(logits), heat=sampling.heat)
+
+
 @dataclass(frozen=True)
 class Lossy:
     """A verifier and its fault. A faint one takes too many texts to be noticed; of a lossless one acceptance
@@ -162,23 +175,6 @@ LOSSY = (
     Lossy(
         Verifier("ratios-of-marginals", (WITHOUT,), recursive.rates),
         "min(1, p/q) on the likeliest prefixes, which nobody drew from q",
-        drawn=DDTree("ddtree:8x2", 8, 2, claims_rows=True),
+        drawn=Claiming("ddtree:8x2", 8, 2),
     ),
 )
-
-
-SELECTIONS = ("tetris",)
-"""Selection rules that lose the law; they are run with a lossless verifier."""
-
-
-def lossy_named(names: Sequence[str]) -> tuple[list[Lossy], list[str]]:
-    """The lossy verifiers and selection rules of these names, or all that are not faint if no name is given;
-    BadInput for an unknown name.
-    """
-    known = {each.verifier.name: each for each in LOSSY if not each.faint}
-    for name in names:
-        if name not in known and name not in SELECTIONS:
-            every = ", ".join((*known, *SELECTIONS))
-            raise BadInput(f"nothing faulty is named {quoted(name)}; there are {every}")
-    asked = names or (*known, *SELECTIONS)
-    return [known[name] for name in asked if name in known], [name for name in asked if name in SELECTIONS]
