@@ -10,13 +10,11 @@ Against a declared law the product formula is that of its rows, which complete w
 after a full draft still comes from the target's own row.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from time import thread_time
-from typing import Any, Literal
+from typing import Literal
 
 from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.domain import Domain, draw, rational_points, why_none
@@ -24,14 +22,12 @@ from draftproof.proofs_check.cells.enumeration import Program, must_have_mass_on
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
-from draftproof.simulators.instances.files import spelled
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.laws.against import laws
 from draftproof.simulators.laws.enumerate import CRASHES, Invalid
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.laws.witness import shrink
-from draftproof.simulators.support.files import replacing, text_of
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -45,8 +41,6 @@ from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 Answer = Literal["proved", "refuted", "undecided"]
 
-Partial = tuple[Prefix, dict[str, Any]]  # a word that time ran out on, and the checkpoint of its proof
-
 RANDOM = 200  # random instances that are tried where sign cells give no answer
 
 
@@ -54,10 +48,9 @@ RANDOM = 200  # random instances that are tried where sign cells give no answer
 class Proof:
     """The verdict, and what it took.
 
-    `done` are the words whose mass was proved, `left` the others; `partial` is the word that time ran
-    out on, with its checkpoint. `cells` counts the runs of the verifier that came to an end, one for
-    each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are CPU
-    seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
+    `left` are the words whose mass was not proved. `cells` counts the runs of the verifier that came to an
+    end, one for each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are
+    CPU seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
     invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that no
     verdict at this size can show. `against`: the declared law, empty for the target's own.
     """
@@ -68,9 +61,7 @@ class Proof:
     cells: int = 0
     parameters: int = 0
     seconds: float = 0.0
-    done: list[Prefix] = field(default_factory=list)
     left: list[Prefix] = field(default_factory=list)
-    partial: Partial | None = None
     counterexample: Instance | None = None
     why: str = ""
     not_shown: str = ""
@@ -82,18 +73,13 @@ def prove(
     scheme: Scheme,
     vocab: int,
     seconds: float = 60.0,
-    done: Iterable[Prefix] = (),
-    partial: Partial | None = None,
-    save: Callable[[Proof], None] = lambda proof: None,
     law: Declared = ITSELF,
 ) -> Proof:
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
 
-    Words in `done` were proved before and are not proved again, the word of `partial` goes on from its
-    checkpoint; every call does some of what is left, however few the CPU seconds. `save` is given the
-    proof at the end, also when it is interrupted. A verifier that computes with more than the four
-    operations and comparisons is searched for a counterexample instead. With a declared `law` the verifier is
-    to emit that one. Raises BadInput for a vocabulary below 2, and for a declared target without a law.
+    A verifier that computes with more than the four operations and comparisons is searched for a
+    counterexample instead. With a declared `law` the verifier is to emit that one. Raises BadInput for a
+    vocabulary below 2, and for a declared target without a law.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.verifiers import named
@@ -113,22 +99,20 @@ def prove(
         raise BadInput(f"{law} declares no law that could be proved; `check --against` measures it")
     started = thread_time()
     size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
-    proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", partial=partial)
+    proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided")
     proof.not_shown = not_shown(scheme, vocab)
     proof.against = "" if law == ITSELF else str(law)
-    statement, known = Statement(verifier, scheme, law), set(done)
+    statement = Statement(verifier, scheme, law)
     try:
         leaves = "pq" if verifier.reads_leaves else ""
         try:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves), statement, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves), statement)
         except LeafRead:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves="p"), statement, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves="p"), statement)
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, statement, vocab)
-    finally:
-        proof.seconds = round(thread_time() - started, 3)
-        save(proof)
+    proof.seconds = round(thread_time() - started, 3)
     return proof
 
 
@@ -169,27 +153,21 @@ def aim(domain: Domain, law: Declared) -> Rows:
     return domain.target if law.row is None else law.rows(domain.target, domain.proposal, domain.depth)
 
 
-def _prove_words(proof: Proof, domain: Domain, statement: Statement, done: set[Prefix]) -> None:
+def _prove_words(proof: Proof, domain: Domain, statement: Statement) -> None:
     words = list(product(range(domain.vocab), repeat=domain.depth + bool(domain.leaves)))
     proof.parameters = domain.parameters
-    proof.done = [word for word in words if word in done]
-    proof.left = [word for word in words if word not in done]
-    for word in list(proof.left):
-        saved = proof.partial[1] if proof.partial is not None and proof.partial[0] == word else None
+    proof.left = list(words)
+    for word in words:
         failing: list[tuple[Cell, str]] = []
         try:
-            for cell, fault in _failing(domain, statement, word, saved):
+            for cell, fault in _failing(domain, statement, word):
                 failing.append((cell, fault))
                 for point in rational_points(cell):
                     if statement.fails(instance := Instance(*domain.at(point), statement.scheme)):
                         _refute(proof, instance, statement)
                         return
-        except (OutOfTime, KeyboardInterrupt) as stopped:
-            trees = domain.enumeration.checkpoint.to_json()
-            proof.partial = (word, trees) if trees else None
+        except OutOfTime:
             proof.why = f"out of time with {len(proof.left)} of {len(words)} words left"
-            if isinstance(stopped, KeyboardInterrupt):
-                raise
             return
         finally:
             proof.cells = domain.enumeration.cells
@@ -198,9 +176,7 @@ def _prove_words(proof: Proof, domain: Domain, statement: Statement, done: set[P
             proof.why = f"{fault} in a cell; of rational points in it {why_none(cell)}"
             _search(proof, statement, domain.vocab)
             return
-        proof.partial = None
         proof.left.remove(word)
-        proof.done.append(word)
     proof.verdict = "proved"
 
 
@@ -250,9 +226,7 @@ def must_be_drawable(row: Row, token: int) -> None:
         raise Invalid("a row has a negative entry")
 
 
-def _failing(
-    domain: Domain, statement: Statement, word: Prefix, saved: dict[str, Any] | None
-) -> Iterator[tuple[Cell, str]]:
+def _failing(domain: Domain, statement: Statement, word: Prefix) -> Iterator[tuple[Cell, str]]:
     # The cells in which the mass through the word is not shown to be the product formula, and why. Rows of a
     # declared law may branch on p and q, so that their product is enumerated together with the mass.
     if statement.law == ITSELF:
@@ -260,7 +234,7 @@ def _failing(
     else:
         program, want = statement.missed(domain, word), domain.number(0)
     try:
-        tree = domain.enumeration.expectation(program, domain.whole, saved)
+        tree = domain.enumeration.expectation(program, domain.whole)
     except Invalid as error:
         yield domain.enumeration.cell, str(error)
         return
@@ -285,7 +259,7 @@ def _refute(proof: Proof, instance: Instance, statement: Statement) -> None:
     # The counterexample is shrunk to simpler rows over the same vocabulary.
     vocab = instance.vocab
     small = shrink(instance, lambda small: small.vocab == vocab and statement.fails(small))
-    proof.verdict, proof.partial = "refuted", None
+    proof.verdict = "refuted"
     proof.counterexample, proof.why = small, judge(small, statement.verifier, 1).invalid
 
 
@@ -304,44 +278,3 @@ def not_shown(scheme: Scheme, vocab: int) -> str:
     if scheme.depth == 1:
         flaws.append("depth=1 cannot show what one drafted token hands to the next")
     return "; ".join(flaws)
-
-
-def load_progress(path: Path, statement: str, sources: str) -> tuple[list[Prefix], Partial | None] | None:
-    """The words proved of a statement, and the one in progress; None if they were proved with other sources.
-
-    Raises BadInput if the file is of something else. The file is not signed: whoever writes words into it
-    by hand, with the right hash of the sources, is believed.
-    """
-    if not path.exists():
-        return [], None
-    text = text_of(path)
-    try:
-        content = json.loads(text)
-        if content["statement"] == statement:
-            if content.get("sources") != sources:
-                return None
-            begun = content.get("begun")
-            partial = begun and (_word(begun["word"]), dict(begun["trees"]))
-            return list(map(_word, content["proved"])), partial
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput(f"{path}: is not the progress of a proof") from None
-    raise BadInput(f"{path}: is the progress of another proof")
-
-
-def save_progress(
-    path: Path, statement: str, sources: str, proved: Iterable[Prefix], partial: Partial | None = None
-) -> None:
-    """Writes the words proved so far, and the checkpoint of the one in progress, in place of the old file."""
-    content: dict[str, Any] = {
-        "statement": statement,
-        "sources": sources,
-        "proved": list(map(spelled, proved)),
-    }
-    if partial is not None:
-        content["begun"] = {"word": spelled(partial[0]), "trees": partial[1]}
-    with replacing(path) as part:
-        part.write_text(json.dumps(content) + "\n", encoding="utf-8")
-
-
-def _word(text: str) -> Prefix:
-    return tuple(int(x) for x in text.split())

@@ -1,7 +1,6 @@
 """A cell: the part of the domain where some polynomials have known signs; and cutting a cell in two."""
 
 from dataclasses import dataclass
-from hashlib import sha256
 
 from flint import fmpq, fmpq_mpoly
 
@@ -42,12 +41,6 @@ class Cell:
     facts: dict[str, int]
     equal: tuple[tuple[str, fmpq_mpoly], ...] = ()
     point: Point | None = None
-
-    @property
-    def key(self) -> str:
-        """A hash of what is known in the cell, the same in every run."""
-        equal = [(name, str(value)) for name, value in self.equal]
-        return sha256(repr((sorted(self.facts.items()), equal)).encode()).hexdigest()[:24]
 
     def reduce(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
         """The polynomial after the cell's linear equalities are substituted."""

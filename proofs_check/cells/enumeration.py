@@ -13,52 +13,12 @@ from flint import fmpq_mpoly_ctx
 from draftproof.proofs_check.cells.cell import Cell, Cut
 from draftproof.proofs_check.cells.solver import Solver
 from draftproof.proofs_check.cells.symbol import Symbol, field
-from draftproof.proofs_check.cells.tree import Leaf, Split, Tree, from_json, mapped, split, to_json
+from draftproof.proofs_check.cells.tree import Leaf, Split, Tree, mapped, split
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row, total
 
 Program: TypeAlias = Callable[[Oracle], Symbol]  # a sampler program whose result is a number
-
-WHOLE = -1  # the number of branches of a saved tree that sums all of them
-
-
-class Checkpoint:
-    """What a proof that ran out of time had worked out, so that the next run need not do it again.
-
-    A step is one run of the verifier that came to an end, or one cut of a sum of two trees. After every
-    step the tree of what is done is saved under its place, which names the draws and the cell that it
-    belongs to. A tree replaces those it was made of, so that little is saved at any time.
-    """
-
-    def __init__(self, number: type[Symbol], saved: dict[str, Any] | None = None):
-        self._order: list[str] = []
-        self._trees: dict[str, tuple[int, Tree]] = {
-            place: (branches, from_json(number, tree)) for place, (branches, tree) in (saved or {}).items()
-        }
-
-    def recall(self, place: str) -> tuple[int, Tree] | None:
-        """(branches summed or WHOLE, tree) of an earlier run."""
-        found = self._trees.get(place)
-        if found is not None:
-            self._order.append(place)
-        return found
-
-    @property
-    def mark(self) -> int:
-        """How many trees were saved or recalled so far."""
-        return len(self._order)
-
-    def save(self, mark: int, place: str, branches: int, tree: Tree) -> None:
-        """Saves the tree in place of all that was saved or recalled since the mark."""
-        for old in self._order[mark:]:
-            self._trees.pop(old, None)
-        self._order[mark:] = [place]
-        self._trees[place] = branches, tree
-
-    def to_json(self) -> dict[str, Any]:
-        """All that is saved, for a JSON file."""
-        return {place: [branches, to_json(tree)] for place, (branches, tree) in self._trees.items()}
 
 
 class _Draw(Exception):
@@ -98,29 +58,20 @@ class Enumeration:
     """
 
     def __init__(self, variables: fmpq_mpoly_ctx, deadline: float = float("inf"), checked: bool = False):
-        self.solver = Solver()
+        self.solver = Solver(deadline)
         self.checked = checked
         self.number = field(variables, lambda signs, *product: self.cell.within(signs, *product))
-        self.deadline = deadline
         self.cells = 0
         self.cell = Cell(self.solver, {})
-        self.checkpoint = Checkpoint(self.number)
 
-    def expectation(self, program: Program, cell: Cell, saved: dict[str, Any] | None = None) -> Tree:
-        """E[program] over all its draws, as a function on the cell; `saved` is an earlier call's checkpoint.
-        Raises OutOfTime, but not before a step was added to the checkpoint, and Invalid when the present
-        cell shows a probability that is negative or a row whose mass is not 1.
+    def expectation(self, program: Program, cell: Cell) -> Tree:
+        """E[program] over all its draws, as a function on the cell. Raises OutOfTime, and Invalid when the
+        present cell shows a probability that is negative or a row whose mass is not 1.
         """
-        self.checkpoint = Checkpoint(self.number, saved)
         return self._after(program, cell, ())
 
     def _after(self, program: Program, cell: Cell, trail: tuple[int, ...]) -> Tree:
         # The expectation after the draws of the trail.
-        place = f"{' '.join(map(str, trail))} {cell.key}"
-        mark = self.checkpoint.mark
-        saved = self.checkpoint.recall(place)
-        if saved is not None and saved[0] == WHOLE:
-            return saved[1]
         self.solver.check_time()
         self.cell = cell
         outcome: Symbol | Cut | _Draw
@@ -134,41 +85,27 @@ class Enumeration:
             )
         if isinstance(outcome, Symbol):
             self.cells += 1
-            leaf = Leaf(self.reduced(cell, outcome))
-            self._save(mark, place, WHOLE, leaf)
-            return leaf
-        done, whole = saved or (0, None)
-        for x, mass in outcome.branches[done:]:
+            return Leaf(self.reduced(cell, outcome))
+        whole = None
+        for x, mass in outcome.branches:
             branch = self._branch(program, cell, (*trail, x), mass)
-            done += 1
-            whole = branch if whole is None else self.sum(cell, whole, branch, f"{done} of {place}")
-            self._save(mark, place, done if done < len(outcome.branches) else WHOLE, whole)
+            whole = branch if whole is None else self.sum(cell, whole, branch)
         assert whole is not None
         return whole
 
-    def sum(self, cell: Cell, a: Tree, b: Tree, name: str = "") -> Tree:
-        """a + b on the cell. Long sums are saved part by part, under the name given."""
+    def sum(self, cell: Cell, a: Tree, b: Tree) -> Tree:
+        """a + b on the cell."""
         cut = a if isinstance(a, Split) else b
         if not isinstance(cut, Split):
             assert isinstance(a, Leaf)
             assert isinstance(b, Leaf)
             return Leaf(a.value + b.value)
-        place = f"{name} on {cell.key}"
-        mark = self.checkpoint.mark
-        if (saved := self.checkpoint.recall(place)) is not None:
-            return saved[1]
 
         def part(inside: Cell, yes: bool) -> Tree:
             side = cut.yes if yes else cut.no
-            return self.sum(inside, side, b, name) if cut is a else self.sum(inside, a, side, name)
+            return self.sum(inside, side, b) if cut is a else self.sum(inside, a, side)
 
-        whole = split(cell, cut.polynomial, cut.signs, part)
-        self._save(mark, place, WHOLE, whole)
-        return whole
-
-    def _save(self, mark: int, place: str, branches: int, tree: Tree) -> None:
-        self.checkpoint.save(mark, place, branches, tree)
-        self.solver.deadline = self.deadline  # only from the first step on: every run gets further
+        return split(cell, cut.polynomial, cut.signs, part)
 
     def _branch(self, program: Program, cell: Cell, trail: tuple[int, ...], mass: Symbol) -> Tree:
         # A branch is entered where its mass is positive, and only there; elsewhere it adds nothing.

@@ -1,10 +1,10 @@
-"""Decision trees: a function that is one rational function on each of several cells; and their JSON form."""
+"""Decision trees: a function that is one rational function on each of several cells."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from flint import fmpq, fmpq_mpoly
+from flint import fmpq_mpoly
 
 from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol, identical
@@ -81,28 +81,3 @@ def leaves(cell: Cell, tree: Tree) -> list[tuple[Cell, Symbol]]:
         *(leaves(yes, tree.yes) if yes is not None else []),
         *(leaves(no, tree.no) if no is not None else []),
     ]
-
-
-def to_json(tree: Tree) -> list[Any]:
-    """The tree as lists of numbers and strings, for a JSON file."""
-    if isinstance(tree, Leaf):
-        return [_terms(tree.value.top), _terms(tree.value.bottom)]
-    return [_terms(tree.polynomial), tree.signs, to_json(tree.yes), to_json(tree.no)]
-
-
-def from_json(number: type[Symbol], data: list[Any]) -> Tree:
-    """The tree that `to_json` wrote, of functions of the given type."""
-
-    def polynomial(terms: list[Any]) -> fmpq_mpoly:
-        return number.variables.from_dict(
-            {tuple(powers): fmpq(*map(int, coefficient.split("/"))) for coefficient, powers in terms}
-        )
-
-    if len(data) == 2:
-        return Leaf(number(*map(polynomial, data)))
-    cut, signs, yes, no = data
-    return Split(polynomial(cut), signs, from_json(number, yes), from_json(number, no))
-
-
-def _terms(polynomial: fmpq_mpoly) -> list[Any]:
-    return [[str(coefficient), list(map(int, powers))] for powers, coefficient in polynomial.terms()]

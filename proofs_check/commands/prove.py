@@ -3,20 +3,18 @@
 import json
 from collections.abc import Iterator
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 import click
 
 from draftproof.proofs_check.every_size import Result, prove_every_size
-from draftproof.proofs_check.prove import Proof, load_progress, save_progress
+from draftproof.proofs_check.prove import Proof
 from draftproof.proofs_check.prove import prove as prove_size
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
 from draftproof.simulators.laws.against import must_measure
 from draftproof.simulators.laws.batches import must_verify
-from draftproof.simulators.support.sources import digest, drafting, rules
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -32,7 +30,6 @@ from draftproof.theory.verifier import Verifier
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 EVERY_SIZE = "every vocabulary and depth"
-PROVER = "draftproof.proofs_check.prove"
 DRAWN = {
     "chain": "one drafted chain",
     "with replacement": "trees whose siblings are drawn with replacement",
@@ -63,11 +60,6 @@ PREDICTABLE = (
     show_default=True,
     help="Time limit, in CPU seconds: a busy machine changes no verdict.",
 )
-@click.option(
-    "--resume",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File that progress is read from and saved in. It is not signed: whoever edits it is believed.",
-)
 @json_option
 def prove(
     verifier: str,
@@ -78,7 +70,6 @@ def prove(
     every_size: bool,
     selection: str | None,
     seconds: float,
-    resume: Path | None,
     as_json: bool,
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
@@ -95,8 +86,8 @@ def prove(
     if isnan(seconds):
         raise BadInput("--seconds must be a number of seconds, not nan")
     if every_size:
-        if (vocab, depth, spelled, against, resume) != (None,) * 5:
-            raise BadInput("--every-size goes without --vocab, --depth, --draft, --against and --resume")
+        if (vocab, depth, spelled, against) != (None,) * 4:
+            raise BadInput("--every-size goes without --vocab, --depth, --draft and --against")
         return _every_size(rule, seconds, as_json, selection)
     if selection is not None:
         raise BadInput("--selection goes with --every-size")
@@ -106,24 +97,10 @@ def prove(
     scheme = _scheme(rule, depth) if spelled is None else draft_of(spelled)
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
-    statement = f"{rule.name} vocab={vocab} {scheme}"
-    roots = [PROVER, *rules(rule), drafting(scheme)]
     if law != ITSELF:
         must_measure(rule)
-        statement = f"{statement} against {law}"
-        roots += [*rules(named("token")), *(() if law.row is None else (law.row.__module__,))]
-    sources = digest(*roots) if resume else ""
-    found = load_progress(resume, statement, sources) if resume else ([], None)
-    if found is None:
-        click.echo(f"{resume}: was made with other sources; the proof starts again", err=True)
-    done, partial = found or ([], None)
-
-    def save(proof: Proof) -> None:
-        if resume:
-            save_progress(resume, statement, sources, proof.done, proof.partial)
-
     try:
-        proof = prove_size(rule, scheme, vocab, seconds, done, partial, save, law)
+        proof = prove_size(rule, scheme, vocab, seconds, law)
     except BadInput:
         raise
     except Exception as error:  # a failure of the prover refutes nothing

@@ -40,7 +40,7 @@ KINDS = tuple(
 """Names of one kind: rows, numbers, nodes, and lists along a path."""
 NUMBERS = KINDS[1]
 OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Attribute, ast.Subscript, ast.Starred)
-LOOSE = (ast.BinOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.NamedExpr)
+LOOSE = (ast.BinOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp, ast.NamedExpr, ast.YieldFrom)
 """What needs parentheses as a part of an operator."""
 BOOKKEEPING = ("__init__", "__eq__", "__hash__")
 """Methods that hold no step of a rule."""

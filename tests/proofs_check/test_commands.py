@@ -1,11 +1,8 @@
-"""`prove` and `claims` on the command line: statuses, JSON, one-line errors, progress."""
+"""`prove` and `claims` on the command line: statuses, JSON, one-line errors."""
 
 import json
 import re
-import sys
 from dataclasses import replace
-from errno import ENOSPC
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -16,12 +13,10 @@ from draftproof.proofs_check.cells.domain import Domain
 from draftproof.proofs_check.claims import CLAIMS
 from draftproof.proofs_check.claims.papers import ARXIV
 from draftproof.proofs_check.commands import prove as prove_command
-from draftproof.proofs_check.prove import load_progress, prove, save_progress
+from draftproof.proofs_check.prove import prove
 from draftproof.simulators.commands.entry import enter
-from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS, block, rrs, token
 from tests.mutants.edits import edited
 
@@ -75,58 +70,10 @@ def test_refuted(capsys):
     assert {"target", "proposal"} <= said["counterexample"].keys()
 
 
-def test_undecided_says_what_is_left_and_resumes(capsys, tmp_path):
-    kept = tmp_path / "block.json"
-    status, said = answer(capsys, "prove", "block", "--seconds", "0", "--resume", str(kept))
-    assert status == 3
-    assert said["verdict"] == "undecided"
+def test_undecided_says_what_is_left(capsys):
+    status, said = answer(capsys, "prove", "block", "--seconds", "0")
+    assert (status, said["verdict"]) == (3, "undecided")
     assert said["left"] == ["0 0", "0 1", "1 0", "1 1"]
-    content = json.loads(kept.read_text())
-    content["proved"] = ["0 0", "0 1"]
-    kept.write_text(json.dumps(content))
-    status, said = answer(capsys, "prove", "block", "--resume", str(kept))
-    assert status == 0
-    assert said["left"] == []
-    assert len(json.loads(kept.read_text())["proved"]) == 4
-
-
-WORDS = ["0 0", "0 1", "1 0", "1 1"]
-
-
-@pytest.mark.parametrize("forged", [{}, {"sources": "0" * 64}])
-def test_a_file_written_by_hand_proves_nothing(capsys, tmp_path, forged):
-    kept = tmp_path / "kept.json"
-    statement = f"hsd-released vocab=2 {Chain(2)}"
-    kept.write_text(json.dumps({"statement": statement, "proved": WORDS, **forged}))
-    status, _, err = run(capsys, "prove", "hsd-released", "--resume", str(kept))
-    assert status == 1
-    assert "made with other sources" in err
-
-
-def test_a_changed_verifier_is_proved_again(capsys, tmp_path):
-    """block.py is proved, then broken in a copy of the package; the file must not prove the broken one."""
-    kept = tmp_path / "kept.json"
-    broken = tmp_path / "broken.py"
-    source = Path(block.__file__).read_text(encoding="utf-8")
-    broken.write_text(source.replace("share(w[-1] * p[x], q[x])", "share(p[x], q[x])"), encoding="utf-8")
-    assert run(capsys, "prove", "block", "--resume", str(kept))[0] == 0
-    assert json.loads(kept.read_text())["proved"] == WORDS
-    status, said = answer(capsys, "prove", "block", "--resume", str(kept))
-    assert (status, said["cells"]) == (0, 0), "nothing is left to do"
-    with pytest.MonkeyPatch.context() as patch:
-        module = imported_from(broken, patch)
-        patch.setitem(VERIFIERS, "block", module.VERIFIER)
-        status, _, err = run(capsys, "prove", "block", "--resume", str(kept))
-        assert status == 1
-        assert "made with other sources" in err
-
-
-def imported_from(path, patch):
-    spec = spec_from_file_location(path.stem, path)
-    module = module_from_spec(spec)
-    patch.setitem(sys.modules, path.stem, module)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_a_failure_of_the_prover_refutes_nothing(capsys, monkeypatch):
@@ -145,23 +92,6 @@ def test_an_exception_of_the_verifier_is_a_refutation_once_an_instance_shows_it(
     status, out, err = run(capsys, "prove", "token", "--depth", "1")
     assert (status, err) == (1, "")
     assert "draft 1, coins none: AssertionError: token 1" in out
-
-
-def test_a_word_is_taken_up_where_it_was_left(capsys, tmp_path):
-    kept = tmp_path / "token.json"
-    statuses, begun = [], 0
-    for _ in range(40):
-        status, said = answer(
-            capsys, "prove", "token", "--depth", "1", "--seconds", "0", "--resume", str(kept)
-        )
-        statuses.append(status)
-        if status == 0:
-            break
-        begun += "begun" in json.loads(kept.read_text())
-    assert begun
-    assert statuses[-1] == 0
-    assert len(statuses) > 2
-    assert said["left"] == []
 
 
 def test_what_cannot_be_run_on_symbols_is_searched(capsys):
@@ -228,14 +158,10 @@ def test_of_a_batch_the_verifier_is_proved_and_where_the_rule_is(capsys):
     assert "Rocq" not in out
 
 
-def test_a_declared_law_on_the_command_line(capsys, tmp_path):
+def test_a_declared_law_on_the_command_line(capsys):
     mixture = "prove", "interpolation:1/4", "--depth", "1", "--against"
-    kept = "--resume", str(tmp_path / "kept.json")
-    status, said = answer(capsys, *mixture, "interpolation:1/4", *kept)
+    status, said = answer(capsys, *mixture, "interpolation:1/4")
     assert (status, said["verdict"], said["against"]) == (0, "proved", "interpolation:1/4")
-    status, _, err = run(capsys, *mixture, "interpolation:1/3", *kept)
-    assert status == 2
-    assert "another proof" in err
     status, out, _ = run(capsys, *mixture, "interpolation:1/3")
     assert status == 1
     assert "interpolation:1/4 against interpolation:1/3" in out
@@ -281,26 +207,6 @@ def test_bad_input_is_one_line(capsys, arguments):
     assert status == 2
     assert not out
     assert len(err.strip().splitlines()) == 1
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"statement": "another", "proved": []}', '{"statement": 1}'])
-def test_a_progress_file_of_something_else(capsys, tmp_path, content):
-    kept = tmp_path / "kept.json"
-    kept.write_text(content)
-    status, _, err = run(capsys, "prove", "token", "--resume", str(kept))
-    assert status == 2
-    assert str(kept) in err
-
-
-def test_progress_outlives_a_write_that_fails(tmp_path, monkeypatch):
-    kept = tmp_path / "kept.json"
-    save_progress(kept, "statement", "hash", [(0, 1)])
-    full = Mock(side_effect=OSError(ENOSPC, "No space left on device"))
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(BadInput, match="no space left on device"):
-        save_progress(kept, "statement", "hash", [(0, 1), (1, 0)])
-    assert load_progress(kept, "statement", "hash") == ([(0, 1)], None)
-    assert load_progress(kept, "statement", "another hash") is None
 
 
 def test_claims_by_name(capsys):
