@@ -47,12 +47,12 @@ def parts(small: bool) -> list[list[Run]]:
 
 
 def _whole() -> list[list[Run]]:
-    size = ("--vocab", "131072", "--gamma", "8")
+    size = ("--vocab", "131072")
     return [
         [
-            _kernels("chain, B = 64", 55, "--draft", "chain", *size, "--batch", "64"),
-            _kernels("chain, B = 1", 45, "--draft", "chain", *size, "--batch", "1"),
-            _kernels("tree, B = 8", 50, "--draft", "tree", *size, "--batch", "8"),
+            _kernels("chain, B = 64", 55, "--draft", "chain:8", *size, "--batch", "64"),
+            _kernels("chain, B = 1", 45, "--draft", "chain:8", *size, "--batch", "1"),
+            _kernels("tree, B = 8", 50, "--draft", "tree:8", *size, "--batch", "8"),
             _gpu("verify", "all", 180, "verify", least=60),
             _sanitizer("memcheck", 50),
             _tests("kernels", 100, *SEVERAL, "-m", "slow or not slow", "tests/gpu/kernels"),
@@ -79,13 +79,13 @@ def _whole() -> list[list[Run]]:
 
 
 def _small() -> list[list[Run]]:
-    size = ("--vocab", "256", "--gamma", "8")
+    size = ("--vocab", "256")
     few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2")
     return [
         [
-            _kernels("chain, B = 64", 70, "--draft", "chain", *size, "--batch", "4"),
-            _kernels("chain, B = 1", 70, "--draft", "chain", *size, "--batch", "1"),
-            _kernels("tree, B = 8", 70, "--draft", "tree", *size, "--batch", "1"),
+            _kernels("chain, B = 64", 70, "--draft", "chain:8", *size, "--batch", "4"),
+            _kernels("chain, B = 1", 70, "--draft", "chain:8", *size, "--batch", "1"),
+            _kernels("tree, B = 8", 70, "--draft", "tree:8", *size, "--batch", "1"),
             _gpu("verify", "all", 150, "verify", "--vocab", "1000", small=True),
             _sanitizer("memcheck", 60),
             _tests("kernels", 80, "tests/gpu/kernels/test_extremes.py", "-k", "one_token or names_rows"),

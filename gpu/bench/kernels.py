@@ -19,7 +19,9 @@ from draftproof.simulators import screen
 
 @dataclass(frozen=True)
 class Grid:
-    """The cases to measure: every combination of these values."""
+    """The cases to measure: every combination of these values; a draft is spelled as one of DRAFTS or, with
+    its own gamma, as chain:8.
+    """
 
     vocab: tuple[int, ...]
     gamma: tuple[int, ...]
@@ -29,7 +31,9 @@ class Grid:
     @property
     def cases(self) -> list[tuple[str, int, int, int]]:
         """(draft, gamma, V, B) of each case."""
-        return list(product(self.draft, self.gamma, self.vocab, self.batch))
+        split = (each.partition(":") for each in self.draft)
+        deep = [(kind, int(g)) for kind, _, own in split for g in ([own] if own else self.gamma)]
+        return [(*each, *sizes) for each in deep for sizes in product(self.vocab, self.batch)]
 
     def total(self, device: torch.device) -> int:
         """The number of points."""

@@ -1,6 +1,7 @@
 """The command `gpu bench`: verification from logits or, with --model, decoding."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,11 +16,11 @@ from draftproof.gpu.sampling import names as spelling
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
-FOR_KERNELS = ("vocab", "gamma")
+FOR_KERNELS = ("vocab",)
 FOR_MODELS = (
     *("drafter", "verifier", "temperature", "prompts", "count", "repeats", "max_new_tokens", "settings"),
 )
-WITHOUT_MODEL = "chain", "tree", "tree+", "strata"
+WITHOUT_MODEL = re.compile(r"(chain|tree\+?|strata)(:([1-9]|[12][0-9]|3[0-2]))?")
 
 
 @command("bench")
@@ -27,10 +28,10 @@ WITHOUT_MODEL = "chain", "tree", "tree+", "strata"
 @option(
     "--draft",
     multiple=True,
-    help="chain, tree, tree+ or strata; with --model as for `gpu generate`. May be repeated.",
+    help="chain, tree, tree+ or strata, or chain:8, 8 tokens deep (at most 32) [default: 4 and 8]; with "
+    "--model as for `gpu generate`. May be repeated.",
 )
 @option("--vocab", type=IntRange(2, 2**20), multiple=True, metavar="V", help="May be repeated.")
-@option("--gamma", type=IntRange(1, 32), multiple=True, metavar="G", help="May be repeated.")
 @option(
     "--batch",
     type=IntRange(1, 2**16),
@@ -89,8 +90,8 @@ def COMMAND(**options: Any) -> int:
     for draft in options["draft"]:
         if with_model:
             spelling.draft(draft)
-        elif draft not in WITHOUT_MODEL:
-            raise BadInput(f"--draft {draft}: without --model it is {' or '.join(WITHOUT_MODEL)}")
+        elif not WITHOUT_MODEL.fullmatch(draft):
+            raise BadInput(f"--draft {draft}: without --model it is chain, tree, tree+ or strata, or chain:8")
     return _decoding(options) if with_model else _verification(options)
 
 
@@ -101,7 +102,7 @@ def _verification(options: dict[str, Any]) -> int:
     on = usable(options["device"])
     if on.type not in ("cuda", "cpu"):
         raise BadInput(f"--device {options['device']}: without --model it is cuda or cpu, which can be timed")
-    asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
+    asked = {name: options[name] for name in ("vocab", "batch", "draft") if options[name]}
     grid = replace(kernels.FULL if on.type == "cuda" else kernels.ON_CPU, **asked)
     if on.type != "cuda":
         echo("no GPU is used: a smaller grid, without the kernels and the packages that need a GPU", err=True)

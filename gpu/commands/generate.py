@@ -46,7 +46,6 @@ DRAFT = (
     help="One for all prompts, or one for each, so that a text does not depend on the others [default: 0].",
 )
 @shared.device
-@option("--dtype", type=shared.DTYPE, help="[default: as saved; CPU float32]")
 @shared.settings(
     *shared.SAMPLING,
     option("--selection", callback=shared.rule),
@@ -56,6 +55,7 @@ DRAFT = (
     option("--ignore-end", is_flag=True),
     option("--logprobs", type=IntRange(0, 2**20)),
     shared.chat,
+    shared.dtype,
     shared.no_graphs,
 )
 @shared.as_json

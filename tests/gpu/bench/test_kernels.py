@@ -118,7 +118,7 @@ def test_a_peer_may_raise_anything_and_what_it_prints_is_not_the_answer(monkeypa
         raise AssertionError
 
     monkeypatch.setattr(kernels, "methods", lambda *_: [("a", strange), ("b", lambda case: lambda: None)])
-    status, out, err = command(capfd, "--vocab", "64", "--gamma", "2", "--batch", "1", "--json")
+    status, out, err = command(capfd, "--vocab", "64", "--draft", "chain:2", "--batch", "1", "--json")
     points = json.loads(out)["points"]
     assert (status, points[0]["note"], points[1]["ratio"]) == (0, "did not run: AssertionError", 1.0)
     assert "greeting" in err
@@ -196,15 +196,16 @@ def test_the_device_is_kept_busy_until_the_call_is_submitted(monkeypatch):
 
 
 def test_the_command_on_a_cpu_says_so_and_prints_ratios(capfd):
-    small = ("--vocab", "64", "--gamma", "2", "--batch", "1")
-    status, out, err = command(capfd, *small)
+    small = ("--vocab", "64", "--batch", "1")
+    drafts = [part for each in ("chain:2", "tree:2", "tree+:2", "strata:2") for part in ("--draft", each)]
+    status, out, err = command(capfd, *small, *drafts)
     assert (status, "no GPU is used" in err) == (0, True)
     assert "ratio" in out
     assert "traversal torch" in out
-    status, out, _ = command(capfd, *small, "--draft", "chain", "--json")
+    status, out, _ = command(capfd, *small, "--draft", "chain", "--draft", "chain:2", "--json")
     answer = json.loads(out)
     assert (status, answer["gpu"], answer["complete"]) == (0, False, True)
-    assert {point["draft"] for point in answer["points"]} == {"chain"}
+    assert {(point["draft"], point["gamma"]) for point in answer["points"]} == {("chain", 4), ("chain", 2)}
 
 
 def test_interrupted_prints_what_was_measured(capfd, monkeypatch):
@@ -226,6 +227,7 @@ def test_interrupted_prints_what_was_measured(capfd, monkeypatch):
         (["--device", "nowhere"], "--device nowhere"),
         (["--vocab", "1"], "--vocab"),
         (["--draft", "bush"], "--draft"),
+        (["--draft", "chain:33"], "--draft"),
     ],
 )
 def test_bad_input_is_one_line_before_anything_is_measured(arguments, says, capfd):
