@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,47 +10,47 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, json_option
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.commands.settings import settings
+from draftproof.theory.errors import BadInput, quoted
+
+PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
+POSITIVE = click.FloatRange(0, min_open=True)
 
 
 @click.command(context_settings={"show_default": True})
 @click.argument("url", metavar="URL")
 @click.option("--against", metavar="URL", help="A second server that URL should sample as.")
 @click.option("--model", help="The model's name  [default: the first that URL lists]")
-@click.option("--against-model", help="The name at the second server  [default: the first it lists]")
 @click.option("--chat", is_flag=True, help="Ask by chat instead of completions.")
 @click.option("--prompts", type=FILE, help="One prompt a line, as text or a JSON string  [default: two]")
-@click.option("--tokens", type=click.IntRange(1), default=20_000, help="Most tokens that are generated.")
+@click.option("--tokens", type=click.IntRange(1), default=25_000, help="Most tokens that are asked for.")
 @click.option("--seconds", type=click.FloatRange(1), default=600.0, help="Longest time of the whole run.")
 @click.option("--length", type=click.IntRange(1), default=4, help="Tokens of a text; at least a whole draft.")
-@click.option("--choices", type=click.IntRange(1), default=32, help="Texts asked for in one request.")
-@click.option("--error", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=1e-3)
-@click.option(
-    "--temperature",
-    type=click.FloatRange(0, min_open=True),
-    default=1.0,
-    help="Temperature of the long test.",
-)
-@click.option("--top-k", type=click.IntRange(0), default=0, help="Filter of the long test; 0 keeps all.")
-@click.option(
-    "--top-p", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Filter of the long test."
-)
-@click.option("--settings/--no-settings", default=True, help="Check temperature, filters, stop and so on.")
-@click.option("--key-from", metavar="VARIABLE", default="OPENAI_API_KEY", help="Where the key is read from.")
-@click.option("--concurrency", type=click.IntRange(1, 256), default=4, help="Requests at the same time.")
-@click.option("--timeout", type=click.FloatRange(0.1), default=60.0, help="Seconds that an answer may take.")
-@click.option("--retries", type=click.IntRange(0), default=4, help="Times that a failed request is repeated.")
-@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Most requests a second.")
+@click.option("--detect", type=PROBABILITY, default=0.05, help="Total variation that must have shown for 0.")
+@click.option("--law-only", is_flag=True, help="Do not check temperature, filters, stop and so on.")
+@click.option("--key-from", metavar="VARIABLE", help="Where the key is read from  [default: OPENAI_API_KEY]")
 @click.option("--resume", type=FILE, help="Keep evidence in this file, and continue from it.")
 @click.option("--junit", type=FILE, help="Also write JUnit XML.")
+@settings(
+    click.option("--error", type=PROBABILITY, default=1e-3),
+    click.option("--choices", type=click.IntRange(1), default=32),
+    click.option("--temperature", type=POSITIVE, default=1.0),
+    click.option("--top-k", type=click.IntRange(0), default=0),
+    click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), default=1.0),
+    click.option("--concurrency", type=click.IntRange(1, 256), default=4),
+    click.option("--timeout", type=POSITIVE, default=60.0),
+    click.option("--retries", type=click.IntRange(0), default=4),
+    click.option("--against-model"),
+)
 @json_option
 def endpoint(url: str, **options: Any) -> int:
     """Does a running server sample as it should?
 
     URL is that of an OpenAI-compatible server, such as http://localhost:8000/v1, which decodes speculatively.
-    Tests are sequential: whenever they end, a right server is rejected with a probability of at most --error.
-    Exit status 0 if nothing was found, 1 if a test rejected, 2 for bad input, 3 if undecided: the server
-    stopped answering, or gives no log-probabilities and there is no --against.
+    Tests are sequential: whenever they end, a right server is rejected with a probability of at most `error`,
+    a key of --settings (0.001). Exit status 0 if nothing was found, 1 if a test rejected, 2 for bad input, 3
+    if undecided: the server stopped answering, too little was judged to see what --detect asks for, or there
+    are neither log-probabilities nor --against.
     """
     try:
         import jsonschema  # noqa: F401
@@ -66,17 +65,19 @@ def endpoint(url: str, **options: Any) -> int:
     from draftproof.simulators.endpoint.run import Run
     from draftproof.simulators.endpoint.session import PROMPTS, Plan, prompts
 
-    setting = Setting(options["temperature"], options["top_k"], options["top_p"])
     plan = Plan(
         prompts=PROMPTS if options["prompts"] is None else prompts(options["prompts"]),
-        setting=setting,
-        **{name: options[name] for name in ("tokens", "length", "choices", "error", "settings")},
+        setting=Setting(options["temperature"], options["top_k"], options["top_p"]),
+        settings=not options["law_only"],
+        **{name: options[name] for name in ("tokens", "seconds", "length", "choices", "error", "detect")},
     )
-    deadline = time.monotonic() + options["seconds"]
-    http = {name: options[name] for name in ("timeout", "retries", "rate", "concurrency")}
+    variable: str = options["key_from"] or "OPENAI_API_KEY"
+    key = os.environ.get(variable)
+    if options["key_from"] and not key:
+        raise BadInput(f"--key-from: the environment variable {quoted(variable)} is not set")
 
     def client(where: str) -> Client:
-        return Client(where, os.environ.get(options["key_from"]), deadline=deadline, **http)
+        return Client(where, key, **{name: options[name] for name in ("timeout", "retries", "concurrency")})
 
     resume: Path | None = options["resume"]
     with screen.progress("tokens") as bar:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,12 @@ def settings(*rare: Option) -> Option:
     def read(context: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
         try:
             given = tomllib.loads(text_of(path)) if path else {}
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise BadInput(f"{path}: {error}") from None
         for key in given:
             if key not in known:
-                raise BadInput(f"{path}: unknown key {quoted(key)}; there are {', '.join(known)}")
+                [like] = get_close_matches(key, known, 1, 0)
+                raise BadInput(f"{path}: unknown key {quoted(key)}; did you mean {like}?")
         for key, parameter in known.items():
             value = parameter.process_value(context, given.get(key, parameter.get_default(context)))
             if parameter.expose_value and parameter.name:

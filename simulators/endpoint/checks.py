@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from math import exp, inf, log
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import jsonschema
 import numpy as np
 
 from draftproof.simulators.endpoint.betting import FEW, Bets, Context
-from draftproof.simulators.endpoint.client import Refused
+from draftproof.simulators.endpoint.client import Refused, Spent
 from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Place, Sample, Server
 from draftproof.simulators.support.anytime import Wealth
+from draftproof.theory.errors import BadInput
 
 SETTINGS = {
     "temperature": Setting(temperature=0.6),
@@ -40,43 +42,31 @@ _SCHEMA_TOKENS = 48
 Found: TypeAlias = tuple[str, str, int]
 """What a check without chance found: the verdict, its meaning, and how many tokens or texts were judged."""
 
-NOT_FORCED: Found = "skipped", "later tokens cannot be given back to this server (teacher forcing)", 0
+NOT_FORCED: Found = "not judged", "later tokens cannot be given back to this server (teacher forcing)", 0
 
 
 def of_setting(
-    name: str,
-    setting: Setting,
-    server: Server,
-    prompts: Sequence[str],
-    tokens: int,
-    length: int,
-    error: float,
+    name: str, server: Server, prompts: Sequence[str], tokens: int, length: int, error: float
 ) -> Result:
-    """Draws texts with a setting, and bets against the law that plain rows and the setting give.
+    """Draws texts with one of `SETTINGS`, and bets against the law that plain rows and the setting give.
 
     One bet is that the setting is ignored, another on any other law. The rows come from teacher forcing:
     requests at temperature 1, without filters and penalties.
     """
+    setting = SETTINGS[name]
     bets, ignored = Bets(error / 2, FEW), Wealth(error / 2)
     texts = max(1, tokens // (length * len(prompts)))
-    try:
-        asked = [server.ask(prompt, setting, count=texts, length=length) for prompt in prompts]
-    except Refused as refusal:
-        return Result(name, "skipped", f"the server refuses it{refusal}")
     places = [
         (n, Place(prompt, each, t))
-        for n, (prompt, few) in enumerate(zip(prompts, asked, strict=True))
-        for each in few
+        for n, prompt in enumerate(prompts)
+        for each in server.ask(prompt, setting, count=texts, length=length)
         for t in range(len(each.tokens))
     ]
-    once = {(n, each.before): each for n, each in places}
-    rows = dict(zip(once, server.rows([*once.values()]), strict=True))
     again, expected = 0, 0.0
-    for n, each in places:
-        found, token = rows[n, each.before], each.sample.tokens[each.at]
+    for (n, each), found in zip(places, server.rows([place for _, place in places]), strict=True):
         if found is None:
             continue
-        own = server.law(found, setting, each.before, each.met)
+        token, own = each.sample.tokens[each.at], server.law(found, setting, each.before, each)
         place = own.place(token)
         if place is not None:
             bets.update(Context(n, each.before, ()), own, place)
@@ -97,26 +87,26 @@ def of_setting(
     return Result(name, VERDICTS[rejected], said, bets.runs, error, log_e, witness=witness)
 
 
-def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[Sequence[Sample]]) -> Result:
+def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[Sequence[Sample]]) -> Found:
     """Are the rows that come with a speculated text those of plain requests (teacher forcing)?"""
     compared, worst = 0, 0.0
     some = [
-        Place(prompt, each, t)
+        (Place(prompt, each, t), row)
         for prompt, few in zip(prompts, samples, strict=True)
         for each in few[:4]
-        for t in range(len(each.tokens))
+        for t, row in enumerate(each.rows or ())
+        if row
     ]
-    for place, forced in zip(some, server.rows(some), strict=True):
-        if forced is not None and place.sample.rows is not None:
-            worst = max(worst, apart(server.law(place.sample.rows[place.at]), server.law(forced)))
+    for (_, row), forced in zip(some, server.rows([place for place, _ in some]), strict=True):
+        if forced is not None:
+            worst = max(worst, apart(server.law(row), server.law(forced)))
             compared += 1
     said = f"largest total variation {worst:.1g}"
     if worst > TOLERANCE:
         said = (
             f"those of a speculated text are off those of plain requests, by a total variation of {worst:.2g}"
         )
-    found = (VERDICTS[worst > TOLERANCE], said, compared) if compared else NOT_FORCED
-    return Result("log-probabilities", *found)
+    return (VERDICTS[worst > TOLERANCE], said, compared) if compared else NOT_FORCED
 
 
 def temperature_0(server: Server, prompts: Sequence[str]) -> Found:
@@ -139,12 +129,12 @@ def stop(server: Server, prompts: Sequence[str]) -> Found:
         x: sum(x in text for text in texts) for x in {*"".join(texts)} if x != "\N{REPLACEMENT CHARACTER}"
     }
     if not counts:
-        return "skipped", "the texts are empty", 0
+        return "not judged", "the texts are empty", 0
     string = max(sorted(counts), key=counts.__getitem__)
     found = server.asked(prompts, count=8, length=12, stop=[string])
     over = [each.text for each in found if string in each.text]
     if not over and not any(each.finish == "stop" for each in found):
-        return "skipped", "no text met the stop string", len(found)
+        return "not judged", "no text met the stop string", 0
     how = "end with" if all(text.endswith(string) for text in over) else "go on after"
     return _found(len(over), f"{len(over)} texts {how} a stop string, which is no part of a text", len(found))
 
@@ -158,16 +148,24 @@ def max_tokens(server: Server, prompts: Sequence[str]) -> Found:
         if each.rows is not None
     ]
     if not found:
-        return "skipped", "the server does not say what a text's tokens are", 0
+        return "not judged", "the server does not say what a text's tokens are", 0
     return _found(sum(found), f"{sum(found)} texts are longer than max_tokens", len(found))
 
 
 def json_schema(server: Server, prompts: Sequence[str]) -> Found:
-    """Finished texts under a JSON schema keep it."""
-    found = server.asked(prompts, count=8, length=_SCHEMA_TOKENS, response_format=_FORM, ignore_eos=False)
-    done = [each.text for each in found if each.finish == "stop"]
+    """Finished texts under a JSON schema keep it. They are asked for by chat: OpenAI's completions have no
+    schemas, and some servers ignore them there.
+    """
+    talk = copy(server)
+    talk.chat, talk.listed = True, None
+    form = {"response_format": _FORM, "ignore_eos": False}
+    try:
+        found = talk.asked(prompts, count=4, length=_SCHEMA_TOKENS, **form)
+    except BadInput as error:
+        raise Refused(f": {error}") from None
+    done = [each.text for each in found if each.finish == "stop" and each.text]
     if not done:
-        return "skipped", "no text was finished", 0
+        return "not judged", "no text was finished", 0
     wrong = sum(not _keeps(text) for text in done)
     return _found(wrong, f"{wrong} finished texts do not keep the schema", len(done))
 
@@ -180,12 +178,15 @@ CHECKS: dict[str, Callable[[Server, Sequence[str]], Found]] = {
 }
 
 
-def checked(name: str, server: Server, prompts: Sequence[str]) -> Result:
-    """The result of one of `CHECKS`; skipped if the server refuses what it asks for."""
+def checked(name: str, check: Callable[..., Result | Found], *given: Any) -> Result:
+    """The result of a check; it is not judged if the server refuses it, or if tokens run out."""
     try:
-        return Result(name, *CHECKS[name](server, prompts))
+        found = check(*given)
     except Refused as refusal:
-        return Result(name, "skipped", f"the server refuses it{refusal}")
+        found = "skipped", f"the server refuses it{refusal}", 0
+    except Spent:
+        found = "not judged", "its tokens are spent", 0
+    return found if isinstance(found, Result) else Result(name, *found)
 
 
 def _found(wrong: int, said: str, runs: int) -> Found:

@@ -1,43 +1,77 @@
-"""The HTTP client: concurrency, timeouts, retries with backoff, Retry-After and a limit on the rate."""
+"""The HTTP client: one deadline for a whole request, retries, and a budget that a run's requests share."""
 
+import asyncio
 import json
 import random
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from threading import Lock
+from math import inf
+from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
 import httpx2 as httpx
 
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, quoted
 
 T = TypeVar("T")
 S = TypeVar("S")
 LONGEST_WAIT = 60.0
+LARGEST = 2**25
+"""Bytes of the largest answer that is read."""
 
 
 class Refused(Exception):
-    """The server answered that it cannot serve this request (status 400, 413, 415 or 422)."""
+    """The server answered that it cannot serve this request (status 400, 405, 413, 415, 422 or 501)."""
 
 
 class Unanswered(Exception):
-    """Every attempt at a request failed, or the time is up; the text says how."""
+    """Every attempt at a request failed, or the budget is spent; the text says how."""
 
 
 class TimeUp(Unanswered):
     """The time that was granted is over."""
 
 
+class Spent(Unanswered):
+    """A request would generate more tokens than are left."""
+
+
+@dataclass
+class Budget:
+    """What the requests of a run may cost: `tokens` that are asked for, and `seconds` from now."""
+
+    tokens: float = inf
+    seconds: float = inf
+    asked: int = 0
+    start: float = field(default_factory=time.monotonic)
+    _lock: Any = field(default_factory=Lock)
+
+    def take(self, tokens: int) -> None:
+        """Counts the tokens that a request asks for; Spent if that are too many."""
+        with self._lock:
+            if self.asked + tokens > self.tokens:
+                raise Spent(f"{self.tokens:,} tokens are too few to go on")
+            self.asked += tokens
+
+    def left(self, ahead: float = 0) -> float:
+        """The seconds that are left after those `ahead`; TimeUp if there are none."""
+        left = self.start + self.seconds - time.monotonic() - ahead
+        if left <= 0:
+            raise TimeUp("the time is up")
+        return left
+
+
 class Client:
     """Posts JSON bodies to a server, several at once.
 
-    `url` ends in `/v1` or is completed to. `rate`: the most requests that are started in a second; `timeout`:
-    seconds that an answer may take; `retries`: how often a failed request is sent again. Statistics:
-    `requests` sent, `retried`.
+    `url` ends in `/v1` or is completed to. `timeout`: seconds from connecting to the end of an answer;
+    `retries`: how often a failed request is sent again. Statistics: `requests` sent, `retried`.
     """
 
     def __init__(
@@ -47,11 +81,9 @@ class Client:
         *,
         timeout: float = 60.0,
         retries: int = 4,
-        rate: float | None = None,
         concurrency: int = 4,
-        deadline: float | None = None,
-        transport: httpx.BaseTransport | None = None,
-        wait: Callable[[float], None] = time.sleep,
+        transport: httpx.AsyncBaseTransport | None = None,
+        wait: Callable[[float], Any] | None = None,
     ) -> None:
         try:
             parsed = httpx.URL(url if "://" in url else f"http://{url}")
@@ -59,16 +91,23 @@ class Client:
             raise BadInput("the URL is not valid") from None
         if parsed.scheme not in ("http", "https") or not parsed.host:
             raise BadInput("the URL must begin with http:// or https:// and name a host")
+        if key and not (key.isascii() and key.isprintable()):
+            raise BadInput("the key has characters that no header can have")
         path = parsed.path.rstrip("/")
         self.base = parsed.copy_with(path=path if path.endswith("/v1") else f"{path}/v1", query=None)
         self.name = str(self.base.copy_with(userinfo=b""))
-        self.timeout, self.retries, self.rate = timeout, retries, rate
-        self.concurrency, self.deadline, self.wait = concurrency, deadline, wait
+        self.timeout, self.retries, self.concurrency = timeout, retries, concurrency
+        self.budget = Budget()
         self.requests = self.retried = 0
-        self._lock, self._next = Lock(), 0.0
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._closed = Event()
+        self.wait = wait or self._closed.wait
+        spelled = [r"\s*".join(map(re.escape, each)) for each in (key, parsed.password) if each]
+        self._secret = re.compile("|".join(spelled) or r"(?!)", re.IGNORECASE)
+        headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         limits = httpx.Limits(max_connections=concurrency)
-        self._http = httpx.Client(headers=headers, timeout=timeout, limits=limits, transport=transport)
+        self._http = httpx.AsyncClient(headers=headers, timeout=None, limits=limits, transport=transport)
+        self._loop = asyncio.new_event_loop()
+        Thread(target=self._serve, daemon=True).start()
 
     def map(self, call: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
         """`call` on each, in their order, `concurrency` at once; an error drops the rest."""
@@ -80,72 +119,101 @@ class Client:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Closes the connections."""
-        self._http.close()
+        """Ends the requests under way, and closes the connections."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._run(self._end())
+            self._loop.call_soon_threadsafe(self._loop.stop)
 
-    def send(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The JSON object that answers a POST of the body, or without one a GET.
+    def shown(self, text: object, most: int = 120) -> str:
+        """Something that the server said, in one short line without control characters, and without the key
+        and the password, which some servers repeat.
+
+        >>> Client("http://host", "sk-1").shown("\\x1b[31mno key\\nSK-\\u202e1")
+        '[31mno key [secret]'
+        """
+        said = text if isinstance(text, str) else quoted(text)
+        line = " ".join("".join(each if each.isprintable() else " " for each in said).split())
+        return self._secret.sub("[secret]", line)[:most]
+
+    def send(
+        self, path: str, body: dict[str, Any] | None = None, tokens: int = 0, root: bool = False
+    ) -> dict[str, Any]:
+        """The JSON object that answers a POST of the body, or without one a GET. Each attempt costs `tokens`.
+        `root`: the path does not follow `/v1`.
 
         Raises Refused; Unanswered after the last retry; BadInput where the server does not know the key, the
         path or the model (status 401, 403, 404).
         """
-        method, fault = "GET" if body is None else "POST", ""
+        url, fault = f"{self.base}{path}", ""
+        if root:
+            url = str(self.base.copy_with(path=self.base.path.removesuffix("/v1") + path))
         for attempt in range(self.retries + 1):
-            self._turn()
-            asked_wait, limit = None, self._left()
+            self.budget.take(tokens)
+            wait, limit = None, min(self.timeout, self.budget.left())
+            self.requests += 1
             try:
-                with self._http.stream(method, f"{self.base}{path}", json=body, timeout=limit) as answer:
-                    found = _object(_whole(answer, limit))
-                fault = f"status {answer.status_code}"
-                if answer.status_code == 200:
+                status, wait, found = self._run(self._answer(url, body, limit))
+                fault = f"status {status}"
+                if status == 200:
                     if found is not None:
                         return found
                     fault = "an answer that is not a whole JSON object"
-                if answer.status_code in (400, 413, 415, 422):
-                    raise Refused(_message(found))
-                if answer.status_code in (401, 403, 404):
-                    raise BadInput(f"{self.name}{path}: {fault}{_message(found)}")
-                asked_wait = _retry_after(answer.headers.get("Retry-After"))
-            except httpx.TimeoutException:
+                if status in (400, 405, 413, 415, 422, 501):
+                    raise Refused(self._message(found))
+                if status in (401, 403, 404):
+                    raise BadInput(f"{self.name}{path}: {fault}{self._message(found)}")
+            except TimeoutError:
                 fault = f"no answer within {limit:.3g} s"
-            except httpx.TransportError as error:
-                fault = str(error).strip().lower() or type(error).__name__
+            except (httpx.RequestError, httpx.InvalidURL) as error:
+                fault = self.shown(str(error).lower()) or type(error).__name__
             if attempt < self.retries:
                 pause = min(LONGEST_WAIT, 0.5 * 2**attempt) * random.uniform(0.5, 1)
-                self._pause(min(LONGEST_WAIT, asked_wait) if asked_wait is not None else pause)
+                pause = min(LONGEST_WAIT, wait) if wait is not None else pause
+                self.budget.left(pause)
+                self.wait(pause)
                 self.retried += 1
         raise Unanswered(f"{self.name}{path}: {fault}, {self.retries + 1} times in a row")
 
-    def _left(self) -> float:
-        left = self.timeout if self.deadline is None else min(self.timeout, self.deadline - time.monotonic())
-        if left <= 0:
-            raise TimeUp("the time is up")
-        return left
+    async def _answer(
+        self, url: str, body: dict[str, Any] | None, limit: float
+    ) -> tuple[int, float | None, dict[str, Any] | None]:
+        """Status, seconds to wait and the JSON object of an answer, all of it within so many seconds."""
+        sent = None if body is None else json.dumps(body).encode()
+        parts, size = [], 0
+        async with asyncio.timeout(limit):
+            kind = {"Content-Type": "application/json"}
+            method = "GET" if sent is None else "POST"
+            async with self._http.stream(method, url, content=sent, headers=kind) as answer:
+                if answer.headers.get("Content-Encoding", "identity") != "identity":
+                    raise httpx.DecodingError("an answer that is compressed, which was not asked for")
+                async for part in answer.aiter_bytes():
+                    parts.append(part)
+                    size += len(part)
+                    if size > LARGEST:
+                        raise httpx.ReadError(f"an answer of more than {LARGEST:,} bytes")
+        return answer.status_code, _retry_after(answer.headers.get("Retry-After")), _object(b"".join(parts))
 
-    def _pause(self, seconds: float) -> None:
-        if self.deadline is not None and time.monotonic() + seconds > self.deadline:
-            raise TimeUp("the time is up")
-        self.wait(seconds)
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def _turn(self) -> None:
-        """Waits until the rate allows another request."""
-        with self._lock:
-            self.requests += 1
-            now = time.monotonic()
-            at = max(now, self._next)
-            self._next = at + (1 / self.rate if self.rate else 0)
-        if at > now:
-            self._pause(at - now)
+    def _serve(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
 
+    async def _end(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for each in tasks:
+            each.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._http.aclose()
 
-def _whole(answer: httpx.Response, limit: float) -> bytes:
-    """The body; a server that sends it too slowly ends in a timeout, although it never stops sending."""
-    end, parts = time.monotonic() + limit, []
-    for part in answer.iter_bytes():
-        parts.append(part)
-        if time.monotonic() > end:
-            raise httpx.ReadTimeout("slow")
-    return b"".join(parts)
+    def _message(self, found: dict[str, Any] | None) -> str:
+        """What a refusal says; servers may repeat the prompt in it, so it is cut."""
+        given = found or {}
+        text = given.get("error", given.get("detail", given.get("message", "")))
+        text = text.get("message", "") if isinstance(text, dict) else text
+        return f": {self.shown(text)}" if text else ""
 
 
 def _object(body: bytes) -> dict[str, Any] | None:
@@ -157,23 +225,13 @@ def _object(body: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _message(found: dict[str, Any] | None) -> str:
-    """What a refusal says, in one short line; servers may repeat the prompt in it, so it is cut."""
-    given = found or {}
-    text = given.get("error", given.get("detail", given.get("message", "")))
-    text = text.get("message", "") if isinstance(text, dict) else text
-    return f": {' '.join(str(text).split())[:120]}" if text else ""
-
-
 def _retry_after(given: str | None) -> float | None:
     """Seconds from a Retry-After header, which has seconds or a date."""
-    if given is None:
-        return None
     try:
-        return max(0.0, float(given))
+        return max(0.0, float(given or ""))
     except ValueError:
         pass
     try:
-        return max(0.0, (parsedate_to_datetime(given) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(given or "") - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):
         return None

@@ -8,11 +8,14 @@ from draftproof.simulators.endpoint.client import Client, Refused
 from draftproof.simulators.endpoint.laws import Setting, apart
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Sample, Server
-from draftproof.simulators.endpoint.session import OF_SETTING, Plan, Progress, Session
+from draftproof.simulators.endpoint.session import OF_SETTING, PROMPTED, Plan, Progress, Session
 
 SELF, OTHER = "A/A", "law"
 ITSELF = 1 / 5
 """Share of the tokens that the tested server spends on itself."""
+
+CHECKED = 3 / 4
+"""Share of the tokens after which the checks must be done."""
 
 FEW, MANY = 2, 4
 """Choices of a request, with a setting and otherwise: a pair of answers gains at most log 2, however long."""
@@ -46,8 +49,8 @@ class Comparison(Session):
         return [*(self._result(*each) for each in judged.items()), *self.done, *self.skipped]
 
     @property
-    def decided(self) -> bool:
-        return self.pairs[OTHER].detectable < 1
+    def detectable(self) -> float:
+        return self.pairs[OTHER].detectable
 
     def _settings(self, one: Server, other: Server) -> None:
         if not self.plan.settings:
@@ -60,12 +63,15 @@ class Comparison(Session):
                 self._draw(self.pairs[name], one, other, setting, tokens, FEW)
             except Refused as refusal:
                 self.skipped.append(Result(name, "skipped", f"a server refuses it{refusal}"))
-        self.done += [checks.checked(name, one, self.plan.prompts) for name in checks.CHECKS]
+        self.budget.tokens = int(self.plan.tokens * CHECKED)
+        given = one, self.plan.prompts[:PROMPTED]
+        self.done += [checks.checked(name, check, *given) for name, check in checks.CHECKS.items()]
+        self.budget.tokens = self.plan.tokens
 
     def _draw(
         self, test: Pairs, one: Server, other: Server, setting: Setting, tokens: int, choices: int
     ) -> None:
-        """Draws pairs of answers in the order A B B A, about so many tokens, or until the test rejects."""
+        """Draws pairs of answers in the order A B B A, as many tokens, or until the test rejects."""
         plan, end, number = self.plan, self.tokens + tokens, 0
         count = min(plan.choices, choices)
 
@@ -75,8 +81,10 @@ class Comparison(Session):
             first, second = (side.ask(prompt, setting, count=count, length=plan.length) for side in order)
             return (first, second) if order[0] is one else (second, first)
 
-        while self.tokens < end and not test.rejected:
-            numbers = range(number, number + one.client.concurrency)
+        cost = 2 * count * plan.length
+        while self.tokens + cost <= end and not test.rejected:
+            pairs = min(one.client.concurrency, (end - self.tokens) // cost)
+            numbers = range(number, number + pairs)
             number = numbers.stop
             for n, sides in zip(numbers, one.client.map(pair, numbers), strict=True):
                 many = min(map(len, sides))
@@ -90,8 +98,8 @@ class Comparison(Session):
         """Do both servers give the same first rows of log-probabilities?"""
         worst = 0.0
         for prompt in self.plan.prompts:
-            rows = [side.ask(prompt)[0].rows for side in (one, other)]
-            laws = [side.law(row[0]) for side, row in zip((one, other), rows, strict=True) if row]
+            rows = [(side.ask(prompt)[0].rows or [None])[0] for side in (one, other)]
+            laws = [side.law(row) for side, row in zip((one, other), rows, strict=True) if row]
             worst = max(worst, apart(*laws) if len(laws) == 2 else 0.0)
         said = f"the rows of both servers are a total variation of {worst:.1g} apart"
         verdict = VERDICTS[worst > checks.TOLERANCE]

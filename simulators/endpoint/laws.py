@@ -17,8 +17,8 @@ UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 OVERWEIGHT = 0.01
 """Listed probabilities may add up to so much more than 1 by the rounding of half precision."""
 
-SPECIAL = re.compile(r"<[|/].*>|\[[A-Z]+\]|<(eos|end|pad|s|unk|bos)>", re.IGNORECASE)
-"""How tokenizers spell tokens that end a text."""
+SPECIAL = re.compile(r"<\S+>|\[/?[A-Z_]+\]", re.IGNORECASE)
+"""How tokenizers spell tokens that end a text; also others of that form, of which nothing is said then."""
 
 
 @dataclass(frozen=True)
@@ -108,20 +108,19 @@ def apart(one: Law, other: Law) -> float:
 
 def law(
     row: Mapping[str, float],
-    setting: Setting,
+    setting: Setting = PLAIN,
     before: Sequence[str] = (),
     most: int = 10**6,
     ends_shown: bool = True,
-    met: Callable[[str], bool] | None = None,
+    unsure: Callable[[str], bool] | None = None,
 ) -> Law:
     """The law of the next token from a row of log-probabilities of the plain model: token -> number.
 
     Only the `most` likeliest are used: some servers add the emitted token, which must not decide what is
     listed. Tokens that share a spelling with others (parts of characters) belong to the rest. `before` are
     the tokens generated before it, for penalties. Where the server does not show an end token (`ends_shown`
-    false), the law is that of a token given that it is listed and no special one. A repetition penalty
-    changes the tokens that were `met`, by an amount that only the logits tell: the law is that of a token
-    given that it was not.
+    false), the law is that of a token given that it is listed and no special one. What a penalty does to
+    tokens of which one is `unsure` is not known: the law is that of a token given that it is none of them.
 
     >>> from math import log
     >>> row = {"a": log(0.6), "b": log(0.3), "c": log(0.1)}
@@ -130,18 +129,21 @@ def law(
     >>> law(row, Setting(top_k=2)).place("c"), law(row, PLAIN, most=2).place("c")
     (-1, 2)
     """
-    tokens, logs, exact = _listed(row, most, ends_shown)
-    mass = np.exp(logs)
-    rest: float | None = max(1 - float(mass.sum()), ROUNDING) if ends_shown else None
-    if setting.presence_penalty or setting.frequency_penalty:
+    listed = sorted(row.items(), key=lambda item: (-item[1], item[0]))[:most]
+    kept = [each for each in listed if _apart(each[0], ends_shown)]
+    tokens, logs = tuple(token for token, _ in kept), np.array([value for _, value in kept], dtype=float)
+    mass, exact = np.exp(logs), len(kept) == len(listed)
+    known = ends_shown or (exact and setting.filters and mass[-1] < CLOSE / 2)
+    rest: float | None = max(1 - float(mass.sum()), ROUNDING) if known else None
+    either: tuple[str, ...] = ()
+    if setting.penalties:
         counts = np.array([before.count(token) for token in tokens])
         logs = logs - setting.presence_penalty * (counts > 0) - setting.frequency_penalty * counts
         rest = None
-    either: tuple[str, ...] = ()
-    if setting.repetition_penalty != 1 and met is not None:
-        new = np.array([not met(token) for token in tokens], dtype=bool)
-        either = tuple(token for token, fresh in zip(tokens, new, strict=True) if not fresh)
-        tokens, logs, rest = tuple(token for token in tokens if token not in either), logs[new], None
+        if unsure is not None:
+            sure = np.array([not unsure(token) for token in tokens], dtype=bool)
+            either = tuple(token for token, each in zip(tokens, sure, strict=True) if not each)
+            tokens, logs = tuple(token for token in tokens if token not in either), logs[sure]
     if setting.temperature != 1:
         logs, rest = logs / setting.temperature, None
     if rest is None and len(logs):
@@ -154,20 +156,9 @@ def law(
     return _filtered(tokens, mass, setting, rest is not None)
 
 
-def _listed(
-    row: Mapping[str, float], most: int, ends_shown: bool
-) -> tuple[tuple[str, ...], np.ndarray, bool]:
-    """The tokens that can be told apart, their log-probabilities, and whether those are all that were listed
-    among the `most` likeliest.
-    """
-    listed = sorted(row.items(), key=lambda item: (-item[1], item[0]))[:most]
-    exact = ends_shown and all(token and UNKNOWN not in token for token, _ in listed)
-    listed = [
-        (token, value)
-        for token, value in listed
-        if token and UNKNOWN not in token and (ends_shown or not SPECIAL.fullmatch(token))
-    ]
-    return tuple(token for token, _ in listed), np.array([value for _, value in listed], dtype=float), exact
+def _apart(token: str, ends_shown: bool) -> bool:
+    """Whether a token can be told apart by its spelling, and is shown if it comes out."""
+    return bool(token) and UNKNOWN not in token and (ends_shown or not SPECIAL.fullmatch(token))
 
 
 def _filtered(tokens: tuple[str, ...], mass: np.ndarray, setting: Setting, known: bool) -> Law:

@@ -11,12 +11,13 @@ from draftproof.simulators.support.files import replacing
 VERDICTS = "not rejected", "rejected"
 """The verdict of a test by whether it rejects."""
 
-MARKS = {"rejected": "REJECTED", "not rejected": "nothing found", "skipped": "skipped"}
+MARKS = {"rejected": "REJECTED", "not rejected": "nothing found"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """One test: `verdict` is "rejected", "not rejected" or "skipped"; `said` is what that means.
+    """One test: `verdict` is "rejected", "not rejected", "not judged" (nothing bears on it) or "skipped"
+    (another test or a refusal explains why); `said` is what that means.
 
     `runs`: tokens, texts or requests that were judged; `error`: the probability of rejecting a right server
     (0: a check without chance). `log_e`: the largest logarithm of the wealth; it rejects at log(1/error).
@@ -33,7 +34,7 @@ class Result:
     witness: str | None = None
 
     def __str__(self) -> str:
-        parts = [f"{self.name}: {MARKS[self.verdict]}"]
+        parts = [f"{self.name}: {MARKS.get(self.verdict, self.verdict)}"]
         parts += [self.said] if self.said else []
         parts += [self.witness] if self.witness else []
         parts += [f"{self.runs:,} judged"] if self.runs else []
@@ -46,21 +47,22 @@ class Result:
 
 @dataclass
 class Report:
-    """The answer to `draftproof endpoint`. `stopped`: why it ended early; `decided`: whether there was
-    enough to judge the law of tokens by.
+    """The answer to `draftproof endpoint`. `stopped`: why it ended early; `detectable`: the total variation
+    of the law of a token that would have shown, where `detect` must have; `tokens` that were asked for.
     """
 
     url: str
     model: str
     error: float
+    detect: float
     results: list[Result] = field(default_factory=list)
+    detectable: float = 1.0
     tokens: int = 0
     prompt_tokens: int = 0
     requests: int = 0
     retried: int = 0
     seconds: float = 0.0
     stopped: str | None = None
-    decided: bool = False
 
     @property
     def found(self) -> list[str]:
@@ -70,36 +72,37 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 0 nothing found, 1 rejected, 3 undecided."""
-        return 1 if self.found else 0 if self.decided and self.stopped is None else 3
+        return 1 if self.found else 3 if self.stopped or self.detectable > self.detect else 0
 
     @property
     def verdict(self) -> str:
-        """The verdict in words."""
-        return {0: "nothing found", 1: f"rejected: {', '.join(self.found)}", 3: "undecided"}[self.status]
+        """The verdict in two words at most."""
+        return {0: "nothing found", 1: "rejected", 3: "undecided"}[self.status]
 
     def __str__(self) -> str:
+        seen = f"a total variation of {self.detectable:.2g} would have shown"
+        lacking = f"only {seen}, and --detect asks for {self.detect:g}"
+        if self.stopped or self.detectable >= 1:
+            lacking = self.stopped or "next to nothing was judged"
+        heads = {0: f"; {seen}", 1: f": {', '.join(self.found)}", 3: f": {lacking}"}
         spent = (
-            f"{self.tokens:,} tokens in {self.requests:,} requests ({self.retried:,} repeated), "
+            f"{self.tokens:,} tokens asked for in {self.requests:,} requests ({self.retried:,} repeated), "
             f"{self.seconds:.1f} s, error {self.error:g}"
         )
-        early = [f"  ended early: {self.stopped}"] if self.stopped else []
-        lines = [
-            f"{self.url} ({self.model}): {self.verdict}",
-            *(f"  {each}" for each in self.results),
-            *early,
-        ]
-        return "\n".join([*lines, f"  {spent}"])
+        early = [f"ended early: {self.stopped}"] if self.found and self.stopped else []
+        head = f"{self.url} ({self.model}): {self.verdict}{heads[self.status]}"
+        return "\n  ".join([head, *map(str, self.results), *early, spent])
 
     def answer(self) -> dict[str, Any]:
         """The JSON document."""
-        own = {name: value for name, value in asdict(self).items() if name not in ("results", "decided")}
+        own = {name: value for name, value in asdict(self).items() if name != "results"}
         tests = [
             {**asdict(each), "log_e": "inf" if each.log_e == inf else each.log_e} for each in self.results
         ]
         return {
             "url": own.pop("url"),
             "model": own.pop("model"),
-            "verdict": self.verdict.partition(":")[0],
+            "verdict": self.verdict,
             "found": self.found,
             "tests": tests,
             **own,
@@ -113,7 +116,7 @@ class Report:
             case = ElementTree.SubElement(suite, "testcase", classname="draftproof.endpoint", name=each.name)
             if each.verdict == "rejected":
                 ElementTree.SubElement(case, "failure", message=str(each))
-            if each.verdict == "skipped":
+            if each.verdict in ("skipped", "not judged"):
                 ElementTree.SubElement(case, "skipped", message=each.said)
         if self.status == 3:
             case = ElementTree.SubElement(suite, "testcase", classname="draftproof.endpoint", name="run")

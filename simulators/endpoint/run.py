@@ -6,17 +6,28 @@ from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.report import Result
 from draftproof.simulators.endpoint.server import Sample, Server
-from draftproof.simulators.endpoint.session import OF_SETTING, Plan, Progress, Session
+from draftproof.simulators.endpoint.session import OF_SETTING, PROMPTED, Plan, Progress, Session
 from draftproof.simulators.endpoint.stream import NAMES, Stream
 
-FIRST = 1 / 10
-"""Share of the tokens that are drawn before the settings are checked."""
+FIRST, CHECKED = 1 / 10, 1 / 2
+"""Shares of the tokens after which the settings are checked, and after which they must be."""
+
+ALONE = 4
+"""Every so many waves of requests, each request is sent when the one before it is answered."""
+
+LENGTHS = 1, 2, 1, 1 / 2, 1
+"""Lengths of texts, wave by wave, in lengths of the plan."""
+
+ERRORS = {"law": 1 / 2, "one by one": 1 / 4}
+"""Shares of the error; the other tests share the rest."""
 
 
 def shares(error: float) -> dict[str, float]:
-    """The error of each test: three quarters are that of the law, the others share the rest."""
-    others = [*(name for name in NAMES if name != "law"), *checks.SETTINGS]
-    return {"law": error * 3 / 4, **dict.fromkeys(others, error / 4 / len(others))}
+    """The error of each test."""
+    others = [*(name for name in NAMES if name not in ERRORS), *checks.SETTINGS]
+    return {name: error * share for name, share in ERRORS.items()} | dict.fromkeys(
+        others, error * (1 - sum(ERRORS.values())) / len(others)
+    )
 
 
 class Run(Session):
@@ -27,55 +38,74 @@ class Run(Session):
         self.stream = Stream(plan.setting, lambda *row: self.servers[0].law(*row), shares(plan.error))
         self.tests = self.stream.tests
         self.checked: list[Result] = []
+        self.waves, self.cost = 0, 1  # tokens that a token of a text costs: its row may be asked for
 
     def results(self) -> list[Result]:
         return [] if self.servers[0].listed is None else [*self.stream.results(), *self.checked]
 
     @property
-    def decided(self) -> bool:
-        return self.stream.detectable < 1
+    def detectable(self) -> float:
+        return self.stream.detectable
 
     def judge(self) -> None:
-        server, stream = self.servers[0], self.stream
+        server, plan = self.servers[0], self.plan
         if server.listed is None:
             self.report.stopped = "the server returns no log-probabilities: compare it with --against URL"
             return
-        few = self._draw(server, stream, int(self.plan.tokens * FIRST))
-        if stream.rejected:
+        few = self._draw(server, int(plan.tokens * FIRST))
+        if self.stream.rejected:
             return
-        self.progress(server.tokens, self.plan.tokens, "checking settings")
-        self.checked.append(checks.log_probabilities(server, self.plan.prompts, few))
-        if self.plan.settings:
-            for name in checks.CHECKS:
-                self.checked.append(checks.checked(name, server, self.plan.prompts))
-            tokens, errors = int(self.plan.tokens * OF_SETTING), shares(self.plan.error)
-            for name, setting in checks.SETTINGS.items():
-                given = server, self.plan.prompts, tokens, self.plan.length, errors[name]
-                self.checked.append(checks.of_setting(name, setting, *given))
+        self.budget.tokens = int(plan.tokens * CHECKED)
+        self._check(server, few)
+        self.budget.tokens = plan.tokens
         if not any(each.verdict == "rejected" for each in self.checked):
-            self._draw(server, stream, self.plan.tokens - server.tokens)
+            self._draw(server, plan.tokens)
 
-    def _draw(self, server: Server, stream: Stream, tokens: int) -> list[list[Sample]]:
-        """Draws about so many tokens, in waves of requests, until a test rejects; returns the last texts of
-        each prompt.
+    def _check(self, server: Server, few: list[list[Sample]]) -> None:
+        """The checks that are not of the plain law; `few` texts after each prompt were drawn before."""
+        plan = self.plan
+        given = server, plan.prompts, few
+        self.checked.append(checks.checked("log-probabilities", checks.log_probabilities, *given))
+        if not plan.settings:
+            return
+        for name, check in checks.CHECKS.items():
+            self.progress(self.tokens, plan.tokens, f"checking {name}")
+            self.checked.append(checks.checked(name, check, server, plan.prompts[:PROMPTED]))
+        tokens, errors = int(plan.tokens * OF_SETTING), shares(plan.error)
+        for name in checks.SETTINGS:
+            self.progress(self.tokens, plan.tokens, f"checking {name}")
+            drawn = name, server, plan.prompts, tokens, plan.length, errors[name]
+            self.checked.append(checks.checked(name, checks.of_setting, *drawn))
+
+    def _draw(self, server: Server, end: int) -> list[list[Sample]]:
+        """Draws texts, in waves of requests, until so many tokens are asked for or a test rejects; returns
+        the last texts of each prompt.
         """
-        plan, end = self.plan, server.tokens + tokens
+        plan, stream = self.plan, self.stream
         last: list[list[Sample]] = [[] for _ in plan.prompts]
         number = 0
-        while server.tokens < end:
-            size = max(1, min(plan.choices, (end - server.tokens) // plan.length))
-            waves = max(1, min(server.client.concurrency, (end - server.tokens) // (size * plan.length)))
-            asked = [(number + n) % len(plan.prompts) for n in range(max(waves, 1))]
+        while not stream.rejected:
+            length = max(1, int(plan.length * LENGTHS[self.waves % len(LENGTHS)]))
+            texts = (end - self.tokens) // (length * self.cost)
+            if texts < 1:
+                break
+            alone = self.waves % ALONE == ALONE - 1
+            self.waves += 1
+            size = min(plan.choices, server.most, texts)
+            most = max(1, min(server.client.concurrency, texts // size))
+            size, most = (1, size * most) if alone else (size, most)
+            asked = [(number + n) % len(plan.prompts) for n in range(most)]
             number += len(asked)
 
-            def ask(prompt: int, size: int = size) -> list[Sample]:
-                return server.ask(plan.prompts[prompt], plan.setting, count=size, length=plan.length)
+            def ask(prompt: int, size: int = size, length: int = length) -> list[Sample]:
+                return server.ask(plan.prompts[prompt], plan.setting, count=size, length=length)
 
-            for prompt, samples in zip(asked, server.client.map(ask, asked), strict=True):
-                stream.add(prompt, samples)
-                last[prompt] = samples
-                self.progress(server.tokens, plan.tokens, "drawing")
+            answers = map(ask, asked) if alone else server.client.map(ask, asked)
+            for prompt, samples in zip(asked, answers, strict=True):
+                whole = server.with_rows(plan.prompts[prompt], samples)
+                self.cost = 2 if whole != samples else 1
+                stream.add(prompt, whole, length, alone)
+                last[prompt] = whole
+                self.progress(self.tokens, plan.tokens, "drawing")
             self.save()
-            if stream.rejected and end - server.tokens > 0 and tokens > plan.tokens * FIRST:
-                break
         return last

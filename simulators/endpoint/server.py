@@ -1,12 +1,12 @@
 """A server as the tests see it: texts for a prompt, with rows of log-probabilities where it has them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from draftproof.simulators.endpoint.client import Client, Refused, Unanswered
-from draftproof.simulators.endpoint.laws import PLAIN, Law, Setting, is_row, law
+from draftproof.simulators.endpoint.laws import PLAIN, SPECIAL, Law, Setting, is_row, law
 from draftproof.theory.errors import BadInput
 
 NEUTRAL = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
@@ -23,18 +23,20 @@ TOGETHER = 32
 
 PIECES = re.compile(r"\s?\w+|\s|.", re.DOTALL)
 
+Row = Mapping[str, float]
+
 
 @dataclass(frozen=True)
 class Sample:
     """One generated text: its `tokens` as the server spells them (or pieces of the text if it does not), the
-    `rows` of log-probabilities that they were drawn from, and ids where the server tells them. `read`: the
-    number of tokens of the request's prompt.
+    `rows` of log-probabilities that they were drawn from (None where there is none), and ids where the server
+    tells them. `read`: the number of tokens of the request's prompt.
     """
 
     text: str
     finish: str
     tokens: tuple[str, ...]
-    rows: tuple[Mapping[str, float], ...] | None
+    rows: tuple[Row | None, ...] | None
     ids: tuple[int, ...] | None = None
     prompt_ids: tuple[int, ...] | None = None
     read: int = 0
@@ -57,25 +59,30 @@ class Place:
         """The tokens that are given back."""
         return self.sample.tokens[: self.at]
 
+    def read(self, token: str) -> bool:
+        """Whether a token may be in the prompt."""
+        if not token.startswith("token_id:"):
+            return token in self.prompt
+        ids = self.sample.prompt_ids
+        return ids is None or token in map("token_id:{}".format, ids)
+
     def met(self, token: str) -> bool:
         """Whether a token may be in the prompt or among those given back."""
-        spelled = "".join(self.before)
-        if not token.startswith("token_id:"):
-            return token in self.prompt + spelled
-        ids = self.sample.prompt_ids
-        return ids is None or int(token[9:]) in ids or token in self.before
+        return self.read(token) or token in self.before or token in "".join(self.before)
 
 
 class Server:
-    """A model of a server, asked by completions or by chat. Counts the `tokens` that it generated and the
-    `prompt_tokens` that it read. `listed` is the number of log-probabilities of a row; None if it has none.
+    """A model of a server, asked by completions or by chat. `listed` is the number of log-probabilities of a
+    row; None if it has none. `most`: how many texts a request may ask for; `prompt_tokens` that were read.
     """
 
-    def __init__(self, client: Client, model: str | None = None, chat: bool = False, name: str = "tested"):
-        self.client, self.chat, self.name = client, chat, name
-        self.tokens = self.prompt_tokens = 0
+    def __init__(self, client: Client, model: str | None = None, chat: bool = False, most: int = 32):
+        self.client, self.chat, self.most = client, chat, most
+        self.prompt_tokens = 0
         self.listed: int | None = None
         self.extensions: dict[str, Any] = dict(EXTENSIONS)
+        self.prompt_ids: dict[str, tuple[int, ...] | None] = {}
+        self.forced: dict[tuple[str, tuple[str, ...]], Row | None] = {}
         self.model = model or self._only_model()
         self._negotiate()
 
@@ -88,56 +95,81 @@ class Server:
         length: int = 1,
         **more: Any,
     ) -> list[Sample]:
-        """`count` texts of `length` tokens for each prompt; more parameters as OpenAI's API names them. A
-        server that gives fewer texts for a prompt than it is asked for is asked again.
+        """`count` texts of `length` tokens for each prompt; more parameters as OpenAI's API names them.
+
+        A server that refuses to give so many texts, or gives fewer, is asked several times, from then on.
         """
         found: list[Sample] = []
         while len(found) < count:
-            found += self._texts(*self._request(prompt, count - len(found), length, {**setting.body, **more}))
+            size = min(count - len(found), self.most)
+            try:
+                few = self._texts(prompt, size, length, {**setting.body, **more})
+            except Refused as refusal:
+                if size == 1:
+                    raise
+                said = [int(each) for each in re.findall(r"\b\d{1,4}\b", str(refusal))]
+                self.most = max([each for each in said if 1 < each < size], default=size // 2)
+                continue
+            found += few
+            self.most = min(self.most, len(few)) if len(few) < size else self.most
         return found
 
     def asked(self, prompts: Sequence[str], **more: Any) -> list[Sample]:
         """The texts for each of several prompts, as `ask` gives them."""
         return [each for prompt in prompts for each in self.ask(prompt, **more)]
 
-    def _texts(self, path: str, body: dict[str, Any]) -> list[Sample]:
+    def _texts(self, prompt: Any, count: int, length: int, more: dict[str, Any]) -> list[Sample]:
         """The texts of one answer; there is at least one."""
-        answer = self.client.send(path, body)
+        path, body = self._request(prompt, count, length, more)
+        several = len(prompt) if isinstance(prompt, list) and isinstance(prompt[0], list) else 1
+        answer = self.client.send(path, body, several * count * length)
         try:
             usage = answer.get("usage") or {}
-            made, read = usage.get("completion_tokens"), usage.get("prompt_tokens")
-            read = read if isinstance(read, int) else 0
+            made, read = (usage.get(each, 0) or 0 for each in ("completion_tokens", "prompt_tokens"))
             choices = sorted(answer["choices"], key=lambda choice: choice.get("index") or 0)
-            found = [self._sample(choice, read) for choice in choices]
-            if not found:
+            found = [self._sample(choice, read, prompt) for choice in choices]
+            if not 0 < len(found) <= several * count or any(len(x.tokens) > 2 * length + 16 for x in found):
                 raise IndexError
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError):
-            raise Unanswered(
-                f"{self.client.name}: an answer without choices as OpenAI's API has them"
-            ) from None
-        self.tokens += made if isinstance(made, int) else sum(len(each.tokens) for each in found)
+            if not (type(made) is type(read) is int and 0 <= made <= 10 * several * count * length):
+                raise ValueError
+            if not 0 <= read < 10**7:
+                raise ValueError
+        except (KeyError, TypeError, AttributeError, ValueError, LookupError, OverflowError, RecursionError):
+            said = "an answer without choices and usage as OpenAI's API has them"
+            raise Unanswered(f"{self.client.name}: {said}") from None
         self.prompt_tokens += read
         return found
 
-    def rows(self, places: Sequence[Place]) -> list[Mapping[str, float] | None]:
-        """The rows at these places, by new requests for one token (teacher forcing). None where the tokens
-        cannot be given back to the server.
+    def with_rows(self, prompt: str, samples: Sequence[Sample]) -> list[Sample]:
+        """The texts with the rows that their answer does not have, by teacher forcing, as far as possible."""
+        missing = [
+            Place(prompt, each, t)
+            for each in samples
+            for t in range(len(each.tokens))
+            if each.rows is not None and each.rows[t] is None
+        ]
+        found = iter(self.rows(missing))
+        return [
+            each if each.rows is None else replace(each, rows=tuple(row or next(found) for row in each.rows))
+            for each in samples
+        ]
+
+    def rows(self, places: Sequence[Place]) -> list[Row | None]:
+        """The rows at these places, by new requests for one token (teacher forcing); None where the tokens
+        cannot be given back to the server. Each is asked for once.
         """
         if self.chat:
             return [None] * len(places)
-        ids = [
-            [*each.sample.prompt_ids, *each.sample.ids[: each.at]]
-            for each in places
-            if each.sample.ids is not None and each.sample.prompt_ids is not None
-        ]
-        if len(ids) < len(places):
-            return list(self.client.map(self._row, places))
+        keys = [(each.prompt, each.before) for each in places]
+        new = {key: each for key, each in zip(keys, places, strict=True) if key not in self.forced}
+        by_id = {key: each for key, each in new.items() if each.sample.ids and each.sample.prompt_ids}
+        spelled = {key: each for key, each in new.items() if key not in by_id}
+        ids = [[*(x.sample.prompt_ids or ()), *(x.sample.ids or ())[: x.at]] for x in by_id.values()]
         few = [ids[at : at + TOGETHER] for at in range(0, len(ids), TOGETHER)]
-        return [
-            each.rows[0] if each.rows else None
-            for found in self.client.map(self._each, few)
-            for each in found
-        ]
+        rows = [found.rows for each in self.client.map(self._each, few) for found in each]
+        self.forced |= zip(by_id, (each[0] if each else None for each in rows), strict=True)
+        self.forced |= zip(spelled, self.client.map(self._row, spelled.values()), strict=True)
+        return [self.forced[key] for key in keys]
 
     def _each(self, prompts: list[list[int]]) -> list[Sample]:
         """One token after each of the prompts, by one request if the server takes several prompts."""
@@ -147,7 +179,7 @@ class Server:
             found = []
         return found if len(found) == len(prompts) else [self.ask(each)[0] for each in prompts]
 
-    def _row(self, place: Place) -> Mapping[str, float] | None:
+    def _row(self, place: Place) -> Row | None:
         """The row at a place after its text, if the server reads as many tokens in it as it wrote."""
         if any(each.startswith("token_id:") for each in place.before):
             return None
@@ -156,39 +188,47 @@ class Server:
 
     def law(
         self,
-        row: Mapping[str, float],
+        row: Row,
         setting: Setting = PLAIN,
         before: Sequence[str] = (),
-        met: Callable[[str], bool] | None = None,
+        place: Place | None = None,
     ) -> Law:
-        """The law that a row of this server means (`laws.law`)."""
-        return law(row, setting, before, self.listed or 1, "return_token_ids" in self.extensions, met)
+        """The law that a row of this server means (`laws.law`). Whether a penalty is also for the tokens of
+        the prompt, interfaces do not say; what a repetition penalty does depends on the sign of a logit.
+        """
+        unsure = place and (place.met if setting.repetition_penalty != 1 else place.read)
+        return law(row, setting, before, self.listed or 1, "return_token_ids" in self.extensions, unsure)
 
     def _only_model(self) -> str:
         try:
-            listed = self.client.send("/models").get("data")
-        except Unanswered as fault:
-            raise BadInput(f"{fault}; if the server has no such list, give --model") from None
-        try:
-            return str(listed[0]["id"])  # type: ignore[index]
+            found = self.client.send("/models").get("data")[0]["id"]  # type: ignore[index]
+        except (Unanswered, Refused) as fault:
+            said = (
+                f"{self.client.name}/models: it refuses this{fault}" if isinstance(fault, Refused) else fault
+            )
+            raise BadInput(f"{said}; if the server has no such list, give --model") from None
         except (KeyError, TypeError, IndexError):
-            raise BadInput(f"{self.client.name}/models lists no model: give --model") from None
+            found = None
+        if not isinstance(found, str):
+            raise BadInput(f"{self.client.name}/models lists no model: give --model")
+        return found
 
     def _negotiate(self) -> None:
-        """Finds which extensions and how many log-probabilities the server grants."""
+        """Finds which extensions and how many log-probabilities and texts the server grants."""
         said = Refused("")
         for extensions in (self.extensions, {"ignore_eos": True, **NEUTRAL}, NEUTRAL, {}):
             for listed in (*LISTED, None):
                 self.extensions, self.listed = extensions, listed
                 try:
-                    sample = self.ask("The", count=1, length=1)[0]
+                    sample = self.ask("The")[0]
                 except Refused as error:
                     said = error
                     continue
-                if not sample.rows:
+                if not (sample.rows and sample.rows[0]):
                     self.listed = None
                 if "return_token_ids" in extensions and sample.prompt_ids is None:
                     break  # without ids of the prompt, tokens are given back as text
+                self.ask("The", count=self.most)
                 return
         if not said.args[0]:
             return
@@ -204,27 +244,54 @@ class Server:
         shown = {} if self.listed is None else {"logprobs": self.listed}
         return "/completions", {"prompt": prompt, **body, **shown}
 
-    def _sample(self, choice: dict[str, Any], read: int) -> Sample:
+    def _sample(self, choice: dict[str, Any], read: int, prompt: Any) -> Sample:
         text = str((choice.get("message") or {}).get("content") or "") if self.chat else str(choice["text"])
         shown = choice.get("logprobs") or {}
         tokens: tuple[str, ...] = tuple(PIECES.findall(text))
-        rows: tuple[Mapping[str, float], ...] | None = None
+        rows: tuple[Row | None, ...] | None = None
+        ids, prompt_ids = choice.get("token_ids"), choice.get("prompt_token_ids")
         if shown.get("content"):
             entries = shown["content"]
-            tokens = tuple(str(each["token"]) for each in entries)
-            rows = tuple({x["token"]: float(x["logprob"]) for x in each["top_logprobs"]} for each in entries)
+            tokens = tuple(map(_name, entries))
+            rows = tuple(
+                {_name(x): float(x["logprob"]) for x in each["top_logprobs"] or ()} for each in entries
+            )
+            ids = ids or [each.get("id") for each in entries]
         elif shown.get("top_logprobs"):
             tokens = tuple(map(str, shown["tokens"]))
-            rows = tuple({x: float(value) for x, value in row.items()} for row in shown["top_logprobs"])
-        if rows is not None and (len(rows) != len(tokens) or not all(map(is_row, rows))):
+            rows = tuple({x: float(y) for x, y in (row or {}).items()} for row in shown["top_logprobs"])
+        if rows is not None and (len(rows) != len(tokens) or not all(is_row(row) for row in rows if row)):
             rows = None
-        ids, prompt_ids = choice.get("token_ids"), choice.get("prompt_token_ids")
+        rows = rows and tuple(row or None for row in rows)
+        known = _ids(ids) if ids and len(ids) == len(tokens) else None
+        if known and not prompt_ids and "return_token_ids" not in self.extensions:
+            prompt_ids = self._read(prompt, read) if isinstance(prompt, str) else prompt
         return Sample(
-            text,
-            str(choice.get("finish_reason")),
-            tokens,
-            rows,
-            tuple(ids) if ids and len(ids) == len(tokens) else None,
-            tuple(prompt_ids) if prompt_ids else None,
-            read,
+            text, str(choice.get("finish_reason")), tokens, rows, known, _ids(prompt_ids or ()) or None, read
         )
+
+    def _read(self, prompt: str, read: int) -> tuple[int, ...] | None:
+        """The ids of a prompt, if the server has vLLM's or llama.cpp's `/tokenize`, and reads that many."""
+        if prompt not in self.prompt_ids:
+            asked = {"model": self.model, "prompt": prompt, "content": prompt, "add_special": True}
+            try:
+                found = self.client.send("/tokenize", asked, root=True).get("tokens")
+            except (Refused, BadInput, Unanswered):
+                found = None
+            ids = _ids(found) if isinstance(found, list) else None
+            self.prompt_ids[prompt] = ids if ids and len(ids) == read else None
+        return self.prompt_ids[prompt]
+
+
+def _ids(given: Sequence[Any]) -> tuple[int, ...] | None:
+    """Ids of tokens; None if they cannot be."""
+    return tuple(given) if all(type(each) is int and 0 <= each < 2**31 for each in given) else None
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    """A token of a list of log-probabilities, by its id if there is one, as spellings may be ambiguous; but a
+    special token keeps its spelling, which may be empty.
+    """
+    token, number = str(entry["token"]), entry.get("id")
+    by_id = type(number) is int and token and not SPECIAL.fullmatch(token)
+    return f"token_id:{number}" if by_id else token

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.endpoint.client import Client, Refused, TimeUp, Unanswered
+from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, TimeUp, Unanswered
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.report import Report, Result
 from draftproof.simulators.endpoint.server import Server
@@ -25,6 +26,9 @@ PROMPTS = "import os\n\n\nclass ", "The first thing that"
 OF_SETTING = 1 / 40
 """Share of the tokens that are drawn with each setting."""
 
+PROMPTED = 2
+"""Prompts of the checks without chance."""
+
 SPENT = "tokens", "prompt_tokens", "seconds"
 """What a run spends; the file of evidence has the sums over all runs."""
 
@@ -34,15 +38,18 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked: `tokens` in all, texts of `length` tokens, `choices` texts a request; `error` is the
-    probability that any test rejects a right server.
+    """What is asked: at most `tokens` in all, within `seconds`; texts of `length` tokens, `choices` texts a
+    request. `error` is the probability that any test rejects a right server; `detect` the total variation of
+    the law of a token that must have shown if nothing is found.
     """
 
     prompts: Sequence[str] = PROMPTS
-    tokens: int = 20_000
+    tokens: int = 25_000
     length: int = 4
     choices: int = 32
+    seconds: float = inf
     error: float = 1e-3
+    detect: float = 0.05
     setting: Setting = PLAIN
     settings: bool = True
 
@@ -56,8 +63,11 @@ class Session:
 
     def __init__(self, clients: Sequence[Client], plan: Plan, progress: Progress, resume: Path | None):
         self.clients, self.plan, self.progress = clients, plan, progress
-        self.report = Report(clients[0].name, "", plan.error)
-        self.resume, self.about, self.started = resume, "", time.monotonic()
+        self.report = Report(clients[0].name, "", plan.error, plan.detect)
+        self.budget = Budget(plan.tokens, plan.seconds)
+        for each in clients:
+            each.budget = self.budget
+        self.resume, self.about = resume, ""
         self.earlier: dict[str, Any] = dict.fromkeys(SPENT, 0)
         self.servers: list[Server] = []
 
@@ -68,10 +78,10 @@ class Session:
         plan, report = self.plan, self.report
         try:
             named = zip(self.clients, models or [None] * len(self.clients), strict=True)
-            self.servers = [Server(*each, chat) for each in named]
-        except Unanswered as error:
+            self.servers = [Server(*each, chat, plan.choices) for each in named]
+        except (Unanswered, Refused) as error:
             raise BadInput(str(error)) from None
-        report.model = self.servers[0].model
+        report.model = self.clients[0].shown(self.servers[0].model)
         asked = [*(each.client.name for each in self.servers), *(each.model for each in self.servers), chat]
         about = [*asked, *plan.prompts, plan.length, plan.error, vars(plan.setting)]
         self.about = blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()
@@ -79,13 +89,13 @@ class Session:
             self._load(self.resume)
         try:
             self.judge()
-        except TimeUp:
+        except (TimeUp, Spent):
             pass  # the budget of time is as good an end as that of tokens
         except (Unanswered, Refused) as error:
             report.stopped = str(error)
         except KeyboardInterrupt:
             report.stopped = "interrupted"
-        report.results, report.decided = self.results(), self.decided
+        report.results, report.detectable = self.results(), self.detectable
         for each in self.clients:
             each.close()
             report.requests += each.requests
@@ -96,8 +106,8 @@ class Session:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens that the servers have generated."""
-        return sum(each.tokens for each in self.servers)
+        """The number of tokens that were asked for."""
+        return self.budget.asked
 
     def _load(self, path: Path) -> None:
         # Continues the tests; BadInput for evidence about something else, and for any other file.
@@ -110,13 +120,13 @@ class Session:
             self.earlier = {name: state[name] for name in SPENT}
         except BadInput:
             raise
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError, OverflowError):
             raise BadInput(f"{path}: not a file of `draftproof endpoint --resume`") from None
 
     def save(self) -> dict[str, Any]:
         """Writes the evidence; returns what was spent in all runs."""
         read = sum(each.prompt_tokens for each in self.servers)
-        spent = zip(SPENT, (self.tokens, read, time.monotonic() - self.started), strict=True)
+        spent = zip(SPENT, (self.tokens, read, time.monotonic() - self.budget.start), strict=True)
         total = {name: round(self.earlier[name] + number, 3) for name, number in spent}
         if self.resume is not None:
             tests = {name: test.state() for name, test in self.tests.items()}
@@ -133,8 +143,8 @@ class Session:
         raise NotImplementedError
 
     @property
-    def decided(self) -> bool:
-        """Whether there was enough to judge the law of tokens by."""
+    def detectable(self) -> float:
+        """The total variation of the law of a token that would have shown."""
         raise NotImplementedError
 
 
@@ -149,6 +159,6 @@ def prompts(path: Path) -> list[str]:
 def _prompt(line: str) -> str:
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return line
     return found if isinstance(found, str) and found else line

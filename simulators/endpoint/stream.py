@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import exp, inf, log, log1p
 
 from draftproof.simulators.endpoint.betting import BATCH, LAW, PSEUDO_COUNTS, RANKS, Bets, Context
-from draftproof.simulators.endpoint.laws import Law, Setting
+from draftproof.simulators.endpoint.laws import NOTHING, Law, Setting
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Sample
 from draftproof.simulators.support.anytime import Wealth, detectable
@@ -12,7 +12,12 @@ from draftproof.simulators.support.anytime import Wealth, detectable
 SURE = 0.99
 """The probability with which the bet on greedy decoding predicts the likeliest token."""
 
-NAMES = "greedy", "repeats", "copies", "batch", "law"
+LAWS = "law", "one by one"
+"""The tests of the law: in requests for several texts and side by side, and in requests for one at a time.
+A fault may have opposite signs in the two (vllm#55005).
+"""
+
+NAMES = ("greedy", "repeats", "copies", "batch", *LAWS)
 
 SAID = {
     "greedy": "the likeliest token comes out too often: decoding is silently greedy, or nearly so",
@@ -20,12 +25,13 @@ SAID = {
     "copies": "choices of one request repeat each other: they share a random stream",
     "batch": "choices of one request, decoded as one batch, depend on each other",
     "law": "tokens do not follow the target's law",
+    "one by one": "tokens of requests that are decoded one at a time do not follow the target's law",
 }
 """Test -> what its rejection means."""
 
 EXPLAINS = {
-    "greedy": ("repeats", "copies", "batch", "law"),
-    "repeats": ("copies", "batch", "law"),
+    "greedy": ("repeats", "copies", "batch", *LAWS),
+    "repeats": ("copies", "batch", *LAWS),
     "copies": ("batch", "law"),
     "law": ("batch",),
 }
@@ -36,33 +42,33 @@ class Stream:
     """Tests of all texts that are drawn with one setting.
 
     `read(row, setting, before)` is the law that a row means. `greedy`, `repeats`, `copies` and `batch` bet on
-    faults that have a name, `law` on any other. Requests must be added in the order in which they were sent:
-    an order that depends on how texts ended would bias what is seen.
+    faults that have a name, those of `LAWS` on any other. Requests must be added in the order in which they
+    were sent: an order that depends on how texts ended would bias what is seen.
     """
 
     def __init__(self, setting: Setting, read: Callable[..., Law], errors: Mapping[str, float]):
         self.setting, self.read = setting, read
-        self.tests: dict[str, Wealth] = {
-            "greedy": Wealth(errors["greedy"]),
-            "repeats": Wealth(errors["repeats"]),
-            "copies": Wealth(errors["copies"]),
-            "batch": Bets(errors["batch"], BATCH),
-            "law": Bets(errors["law"], LAW),
-        }
-        self.last: dict[tuple[int, int], tuple[str, ...]] = {}
+        self.laws = {name: Bets(errors[name], LAW) for name in LAWS}
+        self.batch = Bets(errors["batch"], BATCH)
+        named = {name: Wealth(errors[name]) for name in ("greedy", "repeats", "copies")}
+        self.tests: dict[str, Wealth] = {**named, "batch": self.batch, **self.laws}
+        self.last: dict[tuple[int, int, int], tuple[str, ...]] = {}
 
-    def add(self, prompt: int, samples: Sequence[Sample]) -> None:
-        """Adds the choices of one request for the prompt of this number."""
+    def add(self, prompt: int, samples: Sequence[Sample], length: int = 0, alone: bool = False) -> None:
+        """Adds the choices of one request for texts of this length after the prompt of this number. `alone`:
+        no other request was decoded beside it.
+        """
         beside: tuple[int, ...] = ()
         first: tuple[str, ...] | None = None
+        own = self.laws[LAWS[alone]]
         for number, sample in enumerate(samples):
             rows = enumerate(sample.rows or ())
-            laws = [self.read(row, self.setting, sample.tokens[:t]) for t, row in rows]
-            log_p, ranks = self._tokens(prompt, sample, laws, beside)
-            before = self.last.get((prompt, number))
-            self._copy("repeats", before, sample.tokens, log_p)
+            laws = [self.read(row, self.setting, sample.tokens[:t]) if row else NOTHING for t, row in rows]
+            log_p, ranks = self._tokens(prompt, sample, laws, beside, own)
+            key = prompt, length, -1 if alone else number
+            self._copy("repeats", self.last.get(key), sample.tokens, log_p)
             self._copy("copies", first, sample.tokens, log_p)
-            self.last[prompt, number] = sample.tokens
+            self.last[key] = sample.tokens
             first, beside = first or sample.tokens, ranks
 
     @property
@@ -72,8 +78,7 @@ class Stream:
     @property
     def detectable(self) -> float:
         """The total variation of a token's law, its outcomes sorted by rank, that would have shown."""
-        own = self.tests["law"]
-        return detectable(RANKS + 1, own.runs, own.error / (len(LAW) * len(PSEUDO_COUNTS)))
+        return min(map(_detectable, self.laws.values()))
 
     def results(self) -> list[Result]:
         """What the tests say, those with a named fault first."""
@@ -87,14 +92,11 @@ class Stream:
         ]
 
     def _tokens(
-        self, prompt: int, sample: Sample, laws: Sequence[Law], beside: tuple[int, ...]
+        self, prompt: int, sample: Sample, laws: Sequence[Law], beside: tuple[int, ...], own: Bets
     ) -> tuple[float | None, tuple[int, ...]]:
-        """Bets on each token; returns the log-probability of the whole text (None if the law does not say)
-        and the ranks of its tokens.
+        """Bets on each token, on its law in `own`; returns the log-probability of the whole text (None if the
+        law does not say) and the ranks of its tokens.
         """
-        greedy, batch, own = self.tests["greedy"], self.tests["batch"], self.tests["law"]
-        assert isinstance(batch, Bets)
-        assert isinstance(own, Bets)
         ranks: list[int] = []
         total: float | None = 0.0
         for t, (token, each) in enumerate(zip(sample.tokens, laws, strict=False)):
@@ -111,10 +113,10 @@ class Stream:
                 total = None
                 continue
             if near >= 0:
-                batch.update(context, each, place)
+                self.batch.update(context, each, place)
             top = float(each.masses[0])
             if len(each.masses) > 1 and top < 1:
-                greedy.bet(log(1 - SURE + SURE / top) if place == 0 else log(1 - SURE))
+                self.tests["greedy"].bet(log(1 - SURE + SURE / top) if place == 0 else log(1 - SURE))
             total = None if total is None else total + log(each.masses[place])
             ranks.append(min(place, RANKS))
         return total, tuple(ranks)
@@ -129,22 +131,28 @@ class Stream:
 
     def _result(self, name: str) -> Result:
         test, witness, seen = self.tests[name], None, None
-        if name == "law":
-            assert isinstance(test, Bets)
-            seen = self.detectable
-            found = test.excess("rank")
-            if test.rejected and test.most == inf:
+        own = self.laws.get(name)
+        if own is not None:
+            seen = _detectable(own)
+            found = own.excess("rank")
+            if own.rejected and own.most == inf:
                 witness = "a token came out that the filter forbids"
-            elif test.rejected and found is not None:
+            elif own.rejected and found is not None:
                 (at, rank), hits, expected = found  # type: ignore[misc]
                 which = f"rank {rank + 1}" if rank < RANKS else f"rank {RANKS + 1} or later"
-                runs = sum(cell[0] for (t, _), cell in test.cells["rank"].items() if t == at)  # type: ignore[misc]
+                runs = sum(cell[0] for (t, _), cell in own.cells["rank"].items() if t == at)  # type: ignore[misc]
                 witness = (
                     f"tokens of {which} came out {hits:,.0f} times at position {at + 1}, and should "
                     f"{expected:,.0f} times of {runs:,.0f}"
                 )
+        if not test.runs:
+            return Result(name, "not judged", "no text bears on it")
         said = SAID[name] if test.rejected else ""
         return Result(name, VERDICTS[test.rejected], said, test.runs, test.error, test.most, seen, witness)
+
+
+def _detectable(own: Bets) -> float:
+    return detectable(RANKS + 1, own.runs, own.error / (len(LAW) * len(PSEUDO_COUNTS)))
 
 
 def _log_half(gain: float) -> float:

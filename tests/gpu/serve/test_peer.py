@@ -24,7 +24,7 @@ if not is_serve_available():
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.verify import named
-from draftproof.simulators.endpoint.checks import checked
+from draftproof.simulators.endpoint.checks import checked, stop
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
 from draftproof.simulators.endpoint.run import Run
@@ -115,7 +115,7 @@ def test_settings_of_the_model_are_noticed(peer, own, name, said):
 def test_a_stop_string_is_shown(peer):
     url, folder = peer
     client = Client(url, concurrency=1)
-    found = checked("stop", Server(client, str(folder / "plain")), Plan().prompts)
+    found = checked("stop", stop, Server(client, str(folder / "plain")), Plan().prompts)
     client.close()
     assert found.verdict == "rejected"
     assert "a stop string" in found.said

@@ -106,7 +106,7 @@ def test_statistical_at_a_large_vocabulary(capfd, settings):
         (["--statistical", "--iterations", "2"], "iterations goes without statistical"),
         (["--statistical", "runs = 0"], "runs"),
         (["--path", "file.py"], "--path goes with an adapter"),
-        ("vocabb = 3", "unknown key 'vocabb'; there are edges, padding"),
+        ("vocabb = 3", "unknown key 'vocabb'; did you mean"),
         ("padding = 'perhaps'", "'perhaps' is not a valid boolean"),
         ("padding = ", "settings.toml: "),
     ],

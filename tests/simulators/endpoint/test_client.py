@@ -1,11 +1,13 @@
 """The client as production servers meet it: retries, Retry-After, rates, and faults in one line."""
 
+import asyncio
 import time
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import httpx2 as httpx
 import pytest
 
-from draftproof.simulators.endpoint.client import Client, Refused, TimeUp, Unanswered
+from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, TimeUp, Unanswered
 from draftproof.theory.errors import BadInput
 
 
@@ -32,7 +34,7 @@ GOOD = httpx.Response(200, json={"ok": 1})
         (httpx.Response(429), "status 429"),
         (httpx.Response(500), "status 500"),
         (httpx.Response(503, text="<html>"), "status 503"),
-        (httpx.ReadTimeout("slow"), "no answer within 60 s"),
+        (TimeoutError(), "no answer within 60 s"),
         (httpx.RemoteProtocolError("server disconnected"), "server disconnected"),
         (httpx.ConnectError("connection refused"), "connection refused"),
         (httpx.Response(200, content=b'{"choices": [{"te'), "not a whole JSON object"),
@@ -67,26 +69,40 @@ def test_a_wrong_key_or_path_is_bad_input_and_a_bad_request_is_refused():
         client([httpx.Response(400, json={"detail": "no"})]).send("/x", {})
 
 
-def test_the_rate_spaces_requests():
-    waits = []
-    asking = client([GOOD], waits, rate=10)
-    for _ in range(3):
+@pytest.mark.parametrize("seconds", [0.01, -1])
+def test_the_deadline_ends_waiting(seconds):
+    asking = client([httpx.Response(500)])
+    asking.budget = Budget(seconds=seconds)
+    with pytest.raises(TimeUp):
         asking.send("/x", {})
-    assert [round(each, 1) for each in waits] == [0.1, 0.2]
 
 
-def test_the_deadline_ends_waiting():
-    with pytest.raises(TimeUp):
-        client([httpx.Response(500)], deadline=time.monotonic() + 0.01).send("/x", {})
-    with pytest.raises(TimeUp):
-        client([GOOD], deadline=time.monotonic() - 1).send("/x", {})
+def test_every_attempt_is_paid_for():
+    asking = client([httpx.Response(500)])
+    asking.budget = Budget(tokens=8)
+    with pytest.raises(Spent):
+        asking.send("/x", {}, 3)
+    assert (asking.requests, asking.budget.asked) == (2, 6)
+
+
+def test_a_closed_client_ends_what_is_under_way():
+    async def never(request):
+        await asyncio.sleep(1000)
+
+    asking = Client("http://host", transport=httpx.MockTransport(never))
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(asking.send, "/x")
+        time.sleep(0.1)
+        asking.close()
+        with pytest.raises(CancelledError):
+            waiting.result(5)
 
 
 def test_a_server_that_never_stops_sending_is_not_waited_for():
-    def bytewise():
+    async def bytewise():
         while True:
             yield b" "
-            time.sleep(0.01)
+            await asyncio.sleep(0.01)
 
     with pytest.raises(Unanswered, match=r"no answer within 0.1 s, 1 times"):
         client([httpx.Response(200, content=bytewise())], timeout=0.1, retries=0).send("/x", {})

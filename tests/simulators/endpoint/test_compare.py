@@ -9,7 +9,7 @@ from tests.simulators.endpoint.fake import Fake
 
 def compared(one, other, resume=None, **plan):
     """A short run on two fake servers."""
-    plan = {"tokens": 6000, "choices": 8, "prompts": ("x", "y"), "settings": False, **plan}
+    plan = {"tokens": 6000, "choices": 8, "prompts": ("x", "y"), "settings": False, "detect": 0.9, **plan}
     clients = one.client(), other.client()
     return Comparison(clients, Plan(**plan), lambda *_: None, resume).go()
 

@@ -5,7 +5,7 @@ import json
 import httpx2 as httpx
 import pytest
 
-from draftproof.simulators.endpoint.checks import SETTINGS, checked, of_setting
+from draftproof.simulators.endpoint.checks import SETTINGS, checked, json_schema, of_setting
 from draftproof.simulators.endpoint.run import Run
 from draftproof.simulators.endpoint.server import Server
 from draftproof.simulators.endpoint.session import Plan
@@ -19,18 +19,18 @@ def quiet(done, total, doing):
 
 def ran(fake, resume=None, client=None, **plan):
     """A short run on a fake server."""
-    plan = {"tokens": 3000, "choices": 16, "prompts": ("x", "y"), **plan}
+    plan = {"tokens": 3000, "choices": 16, "prompts": ("x", "y"), "detect": 0.5, **plan}
     return Run(client or fake.client(), Plan(**plan), quiet, resume).go()
 
 
 def test_a_right_server_passes_every_test():
-    report = ran(Fake())
+    report = ran(Fake(), tokens=5000)
     assert (report.status, report.found) == (0, [])
     names = {each.name: each for each in report.results}
     assert names["json_schema"].verdict == "skipped"  # the fake refuses it
     assert {each.verdict for each in report.results if each.name != "json_schema"} == {"not rejected"}
     assert 0 < names["law"].detectable < 0.5
-    assert 2900 <= report.tokens <= 3200
+    assert 4900 <= report.tokens <= 5000
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_right_server_passes_every_test():
 )
 @pytest.mark.sampled(3)
 def test_every_fault_is_named(fault, name):
-    report = ran(Fake(fault, bias=0.3), tokens=8000 if fault in ("lossy", "other rows") else 2000)
+    report = ran(Fake(fault, bias=0.3), tokens=8000 if fault in ("lossy", "other rows") else 4000)
     assert report.status == 1
     assert name in report.found
     assert set(report.found) <= {"law", name} if fault != "other rows" else True
@@ -60,7 +60,7 @@ def test_a_setting_that_acts_wrongly_is_named(name):
     """As all are if they are ignored, but for the repetition penalty: here it is also for rejected drafts."""
     fault = "penalises drafts" if name == "repetition_penalty" else f"ignores {name}"
     verdicts = [
-        of_setting(name, SETTINGS[name], Server(Fake(each).client()), ("x", "y"), 400, 4, 1e-4).verdict
+        of_setting(name, Server(Fake(each).client()), ("x", "y"), 400, 4, 1e-4).verdict
         for each in (fault, "")
     ]
     assert verdicts == ["rejected", "not rejected"]
@@ -109,16 +109,14 @@ def test_a_server_that_stops_answering_keeps_what_was_measured():
 def test_ctrl_c_keeps_what_was_measured(tmp_path):
     fake, path = Fake(), tmp_path / "evidence.json"
 
-    def answer(body, right=fake.answer):
-        if len(fake.seen) == 30:
+    def interrupt(done, total, doing):
+        if len(fake.seen) >= 30:
             raise KeyboardInterrupt
-        return right(body)
 
-    fake.answer = answer
-    plan = {"settings": False, "tokens": 800}
-    first = ran(fake, path, length=1, choices=4, **plan)
+    plan = Plan(("x", "y"), 800, length=1, choices=4, settings=False)
+    first = Run(fake.client(), plan, interrupt, path).go()
     assert (first.status, first.stopped) == (3, "interrupted")
-    assert ran(fake, path, length=1, choices=4, **plan).tokens > first.tokens + 700
+    assert Run(fake.client(), plan, quiet, path).go().tokens > first.tokens + 700
 
 
 def test_a_server_that_never_answers_is_bad_input():
@@ -154,7 +152,8 @@ class Says(Fake):
     def __call__(self, request):
         if b"response_format" not in request.content:
             return super().__call__(request)
-        choice = {"text": self.text, "finish_reason": "stop"}
+        assert request.url.path == "/v1/chat/completions"  # completions have no schemas
+        choice = {"message": {"content": self.text}, "finish_reason": "stop"}
         return httpx.Response(200, json={"choices": [choice] * json.loads(request.content)["n"]})
 
 
@@ -174,7 +173,7 @@ def test_texts_are_judged_by_the_schema_that_was_sent(text, verdict):
     fake = Says()
     fake.text = text
     server = Server(fake.client())
-    assert checked("json_schema", server, ["x"]).verdict == verdict
+    assert checked("json_schema", json_schema, server, ["x"]).verdict == verdict
 
 
 class Lies(Fake):
