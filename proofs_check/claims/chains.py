@@ -2,9 +2,8 @@
 
 from flint import fmpq
 
-from draftproof.proofs_check.claims.checks import Lossless, chains, refuted_on
+from draftproof.proofs_check.claims.checks import Lossless, chains, mean_on, refuted_on
 from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim
-from draftproof.proofs_check.means import mean_on
 from draftproof.simulators.laws.enumerate import iteration
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths

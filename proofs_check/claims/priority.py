@@ -6,13 +6,13 @@ from draftproof.proofs_check.claims.checks import (
     Related,
     Together,
     chains,
+    mean_on,
     means,
     refuted_on,
     searched,
 )
 from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
 from draftproof.proofs_check.claims.single_step import CASES, Formula, flow, row
-from draftproof.proofs_check.means import mean_on
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified

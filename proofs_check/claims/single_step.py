@@ -9,14 +9,15 @@ from draftproof.proofs_check.claims.checks import (
     PAIR,
     WITH,
     WITHOUT,
+    Mean,
     Related,
     Together,
     exact_instances,
+    mean_on,
     means,
     searched,
 )
 from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
-from draftproof.proofs_check.means import Mean, mean_on
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy

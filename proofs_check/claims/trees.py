@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from draftproof.proofs_check.claims.checks import Related, Together, means, refuted_on, searched
+from draftproof.proofs_check.claims.checks import Related, Together, mean_on, means, refuted_on, searched
 from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
-from draftproof.proofs_check.means import mean_on
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
@@ -71,12 +70,12 @@ def _second_path(verifier: str, verdict: str, source: str, seconds: float, note:
     )
 
 
-NEVER_BELOW = "Traversal Verification never accepts less than recursive rejection on the same tree"
+ABOVE = "Traversal Verification never accepts less than recursive rejection on the same tree"
 
 CLAIMS = (
     Claim(
         "traversal-above-recursive-without",
-        f"{NEVER_BELOW} of depth at most 2 drawn without replacement.",
+        f"{ABOVE} of depth at most 2 drawn without replacement.",
         "open; measured in weng2025traversal",
         "five shapes of depth 1 and 2, V = 2 and 3",
         searched(_never_below, [Tree(shape) for shape in SHAPES], (2, 3), 100),
@@ -85,7 +84,7 @@ CLAIMS = (
     ),
     Claim(
         "traversal-above-recursive-small",
-        f"{NEVER_BELOW} of depth at most 2, by sign cells.",
+        f"{ABOVE} of depth at most 2, by sign cells.",
         "open; measured in weng2025traversal",
         "V = 2: a pair, two levels of pairs, a fork, two paths, both lopsided trees; V = 3: a pair; both "
         "ways of drawing",
@@ -95,7 +94,7 @@ CLAIMS = (
     ),
     Claim(
         "traversal-above-recursive-deep",
-        f"{NEVER_BELOW} drawn without replacement.",
+        f"{ABOVE} drawn without replacement.",
         "open; measured in weng2025traversal",
         "a token with two children of which the second has one more, V = 2, without replacement",
         refuted_on(late_child(False), _never_below),
@@ -106,7 +105,7 @@ CLAIMS = (
     ),
     Claim(
         "traversal-above-recursive-deep-iid",
-        f"{NEVER_BELOW} drawn with replacement.",
+        f"{ABOVE} drawn with replacement.",
         "open; measured in weng2025traversal",
         "a token with two children of which the second has one more, V = 2, with replacement",
         refuted_on(late_child(True), _never_below),

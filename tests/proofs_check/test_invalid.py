@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.means import accepted, compare
+from draftproof.proofs_check.claims.checks import accepted, compare
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
@@ -91,4 +91,4 @@ def test_an_exception_without_a_rational_instance_decides_nothing():
 
 def test_a_mean_of_no_sampler_is_not_compared():
     invalid, token = (accepted(rule, Chain(1)) for rule in (after(INVALID["is above 1"]), named("token")))
-    assert compare(invalid, token, 2, Chain(1)).relation == "undecided"
+    assert compare(invalid, token, 2, 1) == "undecided"

@@ -3,7 +3,7 @@
 from itertools import product
 from math import prod
 
-from draftproof.proofs_check.means import accepted, compare, mean_on
+from draftproof.proofs_check.claims.checks import accepted, compare
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import minimum
@@ -57,28 +57,24 @@ def closed_form(name, scheme):
 
 
 def test_closed_forms_of_the_papers():
-    assert compare(chain("token"), token_mean, 2, Chain(2)).relation == "equal"
-    assert compare(chain("block"), block_mean, 2, Chain(2)).relation == "equal"
-    assert compare(chain("greedy-block"), full_information, 2, Chain(2)).relation == "equal"
+    assert compare(chain("token"), token_mean, 2, 2) == "equal"
+    assert compare(chain("block"), block_mean, 2, 2) == "equal"
+    assert compare(chain("greedy-block"), full_information, 2, 2) == "equal"
 
 
 def test_closed_forms_of_the_project():
     for name in ("token", "block", "hsd-released"):
-        assert compare(chain(name, 1), closed_form(name, Chain(1)), 2, Chain(1)).relation == "equal"
-    assert compare(closed_form("token", Chain(2)), token_mean, 2, Chain(2)).relation == "equal"
+        assert compare(chain(name, 1), closed_form(name, Chain(1)), 2, 1) == "equal"
+    assert compare(closed_form("token", Chain(2)), token_mean, 2, 2) == "equal"
 
 
 def test_a_wrong_closed_form_is_not_equal():
-    assert compare(chain("block"), token_mean, 2, Chain(2)).relation == "never below"
+    assert compare(chain("block"), token_mean, 2, 2) == "never below"
 
 
-def test_the_lower_one_is_refuted_with_a_witness():
-    found = compare(chain("token"), chain("block"), 2, Chain(2))
-    assert found.relation == "refuted"
-    assert found.witness is not None
-    token, block = (mean_on(found.witness, name) for name in ("token", "block"))
-    assert token < block
+def test_the_lower_one_is_refuted():
+    assert compare(chain("token"), chain("block"), 2, 2) == "refuted"
 
 
 def test_lossy_rules_may_accept_more():
-    assert compare(chain("hsd-released"), chain("block"), 2, Chain(2)).relation == "never below"
+    assert compare(chain("hsd-released"), chain("block"), 2, 2) == "never below"

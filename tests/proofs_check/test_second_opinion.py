@@ -10,10 +10,9 @@ import pytest
 
 from benchmarks.proofs import PROOFS
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.checks import Lossless, Related, Together
+from draftproof.proofs_check.claims.checks import Lossless, Related, Together, accepted
 from draftproof.proofs_check.claims.claim import SIZES
 from draftproof.proofs_check.claims.every_size import CodeRun
-from draftproof.proofs_check.means import accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import named
