@@ -156,7 +156,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     priority.planned: ((priority, draft), "2e5e108b62fec308", priority_plan),
     draft.Draft.stages: ((draft, strata), "a6f6f43b0df138bd", stages),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
-    leaf_shaping.carry: ((leaf_shaping,), "795caa690403e94f", left_after_whole_drafts),
+    leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", left_after_whole_drafts),
     layered.shared: ((layered, level), "96dc54635137f2e1", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the

@@ -7,6 +7,7 @@ docstrings, decorators and declarations at the module's level stay as they are.
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import EllipsisType
 
 SIGNS = ("+", "-", "*", "/", "**")
 TURNED: dict[type[ast.cmpop], str] = {
@@ -88,7 +89,7 @@ class _Module:
 
     def _is_text(self, node: ast.AST) -> bool:
         constant = node.value if isinstance(node, ast.Expr) else node
-        return isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+        return isinstance(constant, ast.Constant) and isinstance(constant.value, str | EllipsisType)
 
     def _of(self, node: ast.AST, function: ast.FunctionDef) -> Iterator[Edit]:
         match node:
