@@ -124,12 +124,8 @@ class _Loop:
         if kept is not None:
             tokens = torch.where(read.levels[:, 1:] <= kept[:, None], tokens, -1)
         ids = torch.cat((self.parts.last, tokens.clamp(min=0)), 1)
-        sizes = [1 + count for count in left.counts or ()]
-        if len(set(sizes)) > 1 and reader.packs:
-            output = reader.packed(sizes, ids, **self.options)
-        else:
-            shape = () if read.is_chain else (read.sees, read.levels)
-            output = reader.forward(read.size, 0, *shape, input_ids=ids, **self.options)
+        shape = () if read.is_chain else (read.sees, read.levels)
+        output = reader.forward(read.size, 0, *shape, input_ids=ids, **self.options)
         logits = output.logits
         if self.parts.history is not None and self.sampling.processors:
             logits = self.parts.history.in_tree(self.sampling, logits, read, tokens)

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
@@ -21,22 +20,17 @@ IDLE_READERS: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
 SLOT_BLOCK = 256
 """Recorded passes attend to a multiple of this many slots, so that fewer shapes are recorded."""
 
-PACKED_MULTIPLE = 8
-"""Recorded packed passes have a multiple of this many tokens, for the same reason."""
-
 
 @dataclass
 class Slots:
     """The cache slots that the next pass writes, shared by all layers: `at` is [B, n] with `rows` [B, 1], or
-    one slice for all rows. `seen` is the number of slots that a query may attend to. A packed pass has one
-    row of n tokens, of which `owner` [1, n] are the texts; `at` is [1, n], and all texts' slots are keys.
+    one slice for all rows. `seen` is the number of slots that a query may attend to.
     """
 
     capacity: int
     rows: Tensor
     at: Tensor | slice
     seen: int = 0
-    owner: Tensor | None = None
 
 
 class SlotLayer(CacheLayerMixin):
@@ -62,16 +56,13 @@ class SlotLayer(CacheLayerMixin):
         """Writes the new states; returns all slots that a query may attend to."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        at, rows, seen, owner = self.slots.at, self.slots.rows, self.slots.seen, self.slots.owner
+        at, rows, seen = self.slots.at, self.slots.rows, self.slots.seen
         for cache, states in ((self.keys, key_states), (self.values, value_states)):
             if isinstance(at, slice):
                 cache[: len(rows), :, at] = states
             else:
-                cache[rows if owner is None else owner, :, at] = states.transpose(1, 2)
-        keys, values = self.keys[: len(rows), :, :seen], self.values[: len(rows), :, :seen]
-        if owner is None:
-            return keys, values
-        return keys.transpose(0, 1).flatten(1, 2)[None], values.transpose(0, 1).flatten(1, 2)[None]
+                cache[rows, :, at] = states.transpose(1, 2)
+        return self.keys[: len(rows), :, :seen], self.values[: len(rows), :, :seen]
 
     def move(self, source: Tensor, to: Tensor) -> None:
         """Copies the slots `source` [B, n] to the slots `to` [B, n]."""
@@ -80,20 +71,13 @@ class SlotLayer(CacheLayerMixin):
             cache[rows, :, to] = cache[rows, :, source]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self.slots.seen * (1 if self.slots.owner is None else len(self.slots.rows)), 0
+        return self.slots.seen, 0
 
     def get_seq_length(self) -> int:
         return self.slots.seen
 
     def get_max_length(self) -> int:
         return self.slots.capacity
-
-
-class Unpacked(NamedTuple):
-    """What a packed pass gives, by row: logits [B, n, V], and hidden states [B, n, H] if asked for."""
-
-    logits: Tensor
-    hidden_states: tuple[Tensor, ...] | None
 
 
 class Reader:
@@ -125,11 +109,6 @@ class Reader:
         if self.windows:
             self.positions = self.places.repeat(batch, 1)
         self.causal: dict[int, Tensor] = {}  # by size, the mask of that many tokens after `capacity` others
-
-    @property
-    def packs(self) -> bool:
-        """Whether `packed` can be used: every layer attends to the whole text."""
-        return not self.windows
 
     @classmethod
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
@@ -178,29 +157,6 @@ class Reader:
         """
         ahead = max(ahead, self.room) if self.recorder.active else ahead
         return min(self._rounded(max(self.counts) + ahead), self.slots.capacity)
-
-    def packed(self, counts: Sequence[int], ids: Tensor, **inputs: Any) -> "Unpacked":
-        """A pass over the first counts[b] of the tokens ids [B, n] of each row, in sequence after its end.
-
-        All of them are one row for the network, so that it computes as many positions as there are tokens.
-        The result has rows again; what it has beyond counts[b] means nothing.
-        """
-        owner = [b for b, count in enumerate(counts) for _ in range(count)]
-        place = [i for count in counts for i in range(count)]
-        if self.recorder.active:  # the first token again, so that fewer shapes are recorded
-            fill = -len(owner) % PACKED_MULTIPLE
-            owner, place = owner + [0] * fill, place + [0] * fill
-        first = [0, *accumulate(counts)][:-1]
-        where = [[at + min(i, count - 1) for i in range(max(counts))]
-                 for at, count in zip(first, counts, strict=True)]  # fmt: skip
-        table = torch.tensor(where, device=self.device)
-        owners, places = (torch.tensor([each], device=self.device) for each in (owner, place))
-        seen = min(self._rounded(max(map(sum, zip(self.counts, counts, strict=True)))), self.slots.capacity)
-        given = {"owner": owners, "place": places, "input_ids": ids[owners, places], "seen": seen}
-        output = self.recorder("packed", self._packed, batch=len(counts), **given, **inputs)
-        hidden = getattr(output, "hidden_states", None)
-        hidden = None if hidden is None else tuple(each[0][table] for each in hidden)
-        return Unpacked(output.logits[0][table], hidden)
 
     def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
         """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device). They are at `places`
@@ -263,7 +219,7 @@ class Reader:
         """Writes to the slots from `start` on or, if `start` is None, from `offset` after each row's end.
         Queries attend to at most the first `seen` slots.
         """
-        self.slots.owner, self.slots.seen, batch = None, seen, len(self.counts)
+        self.slots.seen, batch = seen, len(self.counts)
         if start is None:
             at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
             self.slots.at = at
@@ -294,15 +250,6 @@ class Reader:
             self.causal[size] = whole.tril_(before)
         begin = self.slots.capacity - start
         return self.causal[size].narrow(3, begin, seen)
-
-    def _packed(self, owner: Tensor, place: Tensor, seen: int, batch: int, **inputs: Any) -> Any:
-        """One row of tokens of all texts: token i is place[i] after the end of text owner[i], both [1, n]."""
-        self.slots.owner, self.slots.seen = owner, seen
-        self.slots.at = at = self.lengths[owner] + place
-        slot, rows = (torch.arange(count, device=self.device) for count in (seen, batch))
-        visible = (owner[..., None, None] == rows[:, None]) & (slot <= at[..., None, None])
-        whole = self._mask(visible.flatten(2)[:, None], None, at)
-        return self._call(dict.fromkeys(self.reach, whole), at.clamp(max=self.context - 1), **inputs)
 
     def _call(self, masks: dict[str, Tensor], positions: Tensor, **inputs: Any) -> Any:
         return self.network(

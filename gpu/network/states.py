@@ -68,9 +68,6 @@ class StateReader:
     `whole`, or if the network returns no states, each pass reads the whole text.
     """
 
-    packs = False
-    """There is no packed pass."""
-
     def __init__(self, network: Any, batch: int, whole: bool = False) -> None:
         self.texts = [Text(network, whole) for _ in range(batch)]
         self.recorder = Recorder(next(network.parameters()).device, records=False)

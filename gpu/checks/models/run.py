@@ -31,8 +31,7 @@ PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
 
 ROWS = 64
-"""Texts decoded at once to measure acceptance, and for joint laws of requests, whose packed passes take time
-quadratic in this number."""
+"""Texts decoded at once to measure acceptance, and for joint laws of requests."""
 
 
 @dataclass(frozen=True)
