@@ -17,17 +17,23 @@ Emptied: TypeAlias = tuple[str, Tensor]
 
 
 class History:
-    """What each processor remembers of the texts of a batch, which begin with prompts [B, T] (-1 after their
-    end). `longest`: the largest number of tokens of a text with its draft.
+    """The texts of a batch, which begin with prompts [B, T] (-1 after their end), and what was generated of
+    them. `longest`: the largest number of tokens of a text with its draft. Raises BadInput for a processor
+    that does not fit the vocabulary.
     """
 
     def __init__(self, processors: Iterable[Processor], prompts: Tensor, vocab: int, longest: int) -> None:
-        self.memory = {each: each.begin(prompts, vocab, longest) for each in processors}
+        every = [*processors]
+        for each in every:
+            each.must_fit(vocab)
+        none = prompts.new_full((len(prompts), 1, longest), -1)
+        begun = {False: followed(none, prompts[:, None])[:, 0], True: none[:, 0]}
+        self.memory = {each: begun[each] for each in {one.ignores_prompt for one in every}}
 
     def add(self, words: Tensor) -> None:
         """Adds the words [B, d] that were emitted, -1 after their end."""
         for each, memory in self.memory.items():
-            self.memory[each] = each.follow(memory[:, None], words[:, None])[:, 0]
+            self.memory[each] = followed(memory[:, None], words[:, None])[:, 0]
 
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows of the batch."""
@@ -68,14 +74,36 @@ class History:
 
     def _made(self, sampling: Sampling, logits: Tensor, words: Tensor) -> tuple[Tensor, list[Emptied]]:
         given = logits = logits if logits.dtype == torch.float64 else logits.float()
+        texts = {each: followed(memory[:, None], words) for each, memory in self.memory.items()}
         emptied = []
         for each in sampling.processors:
-            logits = each(logits, each.follow(self.memory[each][:, None], words))
+            logits = _called(each, texts[each.ignores_prompt], logits)
             if each.forbids:
                 empty = logits.amax(-1) == -torch.inf
                 emptied.append((each.name, empty))
                 logits = torch.where(empty[..., None], given, logits)
         return logits, emptied
+
+
+def followed(texts: Tensor, words: Tensor) -> Tensor:
+    """[B, n, S]: the last S tokens, -1 before the first, of texts [B, 1, S] after each of n words [B, n, d],
+    which have -1 after their end.
+
+    >>> followed(torch.tensor([[[-1, 5]]]), torch.tensor([[[7, -1], [8, 9]]])).tolist()
+    [[[5, 7], [8, 9]]]
+    """
+    size = texts.shape[-1]
+    whole = torch.cat((texts.expand(*words.shape[:-1], size), words), -1)
+    last = (words >= 0).sum(-1, keepdim=True) + torch.arange(size, device=words.device)
+    return whole.gather(-1, last)
+
+
+def _called(processor: Processor, texts: Tensor, logits: Tensor) -> Tensor:
+    made, lengths = logits.clone(), (texts >= 0).sum(-1)
+    for length in lengths.unique().tolist():
+        rows = lengths == length
+        made[rows] = processor.function(texts[rows][:, texts.shape[-1] - length :], logits[rows])
+    return made
 
 
 def _must_go_on(emptied: list[Emptied], possible: Tensor) -> None:

@@ -1,33 +1,20 @@
 """Compares greedy speculative decoding with the target's own greedy decoding, processors included."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from draftproof.gpu.checks.models.joint import logits_after
 from draftproof.gpu.checks.row_test import in_double
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.processors import (
-    BadWords,
-    Bias,
-    Custom,
-    Frequency,
-    Function,
-    Grammar,
-    Presence,
-    Processor,
-    Repetition,
-)
+from draftproof.gpu.sampling.processors import Processor
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.theory.targets.processors import Mask
 
 LIKELIEST = 64
 """The number of tokens from whose logits the error of one is estimated."""
@@ -142,55 +129,11 @@ def compare(reference: Reference, decode: Decode) -> Greedy:
 def generated(network: Any, prompt: Sequence[int], processors: Sequence[Processor], **options: Any) -> Any:
     """What transformers' own `generate` gives for one prompt."""
     ids = torch.tensor([prompt], device=network.device)
-    given = for_transformers(processors, len(prompt)) | options
+    given = {"logits_processor": [_after(each, len(prompt)) for each in processors], **options}
     return network.generate(ids, attention_mask=torch.ones_like(ids), **given)
 
 
-def for_transformers(processors: Sequence[Processor], start: int) -> dict[str, Any]:
-    """The options of transformers' `generate` that ask for the same processors of a text that is generated
-    from place `start` on. None of this project's tensor code runs behind them.
-    """
-    options: dict[str, Any] = {"logits_processor": []}
-    for each in processors:
-        if isinstance(each, Bias):
-            options["sequence_bias"] = {(token,): float(bias) for token, bias in each.biases}
-        elif isinstance(each, Repetition):
-            options["repetition_penalty"] = float(each.penalty)
-        elif isinstance(each, BadWords):
-            single = [word[0] for word in each.words if len(word) == 1]  # an end token is no bad word there
-            options["suppress_tokens"] = single or None
-            options["bad_words_ids"] = [list(word) for word in each.words if len(word) > 1] or None
-        elif isinstance(each, Grammar):
-            options["prefix_allowed_tokens_fn"] = _allowed(each.mask, start)
-        elif isinstance(each, Frequency):
-            options["logits_processor"].append(_penalised(each, start))
-        elif isinstance(each, Custom):
-            skipped = start if each.ignores_prompt else 0
-            options["logits_processor"].append(_after(each.function, skipped))
-    return options
-
-
-def _after(function: Function, start: int) -> Function:
-    """The function of what follows the first `start` tokens of a text."""
-    return lambda ids, scores: function(ids[:, start:], scores)
-
-
-def _allowed(mask: Mask, start: int) -> Callable[[int, Tensor], list[int]]:
-    def tokens(_: int, ids: Tensor) -> list[int]:
-        state = mask.start
-        for token in ids[start:].tolist():
-            state = mask.edges[state][str(token)]
-        return [int(token) for token in mask.edges[state]]
-
-    return tokens
-
-
-def _penalised(of: Frequency, start: int) -> Callable[[Tensor, Tensor], Tensor]:
-    def penalty(ids: Tensor, scores: Tensor) -> Tensor:
-        scores = scores.clone()
-        for row, text in zip(scores, ids[:, start:].tolist(), strict=True):
-            for token, count in Counter(text).items():
-                row[token] -= of.penalty * (1 if isinstance(of, Presence) else count)
-        return scores
-
-    return penalty
+def _after(processor: Processor, start: int) -> Any:
+    """The processor's function of a text that is generated from place `start` on."""
+    skipped = start if processor.ignores_prompt else 0
+    return lambda ids, scores: processor.function(ids[:, skipped:], scores)

@@ -210,7 +210,7 @@ def test_processors_in_every_method(command, toml):
         (["--model", "shipped", "--vocab", "100"], "--vocab is for runs without --model"),
         (["--temperature", "1"], "--temperature is for runs with --model"),
         (["--max-new-tokens", "8"], "--max-new-tokens is for runs with --model"),
-        (["--draft", "chain:3"], "without --model it is chain or tree"),
+        (["--draft", "paths:2x3"], "without --model it is chain, tree"),
         (["--model", "shipped", "--draft", "chain"], "not a structure"),
         (["--model", "./nowhere"], "no such folder"),
         (["--model", "shipped", "--drafter", "none"], "plain decoding is always measured too"),

@@ -2,6 +2,7 @@
 # ruff: noqa: E402
 
 import itertools
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.checks.models.greedy import Reference, compare, for_transformers
+from draftproof.gpu.checks.models.greedy import Reference, compare
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -76,10 +77,12 @@ def test_rows_without_the_drafted_prefix_are_found_out(monkeypatch, name):
 
 
 @pytest.mark.parametrize("name", ["repetition", "frequency", "bad words", "grammar"])
-def test_a_history_that_forgets_a_token_is_found_out(monkeypatch, name):
+def test_a_history_with_another_token_is_found_out(monkeypatch, name):
     own, add = reference(name), History.add
     monkeypatch.setattr(
-        History, "add", lambda self, words: add(self, torch.where(words == words[:, :1], -1, words))
+        History,
+        "add",
+        lambda self, words: add(self, torch.where((words == words[:, :1]) & (words >= 0), 1, words)),
     )
     try:
         found = compare(own, decoding(drafter("near"), "token", "chain:4"))
@@ -115,12 +118,39 @@ LAW = {
 ASKED = Sampling(1.0, min_p=0.01, processors=processors(**LAW))
 
 
+def allowed(_, ids):
+    """The tokens that the grammar of LAW has after the prompt."""
+    mask = LAW["grammar"]
+    state = mask.start
+    for token in ids[len(PROMPT) :].tolist():
+        state = mask.edges[state][str(token)]
+    return [int(token) for token in mask.edges[state]]
+
+
+def penalised(ids, scores):
+    """Presence and frequency penalty, token by token."""
+    scores = scores.clone()
+    for row, text in zip(scores, ids[:, len(PROMPT) :].tolist(), strict=True):
+        for token, count in Counter(text).items():
+            row[token] -= LAW["presence_penalty"] + count * LAW["frequency_penalty"]
+    return scores
+
+
 def processed_law(target):  # noqa: F811
     """The law of the first tokens: every word's rows by transformers' processors, one text at a time."""
     from transformers import LogitsProcessorList
     from transformers.generation import logits_process as of
 
-    asked = for_transformers(ASKED.processors, len(PROMPT))
+    every = LogitsProcessorList(
+        [
+            of.SequenceBiasLogitsProcessor({(token,): bias for token, bias in LAW["logit_bias"].items()}),
+            of.RepetitionPenaltyLogitsProcessor(LAW["repetition_penalty"]),
+            penalised,
+            of.NoBadWordsLogitsProcessor(LAW["bad_words_ids"]),
+            of.PrefixConstrainedLogitsProcessor(allowed, 1),
+            of.MinPLogitsWarper(0.01),
+        ]
+    )
     law = {(): 1.0}
     for _ in range(LENGTH):
         longer = {}
@@ -128,22 +158,11 @@ def processed_law(target):  # noqa: F811
             ids = torch.tensor([[*PROMPT, *word]])
             with torch.no_grad():
                 scores = target.network(input_ids=ids, use_cache=False).logits[:, -1]
-            every = LogitsProcessorList(
-                [
-                    of.SequenceBiasLogitsProcessor(asked["sequence_bias"]),
-                    of.RepetitionPenaltyLogitsProcessor(asked["repetition_penalty"]),
-                    of.NoBadWordsLogitsProcessor(asked["bad_words_ids"]),
-                    of.PrefixConstrainedLogitsProcessor(asked["prefix_allowed_tokens_fn"], 1),
-                    *asked["logits_processor"],
-                    of.MinPLogitsWarper(0.01),
-                ]
-            )
             row = every(ids, scores).softmax(-1)[0].double()
             longer |= {(*word, x): mass * float(row[x]) for x in row.nonzero().flatten().tolist()}
         law = longer
-    return torch.tensor(
-        [law.get(word, 0.0) for word in itertools.product(range(VOCAB), repeat=LENGTH)]
-    ).numpy()
+    words = itertools.product(range(VOCAB), repeat=LENGTH)
+    return torch.tensor([law.get(word, 0.0) for word in words]).numpy()
 
 
 @pytest.mark.parametrize(
