@@ -1,6 +1,7 @@
 """The ways in which a claim of some sizes is checked: sign cells, search, a counterexample."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from flint import fmpq
@@ -14,12 +15,14 @@ from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.laws.enumerate import Invalid, emission
+from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
+from draftproof.theory.table import Table
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -139,6 +142,15 @@ def exact_instances(schemes: Iterable[Scheme], vocabs: Iterable[int], count: int
         for vocab in vocabs:
             yield from Scenarios(scheme, vocab)
             yield from Randoms(scheme, vocab, count)
+
+
+def by_depth(instance: Instance, first: bool = False) -> Instance:
+    """The instance with a proposal whose rows depend on the depth alone; with `first`, q_1 = p_1."""
+    given, depth, vocab = instance.proposal, instance.draft.depth, instance.vocab
+    rows = {x: given[(0,) * len(x)] for x in prefixes(vocab, depth - 1)}
+    if first:
+        rows[()] = instance.target[()]
+    return replace(instance, proposal=Table(vocab, rows))
 
 
 def searched(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from draftproof.proofs_check.claims.claim import CODE, EVERY, EXACT, REFUTED, UNDECIDED, Claim
 from draftproof.proofs_check.claims.every_size import PRODUCT, CodeRun, Kept
 from draftproof.simulators.instances.batches import Batches, witness
-from draftproof.simulators.laws.batches import judge_batch
+from draftproof.simulators.laws.batches import judge_batch, measure_batch
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.verifiers import named as verifier
 
@@ -14,6 +14,11 @@ TOKEN = verifier("token")
 
 def _on_its_witness(rule: str) -> str:
     return UNDECIDED if judge_batch(witness(rule), TOKEN).lossless else REFUTED
+
+
+def _tetris_emits_most() -> str:
+    gap = measure_batch(witness("tetris"), TOKEN)
+    return REFUTED if gap.emitted["tetris"] < gap.predictable else UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,15 @@ CLAIMS = (
         KeepsAsMuch(("token",), PRODUCT, ("tetris", "tetris-repaired")),
         EVERY,
         seconds=2,
+    ),
+    Claim(
+        "tetris-optimal",
+        "No rule that knows the rows of p and q emits more tokens of a batch than TETRIS.",
+        "wu2025tetris, optimality of the selection",
+        f"{PAIR}, V = 2",
+        _tetris_emits_most,
+        REFUTED,
+        note="8/3 on its witness, a predictable rule 17/6: a likely draft need not be accepted",
     ),
     Claim(
         "dspark-past-a-fall",

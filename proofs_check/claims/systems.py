@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
+from draftproof.proofs_check.claims.checks import by_depth
 from draftproof.proofs_check.claims.claim import REFUTED, UNDECIDED, Claim, unrefuted
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.verdict import judge
-from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -38,15 +38,6 @@ def unbiased(cases: Callable[[], Iterator[tuple[Instance, Verifier]]]) -> str:
 def biased(instance: Instance, verifier: Verifier) -> str:
     """Whether the counterexample still is one."""
     return UNDECIDED if judge(instance, verifier, 1).lossless else REFUTED
-
-
-def by_depth(instance: Instance, first: bool = False) -> Instance:
-    """The instance with a proposal whose rows depend on the depth alone; with `first`, q_1 = p_1."""
-    given, depth, vocab = instance.proposal, instance.draft.depth, instance.vocab
-    rows = {x: given[(0,) * len(x)] for x in prefixes(vocab, depth - 1)}
-    if first:
-        rows[()] = instance.target[()]
-    return replace(instance, proposal=Table(vocab, rows))
 
 
 def _product_rows() -> Iterator[tuple[Instance, Verifier]]:

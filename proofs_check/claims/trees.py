@@ -1,13 +1,31 @@
 """How verifiers compare on trees and paths: Traversal Verification (weng2025traversal), one more path."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
-from draftproof.proofs_check.claims.checks import Related, Together, mean_on, means, refuted_on, searched
+from flint import fmpq
+
+from draftproof.proofs_check.claims.checks import (
+    Related,
+    Together,
+    by_depth,
+    mean_on,
+    means,
+    refuted_on,
+    searched,
+)
 from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
+from draftproof.simulators.laws.enumerate import Enumerator
+from draftproof.simulators.laws.optimum import full_information
+from draftproof.simulators.support.make import prefixes
+from draftproof.theory.drafts.ddtree import DDTree
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Table
 
 LEFT, RIGHT = (((), ()), ()), ((), ((), ()))
@@ -38,6 +56,21 @@ def _small() -> Iterator[Related]:
     for vocab, shape in cases:
         for rule, replacement in (("rrs", False), ("specinfer", True)):
             yield Related("never below", means("traversal"), means(rule), (vocab, Tree(shape, replacement)))
+
+
+def _all_of_the_tree(instance: Instance) -> bool:
+    return mean_on(instance, "nss") == full_information(instance).value
+
+
+def _best_tree(instance: Instance) -> bool:
+    # Whether no tree of as many tokens has more of q, one row for each depth.
+    q, drafted = by_depth(instance).proposal, instance.draft
+    reach: dict[Prefix, fmpq] = {(): ONE}
+    for prefix in [x for x in prefixes(q.vocab, drafted.depth) if x]:
+        reach[prefix] = reach[prefix[:-1]] * q[prefix[:-1]][prefix[-1]]
+    nodes = [node.prefix for node in drafted.draw(Enumerator(ONE), q).root]
+    trees = (each for each in combinations(reach, len(nodes)) if all(x[:-1] in each for x in each))
+    return sum(map(reach.__getitem__, nodes)) == max(sum(map(reach.__getitem__, each)) for each in trees)
 
 
 def _sibling_order(key: str, name: str, verifier: str) -> Claim:
@@ -112,6 +145,23 @@ CLAIMS = (
         REFUTED,
         note="E[tau] 1 of traversal, 17/16 of recursive rejection: the rows of the case without replacement, "
         "but q = (3/4, 1/4) for the two children. To depth 2 the statement holds (docs/claims.md)",
+    ),
+    Claim(
+        "nss-optimal",
+        "On deterministic drafts naive sampling accepts the most that any lossless verifier can.",
+        "our derivation; docs/optimality.md",
+        "top-k, one and two levels of pairs, DDTree's trees of 4, V = 2 and 3",
+        searched(_all_of_the_tree, [TopK(every(2, 1)), TopK(every(2, 2)), DDTree(4, 2)], (2, 3), 20),
+        unrefuted(228),
+        seconds=3,
+    ),
+    Claim(
+        "ddtree-optimal",
+        "No tree of as many tokens has more mass of a product law than DDTree's.",
+        "ringel2026ddtree, optimality of the tree",
+        "trees of 4 tokens of depth 2, V = 2 and 3",
+        searched(_best_tree, [DDTree(4, 2)], (2, 3), 20),
+        unrefuted(76),
     ),
     _sibling_order("traversal", "Traversal Verification", "traversal"),
     _sibling_order("recursive", "recursive rejection", "rrs"),

@@ -8,7 +8,7 @@ from runpy import run_path
 import pytest
 
 from draftproof import commands
-from draftproof.proofs_check.claims import CLAIMS
+from draftproof.proofs_check.claims import CLAIMS, checks, trees
 from draftproof.proofs_check.claims.claim import (
     EVERY,
     MACHINE_PROOFS,
@@ -21,6 +21,10 @@ from draftproof.proofs_check.claims.claim import (
 from draftproof.proofs_check.claims.every_size import PREFIX, PRODUCT, CodeRun, Kept, Stated
 from draftproof.proofs_check.commands.claims import QUICK
 from draftproof.simulators.commands.entry import enter
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.rows import point
 from draftproof.theory.selection import RULES
 from draftproof.theory.verifiers import VERIFIERS, block, token
 from tests.mutants.edits import edited
@@ -139,3 +143,18 @@ def test_every_source_is_in_the_references():
         cited = set(re.findall(r"\b[a-z]+20\d\d[a-z0-9]+", source))
         assert cited <= known
         assert cited or source.startswith(("our", "open", "draftproof")), source
+
+
+def test_claims_about_trees_refuse_other_rules_and_trees(monkeypatch):
+    """NaiveTree accepts less than naive sampling; a tree of two levels has not the most of q."""
+    pairs = list(Randoms(TopK(every(2, 1)), 3, 8))
+    assert not all(trees._best_tree(replace(each, draft=TopK(every(2, 2)))) for each in pairs)
+    monkeypatch.setattr(checks, "named", lambda name: replace(token.VERIFIER, verify=first_child_only))
+    assert not all(trees._all_of_the_tree(each) for each in pairs)
+
+
+def first_child_only(oracle, draft, target):
+    """Naive sampling that leaves out all children but the first."""
+    x = oracle.choose(target[draft.root.prefix])
+    first = draft.root.children[0]
+    return (first, target[first.prefix]) if x == first.token else (draft.root, point(x, target[()]))
