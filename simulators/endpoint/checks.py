@@ -63,7 +63,8 @@ def of_setting(
         for t in range(len(each.tokens))
     ]
     again, expected = 0, 0.0
-    for (n, each), found in zip(places, server.rows([place for _, place in places]), strict=True):
+    rows = server.rows([place for _, place in places])
+    for (n, each), found in zip(places, rows, strict=True):
         if found is None:
             continue
         token, own = each.sample.tokens[each.at], server.law(found, setting, each.before, each)
@@ -76,7 +77,7 @@ def of_setting(
         again += token in own.either
         expected += sum(exp(found[each]) for each in own.either)
     if not bets.runs:
-        return Result(name, *NOT_FORCED)
+        return Result(name, *(("not judged", "rows leave open what it does", 0) if any(rows) else NOT_FORCED))
     rejected = bets.rejected or ignored.rejected
     said = f"{name} does not act on the law as it should" if rejected else ""
     said += ": it is as if it had not been asked for" if ignored.rejected else ""

@@ -130,48 +130,60 @@ def law(
     (-1, 2)
     """
     listed = sorted(row.items(), key=lambda item: (-item[1], item[0]))[:most]
-    kept = [each for each in listed if _apart(each[0], ends_shown)]
-    tokens, logs = tuple(token for token, _ in kept), np.array([value for _, value in kept], dtype=float)
-    mass, exact = np.exp(logs), len(kept) == len(listed)
-    known = ends_shown or (exact and setting.filters and mass[-1] < CLOSE / 2)
-    rest: float | None = max(1 - float(mass.sum()), ROUNDING) if known else None
+    hidden = [not ends_shown and bool(SPECIAL.fullmatch(token)) for token, _ in listed]
+    apart = [bool(token) and UNKNOWN not in token for token, _ in listed]
+    shown = np.array(apart, dtype=bool) & ~np.array(hidden, dtype=bool)
+    tokens = tuple(token for (token, _), each in zip(listed, shown, strict=True) if each)
+    every = np.array([value for _, value in listed], dtype=float)
+    if setting.filters:
+        # tokens that are not listed, or not told apart, may be more likely than listed ones after a penalty
+        exact = all(apart) and not setting.penalties
+        return _filtered(tokens, every, shown, setting, ends_shown) if exact else NOTHING
+    logs = every[shown]
+    rest = max(1 - float(np.exp(logs).sum()), ROUNDING) if ends_shown and setting == PLAIN else None
     either: tuple[str, ...] = ()
     if setting.penalties:
         counts = np.array([before.count(token) for token in tokens])
         logs = logs - setting.presence_penalty * (counts > 0) - setting.frequency_penalty * counts
-        rest = None
         if unsure is not None:
             sure = np.array([not unsure(token) for token in tokens], dtype=bool)
             either = tuple(token for token, each in zip(tokens, sure, strict=True) if not each)
             tokens, logs = tuple(token for token in tokens if token not in either), logs[sure]
-    if setting.temperature != 1:
-        logs, rest = logs / setting.temperature, None
-    if rest is None and len(logs):
-        mass = np.exp(logs - logs.max())
-        mass /= mass.sum()
-    if not setting.filters or not len(logs):
-        return Law(tokens, mass, rest, either)
-    if not exact or setting.penalties:
-        return NOTHING  # tokens that are not listed may be more likely than listed ones
-    return _filtered(tokens, mass, setting, rest is not None)
+    return Law(tokens, np.exp(logs) if rest else _shares(logs / setting.temperature), rest, either)
 
 
-def _apart(token: str, ends_shown: bool) -> bool:
-    """Whether a token can be told apart by its spelling, and is shown if it comes out."""
-    return bool(token) and UNKNOWN not in token and (ends_shown or not SPECIAL.fullmatch(token))
+def _shares(logs: np.ndarray) -> np.ndarray:
+    """Probabilities in proportion to exp(logs)."""
+    mass = np.exp(logs - logs.max(initial=-np.inf))
+    return mass / mass.sum()
 
 
-def _filtered(tokens: tuple[str, ...], mass: np.ndarray, setting: Setting, known: bool) -> Law:
-    """The law under the filters; `known` as in `_kept`."""
-    found = _kept(mass, setting, known)
-    if found is None:
+def _filtered(
+    tokens: tuple[str, ...], every: np.ndarray, shown: np.ndarray, setting: Setting, ends_shown: bool
+) -> Law:
+    """The law under filters of the tokens that are `shown`, of `every` log-probability that is listed. Tokens
+    that are not end a text: they may be kept like others, or forbidden before the filters.
+    """
+    mass = np.exp(every)
+    known = setting.temperature == 1 and (ends_shown or bool(mass[-1] < CLOSE / 2))
+    mass = mass if known else _shares(every / setting.temperature)
+    ways = [(shown, _kept(mass, setting, known))]
+    if not shown.any():
         return NOTHING
-    least, most_kept, whole = found
-    if whole and not least:
+    own = mass[shown]
+    if not shown.all():
+        ways.append((np.ones(len(own), dtype=bool), _kept(own / (1 - mass[~shown].sum()), setting, known)))
+    least, most, whole = len(own), 0, set[bool]()
+    for each, found in ways:
+        if found is None:
+            return NOTHING
+        least, most = min(least, int(each[: found[0]].sum())), max(most, int(each[: found[1]].sum()))
+        whole.add(found[2])
+    if whole == {False}:
+        return Law(tokens, own / own.sum(), None)  # how much is kept beyond the listed tokens is not known
+    if not least or False in whole:
         return NOTHING
-    if whole:
-        return Law(tokens[:least], mass[:least] / mass[:least].sum(), 0.0, tokens[least:most_kept])
-    return Law(tokens, mass / mass.sum(), None)  # how much is kept beyond the listed tokens is not known
+    return Law(tokens[:least], own[:least] / own[:least].sum(), 0.0, tokens[least:most])
 
 
 def _kept(mass: np.ndarray, setting: Setting, known: bool) -> tuple[int, int, bool] | None:

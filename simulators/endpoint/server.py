@@ -289,9 +289,10 @@ def _ids(given: Sequence[Any]) -> tuple[int, ...] | None:
 
 
 def _name(entry: Mapping[str, Any]) -> str:
-    """A token of a list of log-probabilities, by its id if there is one, as spellings may be ambiguous; but a
-    special token keeps its spelling, which may be empty.
+    """A token of a list of log-probabilities, by its id if there is one: spellings may be ambiguous. One that
+    looks special, or is spelled "" as special ones may be, keeps that look.
     """
     token, number = str(entry["token"]), entry.get("id")
-    by_id = type(number) is int and token and not SPECIAL.fullmatch(token)
-    return f"token_id:{number}" if by_id else token
+    if type(number) is not int or SPECIAL.fullmatch(token):
+        return token
+    return f"token_id:{number}" if token else f"<{number}>"

@@ -25,6 +25,7 @@ def under(setting: dict, last: int, before: list[int], met: set[int] | None = No
     that a repetition penalty is for.
     """
     logits = row(last).copy()
+    logits[setting.get("banned", [])] = -np.inf
     for x in met or {}:
         penalty = setting.get("repetition_penalty", 1)
         logits[x] = min(logits[x] * penalty, logits[x] / penalty)
@@ -131,7 +132,8 @@ class Fake:
             law = under(body, last, tokens, met)
             if "greedy" in self.fault:
                 law = (np.arange(VOCAB) == law.argmax()).astype(float)
-            if self.fault == "lossy" and len(tokens) % 3 == 1:  # in the middle of a block
+            lossy = self.fault == "lossy" or (self.fault == "lossy alone" and body.get("n", 1) == 1)
+            if lossy and len(tokens) % 3 == 1:  # in the middle of a block
                 law = law.copy()
                 law[law.argmax()] -= self.bias
                 law += self.bias / VOCAB

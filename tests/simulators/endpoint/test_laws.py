@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from draftproof.simulators.endpoint.laws import PLAIN, Setting, law
-from tests.simulators.endpoint.fake import NAMES, VOCAB, exact, row
+from tests.simulators.endpoint.fake import NAMES, VOCAB, exact, row, under
 
 SETTINGS = [
     PLAIN,
@@ -41,6 +41,24 @@ def test_masses_are_those_of_the_exact_law_given_what_is_listed(setting, most):
             forbidden = {NAMES[x] for x in np.flatnonzero(want == 0)} - {*found.either}
             assert all(found.place(token) == -1 for token in forbidden)
     assert near <= VOCAB // 4
+
+
+@pytest.mark.parametrize("setting", [each for each in SETTINGS if each.filters], ids=str)
+@pytest.mark.parametrize("banned", [[], [4], [0]])
+def test_hidden_ends_are_kept_by_filters_or_forbidden_before_them(setting, banned):
+    """Which of both, is not known; either way no token is called forbidden that may come out."""
+    end, judged = (banned or [4])[0], 0
+    for last in range(VOCAB):
+        want = under({**vars(PLAIN), **vars(setting), "banned": banned}, last, [])
+        given = {f"<{name}>" if name == NAMES[end] else name: value for name, value in shown(last).items()}
+        found = law(given, setting, ends_shown=False)
+        others = [x for x in range(VOCAB) if x != end]
+        assert all(found.place(NAMES[x]) != -1 for x in others if want[x] > 0)
+        if found.rest == 0:
+            listed = np.array([want[NAMES.index(token)] for token in found.tokens])
+            assert found.upper == pytest.approx(listed / listed.sum(), abs=1e-9)
+            judged += any(found.place(NAMES[x]) == -1 for x in others)
+    assert judged > VOCAB // 2
 
 
 def test_what_is_near_a_bound_may_be_kept_or_dropped():
