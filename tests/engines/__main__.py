@@ -1,31 +1,33 @@
-"""python -m tests.engines vllm --environment DIR: every setting of the engine, by both checks."""
+"""python -m tests.engines NAME --environment DIR: every setting of the engine, by both checks."""
 
 import json
 import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
 import click
 
-from tests.engines.engine import Engine, serving
-from tests.engines.independent import PROMPTS, drawn, z_values
+from tests.engines.engine import PAIR, Engine, Setting, serving
+from tests.engines.independent import LENGTH, PROMPTS, z_values
 
 SURE, QUIET = 6.0, 4.0
 """|z| above which the second check rejects, and below which it finds nothing."""
-WAYS = {"100 texts a request": (400, 100), "one text a request": (200, 1)}
-"""How texts are asked for -> (texts of each prompt, texts together)."""
+RECORD = Path(__file__).parents[2] / "docs" / "engines.json"
+"""What is known of each engine, version and setting, for programs that must refuse rollouts off policy."""
 
 
 @click.command()
-@click.argument("name", type=click.Choice(["vllm"]))
+@click.argument("name", type=click.Choice(["vllm", "llama_cpp", "transformers"]))
 @click.option("--environment", type=click.Path(path_type=Path), help="Kept, and used again if it is there.")
 @click.option("--setting", "only", multiple=True, help="Only this setting; may be repeated.")
 @click.option("--port", default=8123, show_default=True)
-def main(name: str, environment: Path | None, only: tuple[str, ...], port: int) -> None:
-    """Judges an engine's servers; exit status 0 if every setting is as docs/engines.md records."""
+@click.option("--write", is_flag=True, help="Record what was found in docs/engines.json.")
+def main(name: str, environment: Path | None, only: tuple[str, ...], port: int, write: bool) -> None:
+    """Judges an engine's servers; exit status 0 if every setting is as its file expects."""
     engine: Engine = import_module(f"tests.engines.{name}").ENGINE
     with tempfile.TemporaryDirectory() as folder:
         place = (environment or Path(folder) / "environment").resolve()
@@ -35,21 +37,30 @@ def main(name: str, environment: Path | None, only: tuple[str, ...], port: int) 
         ok = True
         for setting in engine.settings:
             if not only or setting.name in only:
-                log = Path(folder) / "server.log"
-                started = time.monotonic()
-                with serving(engine, setting, place, port, log) as url:
-                    zs = {way: second(url, *how) for way, how in WAYS.items()}
-                    found, said = judged(url)  # afterwards: what it asks for may end the server
-                largest = max(abs(z) for each in zs.values() for z in each)
-                agree = largest > SURE if setting.expected == "rejected" else largest < QUIET
-                right = found == setting.expected and agree
+                found = both(engine, setting, place, port, Path(folder) / "server.log")
+                right = found["verdict"] == setting.expected and found["second"] == setting.law
                 ok &= right
-                click.echo(f"{engine.name} {engine.version}, {setting.name}: {found} ({said})")
-                for way, each in zs.items():
-                    click.echo(f"  second check, {way}: z " + " ".join(f"{z:+.1f}" for z in each))
-                note = "as recorded" if right else f"NOT as recorded ({setting.expected})"
-                click.echo(f"  {note}; {time.monotonic() - started:.0f} s")
+                click.echo("" if right else f"  NOT as expected: {setting.expected}, {setting.law}")
+                if write:
+                    record(engine, setting, found)
     sys.exit(0 if ok else 1)
+
+
+def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) -> dict:
+    """What both checks find of a server with that setting; printed as it comes."""
+    click.echo(f"{engine.name} {engine.version}, {setting.name}")
+    started, zs = time.monotonic(), {}
+    with serving(engine, setting, place, port, log) as url:
+        for way, (texts, together) in engine.ways.items():
+            drawn = {tuple(prompt): engine.drawn(url, prompt, LENGTH, texts, together) for prompt in PROMPTS}
+            zs[way] = [round(z, 1) for z in z_values(str(PAIR / "target"), drawn)]
+            click.echo(f"  second check, {way}: z " + " ".join(f"{z:+.1f}" for z in zs[way]))
+        verdict, said = judged(url)  # afterwards: what it asks for may end the server
+    seconds = round(time.monotonic() - started)
+    click.echo(f"  endpoint: {verdict} ({said}); {seconds} s")
+    largest = max(abs(z) for each in zs.values() for z in each)
+    second = "wrong" if largest > SURE else "right" if largest < QUIET else "unclear"
+    return {"verdict": verdict, "said": said, "second": second, "z": zs, "seconds": seconds}
 
 
 def judged(url: str) -> tuple[str, str]:
@@ -64,12 +75,25 @@ def judged(url: str) -> tuple[str, str]:
     return words.get(done.returncode, "failed"), said
 
 
-def second(url: str, texts: int, together: int) -> list[float]:
-    """The z values of one way of asking."""
-    from tests.engines.vllm import PAIR
-
-    drawn_texts = {tuple(prompt): drawn(url, prompt, texts, together) for prompt in PROMPTS}
-    return z_values(str(PAIR / "target"), drawn_texts)
+def record(engine: Engine, setting: Setting, found: dict) -> None:
+    """Writes what was found of the setting. `on_policy` is true only if the second check found the law right
+    and `endpoint` did not reject: a program that reads it refuses everything else.
+    """
+    known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else []
+    key = {"engine": engine.name, "version": engine.version, "setting": setting.name}
+    kept = [each for each in known if any(each[part] != key[part] for part in key)]
+    wrong = found["verdict"] == "rejected" or found["second"] == "wrong"
+    options = setting.options if isinstance(setting.options, tuple) else setting.options(Path("ENVIRONMENT"))
+    new = {
+        **key,
+        "options": [each.replace(str(PAIR), "PAIR") for each in options],
+        "released": setting.changed is None,  # otherwise files of the engine were mended
+        "on_policy": not wrong and found["second"] == "right",
+        "date": datetime.now(UTC).date().isoformat(),
+        **found,
+    }
+    text = json.dumps([*kept, new], indent=1)
+    RECORD.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

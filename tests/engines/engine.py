@@ -4,41 +4,50 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+PAIR = Path(__file__).parents[2] / "gpu" / "pair"
+WAYS = {"100 texts a request": (400, 100), "one text a request": (200, 1)}
+"""How the second check asks for texts -> (texts of each prompt, texts together)."""
 PATIENCE = 300
 """Seconds that a server may take to start."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One way of serving, by options of the server.
+    """One way of serving, by options of the server, or what gives them for an environment.
 
     `expected`: "passes", "rejected" or "undecided", what docs/engines.md records for this version. `changed`:
     files of the environment with the text that they have meanwhile.
     """
 
     name: str
-    options: tuple[str, ...]
+    options: tuple[str, ...] | Callable[[Path], tuple[str, ...]]
     expected: str
     changed: Callable[[Path], dict[Path, str]] | None = None
+    law: str = "right"  # what the second check finds: "right" or "wrong"
 
 
 @dataclass(frozen=True)
 class Engine:
-    """`install(environment)` makes the environment, `command(environment, port)` starts a server."""
+    """`install(environment)` makes the environment, `command(environment, port)` starts a server, and
+    `drawn(url, prompt, length, texts, together)` gives texts of token ids at temperature 1, without filters,
+    `together` of them a request; a text that ended early ends with the token that ended it.
+    """
 
     name: str
     version: str
     install: Callable[[Path], None]
     command: Callable[[Path, int], list[str]]
+    drawn: Callable[[str, Sequence[int], int, int, int], list[list[int]]]
     settings: tuple[Setting, ...]
     environment: dict[str, str] = field(default_factory=dict)
+    ways: dict[str, tuple[int, int]] = field(default_factory=lambda: dict(WAYS))
 
 
 @contextmanager
@@ -48,9 +57,10 @@ def serving(engine: Engine, setting: Setting, place: Path, port: int, log: Path)
     original = {file: file.read_text(encoding="utf-8") for file in changed}
     for file, text in changed.items():
         file.write_text(text, encoding="utf-8")
+    options = setting.options if isinstance(setting.options, tuple) else setting.options(place)
     with log.open("w") as output:
         server = subprocess.Popen(
-            [*engine.command(place, port), *setting.options],
+            [*engine.command(place, port), *options],
             stdout=output,
             stderr=subprocess.STDOUT,
             env=os.environ | engine.environment,
@@ -60,19 +70,24 @@ def serving(engine: Engine, setting: Setting, place: Path, port: int, log: Path)
             wait(server, port, log)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
-            os.killpg(server.pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):  # it ended by itself
+                os.killpg(server.pid, signal.SIGTERM)
             server.wait(60)
             for file, text in original.items():
                 file.write_text(text, encoding="utf-8")
 
 
 def wait(server: subprocess.Popen, port: int, log: Path) -> None:
-    """Until the server lists its models; RuntimeError with the log's end if it does not start."""
+    """Until the server answers; RuntimeError with the log's end if it does not start."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and server.poll() is None:
         try:
             with urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=5):
                 return
+        except HTTPError as answer:
+            if answer.code != 503:  # 503 while the model is loaded; transformers cannot list models offline
+                return
+            time.sleep(1)
         except (URLError, OSError):
             time.sleep(1)
     raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")

