@@ -1,4 +1,4 @@
-"""The command `gap`: one instance, means over random ones, --vary, --worst and --rows."""
+"""The command `gap`: one instance, means over random ones, --worst and --rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,7 @@ from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.batches import BatchGap, measure_batch
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
-from draftproof.simulators.study import ensembles, worst
-from draftproof.simulators.study.ensembles import STANDARD, VARIED, described, vary
+from draftproof.simulators.study import worst
 from draftproof.simulators.study.gap import (
     ABOVE,
     FEW,
@@ -29,31 +28,37 @@ from draftproof.simulators.study.gap import (
     Summary,
     annotated,
     applicable,
+    described,
     measure,
     summarise,
 )
-from draftproof.simulators.support.figures import required
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
+STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
+"""The drafts without an instance."""
 MANY_DRAFTS = 500  # whose optima take long
 
 BELONGS = {
-    "out": ("vary", "rows"),
-    "draft": ("vary", "worst", ""),
-    "vocab": ("vary", "worst", ""),
-    "count": ("vary", "rows", ""),
+    "out": ("rows",),
+    "draft": ("worst", ""),
+    "vocab": ("worst", ""),
+    "count": ("rows", ""),
     "seconds": ("worst",),
     "seed": ("worst",),
-    "verifier": ("vary", "instance", ""),
+    "verifier": ("instance", ""),
     "force": ("instance",),
 }
-"""Option -> the modes that it belongs to; "" is the mode without --vary, --worst and an instance."""
+"""Option -> the modes that it belongs to; "" is the mode without --worst, --rows and an instance."""
 
 MANY = "an ensemble or of --worst"
 
@@ -65,8 +70,7 @@ STATEFUL = (
 @click.command()
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
 @click.option("--verifier", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated.")
-@click.option("--vary", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
-@click.option("--out", type=FILE, metavar="FOLDER", help="The folder for the figure of --vary or --rows.")
+@click.option("--out", type=FILE, metavar="FOLDER", help="The folder for the figure of --rows.")
 @click.option("--worst", metavar="NAME", help="Search for the instance with the largest gap.")
 @click.option(
     "--rows", type=FILE, metavar="FILE.npz", help="Recorded rows: acceptance by draft and verifier."
@@ -86,19 +90,19 @@ STATEFUL = (
 def gap(as_json: bool, **options: Any) -> int:
     """Show how far each verifier is from each certified optimum.
 
-    With an instance: E[tau] of every verifier made for its draft, and its share of the best that
-    lossless verifiers without state can do (stateless) and of the best that any coupling of draft
-    and target blocks can do (full information). Verifiers are run where that takes a moment; the value of
-    any other is a closed form, which the table says beside it. With a batch of requests: the tokens
-    emitted under every selection rule, and the most under a predictable one. Without an instance: means
-    over random instances on three standard drafts, or on one --draft. With --vary: a figure and its
-    numbers. With --worst: the instance of small rationals on which a verifier was found furthest below
-    the stateless optimum, on standard output as an instance file. With --rows: what a node of your own models
-    accepts, by draft and verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V]
-    of probabilities and perhaps `sequence` [n] (`draftproof gpu record` writes one).
+    With an instance: E[tau] of every verifier made for its draft, and its share of the best that lossless
+    verifiers without state can do (stateless) and of the best that any coupling of draft and target
+    blocks can do (full information). Verifiers are run where that takes a moment; the value of any other
+    is a closed form, which the table says beside it. With a batch of requests: the tokens emitted under
+    every selection rule, and the most under a predictable one. Without an instance: means over random
+    instances on three standard drafts, or on one --draft. With --worst: the instance of small rationals
+    on which a verifier was found furthest below the stateless optimum, on standard output as an instance
+    file. With --rows: what a node of your own models accepts, by draft and verifier, for 1 to 16
+    siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and perhaps `sequence`
+    [n] (`draftproof gpu record` writes one).
     """
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
-    modes = [mode for mode in ("worst", "vary", "rows", "instance") if mode in given]
+    modes = [mode for mode in ("worst", "rows", "instance") if mode in given]
     if len(modes) > 1:
         raise BadInput(f"{' and '.join(map(_spelled, modes))} do not go together")
     (mode,) = modes or [""]
@@ -112,8 +116,6 @@ def gap(as_json: bool, **options: Any) -> int:
     draft = draft_of(given["draft"]) if "draft" in given else None
     if mode == "worst":
         return _worst(named(given["worst"]), draft, vocab, given, as_json)
-    if mode == "vary":
-        return _varied(given, draft, count, verifiers, as_json)
     if mode == "instance":
         return _instance(given["instance"], verifiers, options["force"], as_json)
     return _ensembles([draft] if draft else STANDARD, vocab, verifiers, count, as_json)
@@ -201,26 +203,6 @@ def _ensembles(
     if as_json:
         rows = [{"draft": title, "means": [vars(row) for row in found]} for title, found in means.items()]
         click.echo(json.dumps({"ensembles": rows}))
-    return 0
-
-
-def _varied(
-    given: Mapping[str, Any], draft: Scheme | None, count: int, verifiers: Sequence[Verifier], as_json: bool
-) -> int:
-    if "out" not in given:
-        raise BadInput("--vary needs --out FOLDER")
-    what = given["vary"]
-    required()  # a missing matplotlib is reported before the work
-    with screen.progress() as bar:
-        task = bar.add_task(what, total=count * len(VARIED[what].values))
-        series = vary(what, count, draft, given.get("vocab"), verifiers, lambda: bar.advance(task))
-    written = ensembles.write_figure(series, given["out"])
-    if as_json:
-        click.echo(json.dumps(ensembles.document(series)))
-        return 0
-    for point in series.points:
-        screen.console().print(_means(f"{series.what} {point.at}", point.summaries))
-    click.echo(f"{series.fixed}; written: {', '.join(map(str, written))}")
     return 0
 
 

@@ -1,7 +1,7 @@
 """Studies over many instances: distance of verifiers from the optimum, and sweeps with their report.
 
 * `gap` compares every verifier with both certified optima, on one instance and as means over instances;
-  `ensembles` varies one setting and draws the figure; `worst` searches for the largest gap.
+  `worst` searches for the largest gap.
 * `configuration` reads a sweep's TOML file, `families` makes its instances and cuts them into slices.
 * `plan` numbers the chunks and defines their common columns; each file in `metrics/` is one metric.
 * `runners` computes chunks in processes or on a cluster; `store` saves each as a Parquet file, and `results`

@@ -10,6 +10,8 @@ from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.laws.check import applies
 from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.simulators.laws.optimum import full_information, stateless
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
@@ -200,3 +202,10 @@ def summarise(gaps: Sequence[Gap]) -> list[Summary]:
         rows.append(row(name, values, annotated(remark(gaps[0].rules[name], above), closed)))
     rows.sort(key=lambda each: -each.mean)
     return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]
+
+
+def described(draft: Scheme) -> str:
+    """A draft in words: its number of paths, if several, and its depth; one of the user's by its spelling."""
+    if isinstance(draft, OwnDraft):
+        return draft.spelling
+    return f"{f'{draft.count} of ' if isinstance(draft, Paths) else ''}depth {draft.depth}"

@@ -266,25 +266,6 @@ def test_a_sweep_and_what_figures_and_pages_are_made_from(own, command):
     assert {row["verifier"] for row in sections(Results("results/own"))["verdicts"]} == found.keys()
 
 
-@pytest.mark.parametrize(
-    ("vary", "name"),
-    [
-        ("depth", "form.py:mine"),
-        pytest.param("shape", "rules.py:on_trees", marks=pytest.mark.slow),
-        pytest.param("paths", "rules.py:on_paths", marks=pytest.mark.slow),
-    ],
-)
-def test_a_figure_shows_it(own, command, vary, name):
-    pytest.importorskip("matplotlib")
-    status, out, _ = command(
-        *("gap", "--vary", vary, "--count", "1", "--verifier", name, "--out", "figure", "--json")
-    )
-    assert status == 0
-    assert all(name in point["verifiers"] for point in json.loads(out)["points"])
-    assert name in Path(f"figure/gap-{vary}.csv").read_text()
-    assert name in Path(f"figure/gap-{vary}.svg").read_text()
-
-
 SELDOM = """
 import numpy as np
 

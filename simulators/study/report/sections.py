@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from draftproof.simulators.instances.files import document, draft_of
-from draftproof.simulators.study.ensembles import described
-from draftproof.simulators.study.gap import REACHED
+from draftproof.simulators.study.gap import REACHED, described
 from draftproof.simulators.study.results import Results, Rows
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact

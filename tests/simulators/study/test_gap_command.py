@@ -107,20 +107,6 @@ def test_without_an_instance_it_is_an_ensemble(command):
     assert {"full information", "stateless", "block"} <= {row["name"] for row in ensemble["means"]}
 
 
-def test_vary_writes_figures_and_numbers(command, tmp_path):
-    out = tmp_path / "figures"
-    arguments = ["gap", "--vary", "distance", "--draft", CHAIN, "--vocab", 2, "--count", 1]
-    status, said, _ = command(*arguments, "--out", out)
-    assert status == 0
-    assert "written" in said
-    assert sorted(path.name for path in out.iterdir()) == [
-        f"gap-distance.{end}" for end in ("csv", "json", "png", "svg")
-    ]
-    status, said, err = command(*arguments, "--out", out, "--json")
-    assert (status, err) == (0, "")
-    assert json.loads(said) == json.loads((out / "gap-distance.json").read_text(encoding="utf-8"))
-
-
 def test_worst_prints_an_instance_file(command, tmp_path):
     status, out, err = command("gap", "--worst", "token", "--draft", CHAIN, "--vocab", 2, "--seconds", 0.5)
     assert status == 0
@@ -152,13 +138,8 @@ def test_worst_as_json(command):
         (["nothing.json"], "nothing.json: no such file"),
         (["{toy}", "--verifier", "blok"], "no verifier is named 'blok'"),
         (["{toy}", "--verifier", "spechub"], "spechub is made for spechub"),
-        (["{toy}", "--vary", "depth"], "--vary and an instance do not go together"),
-        (["--vary", "depth"], "--vary needs --out FOLDER"),
-        (["--vary", "luck", "--out", "x"], "'luck' is not one of"),
-        (["--vary", "depth", "--out", "{toy}", "--count", "1", "--vocab", "2"], "toy.json: file exists"),
-        (["--vary", "depth", "--out", "x", "--draft", CHAIN], "--vary depth sets --draft itself"),
-        (["--out", "x"], "--out goes with --vary"),
-        (["{toy}", "--draft", CHAIN], "--draft goes with --vary or --worst"),
+        (["--out", "x"], "--out goes with --rows"),
+        (["{toy}", "--draft", CHAIN], "--draft goes with --worst"),
         (["{toy}", "--seconds", "1"], "--seconds goes with --worst"),
         (["--worst", "blok"], "no verifier is named 'blok'"),
         (["--worst", "token", "--draft", "{"], "draft: not JSON"),

@@ -1,4 +1,7 @@
-"""Means over random instances as functions of one setting; their figure and its numbers."""
+"""Means over random instances as functions of one setting; their figure and its numbers.
+
+python -m studies.ensembles depth --count 40 --out docs/images
+"""
 
 import csv
 import json
@@ -8,10 +11,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from draftproof.simulators.instances.own_draft import OwnDraft
+import click
+
+from draftproof.simulators import screen
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.laws.check import must_fit
-from draftproof.simulators.study.gap import FEW, Summary, applicable, measure, summarise
+from draftproof.simulators.study.gap import FEW, Summary, applicable, described, measure, summarise
 from draftproof.simulators.support import figures
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.drafts import Scheme
@@ -25,10 +30,6 @@ from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
 BINARY = Tree(every(2, 2))
-
-STANDARD: tuple[Scheme, ...] = (Chain(3), BINARY, Paths(2, 2))
-"""The drafts of `draftproof gap` without an instance."""
-
 SHAPES: dict[str, Shape] = {
     "one path": ((((),),),),
     "3 + 1": ((((),),), ()),
@@ -111,7 +112,7 @@ def vary(
     chosen = VARIED[what]
     for option, given in (("draft", draft), ("vocab", vocab)):
         if given is not None and chosen.field == option:
-            raise BadInput(f"--vary {what} sets --{option} itself")
+            raise BadInput(f"{what} sets the {option} itself")
     start = Randoms(draft or chosen.draft, vocab or 3, count, law=Logits())
     points = []
     for place, value in chosen.values.items():
@@ -125,13 +126,6 @@ def vary(
     fixed += [] if chosen.field == "draft" else [described(start.draft)]
     fixed += [] if chosen.field == "vocab" else [f"V = {start.vocab}"]
     return Series(what, chosen.axis, ", ".join(fixed), points)
-
-
-def described(draft: Scheme) -> str:
-    """A draft in words: its number of paths, if several, and its depth; one of the user's by its spelling."""
-    if isinstance(draft, OwnDraft):
-        return draft.spelling
-    return f"{f'{draft.count} of ' if isinstance(draft, Paths) else ''}depth {draft.depth}"
 
 
 def pick(instance: Instance, verifiers: Sequence[Verifier]) -> Sequence[Verifier]:
@@ -192,3 +186,20 @@ def document(series: Series) -> dict[str, Any]:
         rows = {row.name: {k: v for k, v in asdict(row).items() if k != "name"} for row in point.summaries}
         points.append({"at": point.at, "distance": point.distance, "verifiers": rows})
     return {"vary": series.what, "axis": series.axis, "fixed": series.fixed, "points": points}
+
+
+@click.command()
+@click.argument("what", type=click.Choice(list(VARIED)))
+@click.option("--count", default=40, show_default=True, help="Random instances at each point.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
+def main(what: str, count: int, out: Path) -> None:
+    """Writes the figure and the numbers of what varies into a folder."""
+    figures.required()  # a missing matplotlib is reported before the work
+    with screen.progress() as bar:
+        task = bar.add_task(what, total=count * len(VARIED[what].values))
+        series = vary(what, count, progress=lambda: bar.advance(task))
+    click.echo(f"{series.fixed}; written: {', '.join(map(str, write_figure(series, out)))}")
+
+
+if __name__ == "__main__":
+    main()

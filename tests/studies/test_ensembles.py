@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 
 from draftproof.simulators.instances.randoms import Logits, Mixed, Randoms
-from draftproof.simulators.study.ensembles import SHOWN, VARIED, distance, vary, write_figure
 from draftproof.simulators.study.gap import measure, summarise
 from draftproof.simulators.support.figures import LINES, MARKERS, required
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import named
+from studies.ensembles import SHOWN, VARIED, distance, vary, write_figure
 
 
 def test_distance_runs_from_none_to_independent():
@@ -77,9 +77,9 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch):
 
 
 def test_what_varies_cannot_be_given():
-    with pytest.raises(BadInput, match="--vary depth sets --draft itself"):
+    with pytest.raises(BadInput, match="depth sets the draft itself"):
         vary("depth", 1, draft=Chain(2))
-    with pytest.raises(BadInput, match="--vary vocab sets --vocab itself"):
+    with pytest.raises(BadInput, match="vocab sets the vocab itself"):
         vary("vocab", 1, vocab=2)
     with pytest.raises(BadInput, match="spechub is made for spechub, not for paths"):
         vary("distance", 1, draft=Paths(2, 1), verifiers=[named("spechub")])
