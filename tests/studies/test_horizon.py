@@ -1,5 +1,6 @@
 """The horizon optimum: exact bounds on both sides, block verification without memory, tokens that merge."""
 
+import doctest
 from dataclasses import replace
 from random import Random
 
@@ -7,7 +8,6 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.instances.randoms import Logits, Randoms
-from draftproof.simulators.laws.horizon import Calls, drafts, fewest, merged_tokens
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
@@ -16,6 +16,8 @@ from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.transport.horizon import Bounds, Call, Program, fewest_calls, rounded
 from draftproof.theory.verifiers import named
+from studies import horizon
+from studies.horizon import Calls, drafts, fewest, merged_tokens
 from tests.problems import TOY
 
 BLOCK, SHAPED = named("block"), named("shaped-block")
@@ -128,3 +130,7 @@ def test_one_call_and_a_perfect_drafter():
     assert fewest_calls(TOY.target, drafts(toy(1)), 1).upper == ONE
     same = replace(toy(2), proposal=TOY.target)
     assert abs(float(fewest_calls(same.target, drafts(same), 6).upper) - 2) < 1e-8
+
+
+def test_examples_hold():
+    assert doctest.testmod(horizon) == (0, 10)
