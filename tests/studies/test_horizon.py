@@ -133,4 +133,5 @@ def test_one_call_and_a_perfect_drafter():
 
 
 def test_examples_hold():
-    assert doctest.testmod(horizon) == (0, 10)
+    failed, tried = doctest.testmod(horizon)
+    assert failed == 0 < tried
