@@ -44,8 +44,10 @@ def verdict(status: int, text: str) -> str:
     """The page's word for a report."""
     if status == 0:
         return "lossless"
-    lossy = "NOT lossless: its law" in text
-    return "not lossless" if lossy else "raises" if "fails: it raises" in text else f"status {status}"
+    if "NOT lossless: its law" in text:
+        return "not lossless"
+    fails = "fails: it raises" in text or "it returns garbage" in text
+    return "raises" if fails else f"status {status}"
 
 
 def rows() -> Iterator[Row]:

@@ -1,7 +1,8 @@
 """What the studies share: where the audited projects lie, and stand-ins for their models.
 
 The environment variable DRAFTPROOF_FIELD names a folder with a clone of each project as OWNER/NAME, checked
-out at the commit that docs/field.md names. No code of the projects is in this folder.
+out at the commit that docs/field.md names, or with a package of the index as NAME. No code of the projects
+is in this folder.
 """
 
 import os
@@ -26,7 +27,12 @@ def clone(project: str, inside: str = "") -> Path:
         _stop(f"DRAFTPROOF_FIELD must name the folder that has the clone {project}")
     found = Path(folder, project, inside)
     if not found.exists():
-        _stop(f"{found}: not there; clone https://github.com/{project} to {Path(folder, project)}")
+        have = (
+            f"clone https://github.com/{project} to"
+            if "/" in project
+            else f"pip install --no-deps {project} -t"
+        )
+        _stop(f"{found}: not there; {have} {Path(folder, project)}")
     return found
 
 

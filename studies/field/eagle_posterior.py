@@ -2,25 +2,31 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 
-from draftproof.simulators.audit.adapters.engine_code import functions
+from draftproof.simulators.audit.adapters.engine_code import functions, methods
 
 
-def verifier(file: Path, temperature: float, name: str = "evaluate_posterior") -> Callable[..., torch.Tensor]:
-    """The function of that file, whose processor divides the logits by the temperature. SAM-Decoding's
-    `eval_posterior` takes its settings as one object and counts the root too.
+def verifier(
+    file: Path, temperature: float, name: str = "evaluate_posterior", owner: str = ""
+) -> Callable[..., torch.Tensor]:
+    """The function of that file, or method of its class `owner`, whose processor divides the logits by the
+    temperature. SAM-Decoding's `eval_posterior` takes its settings as one object and counts the root too.
     """
 
     def processor(_: Any, logits: torch.Tensor) -> torch.Tensor:
         return logits / temperature
 
     names = {"torch": torch, "random": random, "Tuple": tuple, "SamdGenerationConfig": object}
-    theirs = functions(file, (name,), names)[name]
+    if owner:
+        theirs = partial(getattr(methods(file, owner, (name,), names), name), None)
+    else:
+        theirs = functions(file, (name,), names)[name]
     settings = SimpleNamespace(greedy=False, logits_processor=processor)
     given, root = (processor, 0) if name == "evaluate_posterior" else (settings, 1)
 

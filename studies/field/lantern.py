@@ -1,7 +1,7 @@
-"""jadohu/LANTERN: `evaluate_posterior` at temperatures 1 and 1/2."""
+"""jadohu/LANTERN: `EaModel.evaluate_posterior` without relaxed acceptance, at temperatures 1 and 1/2."""
 
 from clones import clone
 from eagle_posterior import verifier
 
-FILE = clone("jadohu/LANTERN", "models/drafters/utils.py")
-plain, half = verifier(FILE, 1), verifier(FILE, 0.5)
+FILE = clone("jadohu/LANTERN", "models/ea_model_llamagen.py")
+plain, half = (verifier(FILE, each, owner="EaModel") for each in (1, 0.5))
