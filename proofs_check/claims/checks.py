@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from flint import fmpq
 
@@ -31,6 +32,7 @@ SECONDS = 1800.0  # time limit of one sign-cell proof, in CPU seconds
 PAIR = every(2, 1)
 WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
 
+T = TypeVar("T")
 Case = tuple[int, Scheme]  # a vocabulary and a draft
 
 Mean = Callable[[Domain, Oracle], Symbol]
@@ -153,15 +155,13 @@ def by_depth(instance: Instance, first: bool = False) -> Instance:
     return replace(instance, proposal=Table(vocab, rows))
 
 
-def searched(
-    holds: Callable[[Instance], bool], schemes: Iterable[Scheme], vocabs: Iterable[int], count: int
-) -> Callable[[], str]:
-    """A search through `exact_instances` that ends at the first one where the statement does not hold."""
+def found_in(cases: Callable[[], Iterable[T]], holds: Callable[[T], bool]) -> Callable[[], str]:
+    """A search through the cases that ends at the first one where the statement does not hold."""
 
     def check() -> str:
         tried = 0
-        for instance in exact_instances(schemes, vocabs, count):
-            if not holds(instance):
+        for case in cases():
+            if not holds(case):
                 return REFUTED
             tried += 1
         return unrefuted(tried)
@@ -169,6 +169,13 @@ def searched(
     return check
 
 
-def refuted_on(witness: Instance, holds: Callable[[Instance], bool]) -> Callable[[], str]:
+def searched(
+    holds: Callable[[Instance], bool], schemes: Iterable[Scheme], vocabs: Iterable[int], count: int
+) -> Callable[[], str]:
+    """A search through `exact_instances`."""
+    return found_in(lambda: exact_instances(schemes, vocabs, count), holds)
+
+
+def refuted_on(witness: T, holds: Callable[[T], bool]) -> Callable[[], str]:
     """Looks whether the statement still fails to hold on its counterexample."""
     return lambda: UNDECIDED if holds(witness) else REFUTED
