@@ -7,7 +7,6 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -28,7 +27,6 @@ SCHEMES = {
     "greedy": Greedy(LOPSIDED),
     "spechub": SpecHub(2),
     "stratified": Stratified(LOPSIDED),
-    "stages": Stages(LOPSIDED),
 }
 """One scheme of each label, small enough to enumerate with every verifier."""
 

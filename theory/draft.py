@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from draftproof.theory.rows import Prefix, Row, without
-from draftproof.theory.shared.strata import stages, strata
+from draftproof.theory.rows import Prefix, Row, has_mass, likeliest, point, without
+from draftproof.theory.shared.strata import strata
 
 
 class Node:
@@ -68,11 +68,11 @@ class Draft:
     """The result of one call of a drafting scheme.
 
     `replacement`: siblings were drawn with replacement. `stratified`: from the strata of their parent's
-    proposal. `merged`: the draft is i.i.d. paths, merged by prefix. `paths` lists the drafted paths from
-    root to leaf in drawing order, equal ones repeated.
+    proposal. `greedy`: all but the first are the likeliest tokens. `merged`: the draft is i.i.d. paths,
+    merged by prefix. `paths` lists the drafted paths from root to leaf in drawing order, equal ones repeated.
     """
 
-    __slots__ = ("_paths", "merged", "replacement", "root", "stratified")
+    __slots__ = ("_paths", "greedy", "merged", "replacement", "root", "stratified")
 
     def __init__(
         self,
@@ -80,11 +80,13 @@ class Draft:
         *,
         replacement: bool = False,
         stratified: bool = False,
+        greedy: bool = False,
         paths: tuple[Path, ...] | None = None,
     ):
         self.root = root
         self.replacement = replacement
         self.stratified = stratified
+        self.greedy = greedy
         self.merged = paths is not None
         self._paths = paths
 
@@ -102,21 +104,16 @@ class Draft:
         leaves = (path[-1].prefix for path in self.paths)
         return tuple(leaf[at] for leaf in leaves if len(leaf) > at and leaf[:at] == node.prefix)
 
-    def stages(self, node: Node) -> Iterator[Node]:
-        """`node` with the children of one stage after another, and the row that the stage was drawn from
-        (`draftproof.theory.drafts.stages`).
-        """
-        q, at = node.proposal, 0
-        for count in stages(node.shape):
-            if siblings := node.children[at : at + count]:
-                yield Node(node.prefix, q, siblings, node.shape[at : at + count])
-                q, at = without(q, *(child.token for child in siblings)), at + count
-
     def laws(self, node: Node) -> tuple[Row, ...]:
         """The row that each child of `node` was drawn from, where siblings are drawn independently."""
+        q, count = node.proposal, len(node.shape)
         if self.stratified:
-            return strata(node.proposal, len(node.shape))
-        return (node.proposal,) * len(node.shape)
+            return strata(q, count)
+        if self.greedy:
+            top = likeliest(q, count - 1)
+            rest = without(q, *top)
+            return (*((rest,) if has_mass(rest) else ()), *(point(x, q) for x in top))
+        return (q,) * count
 
     @property
     def path(self) -> Path:

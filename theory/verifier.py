@@ -20,7 +20,7 @@ Stop: TypeAlias = tuple[Node, Row]
 CHAIN = ("chain",)
 TREES = ("tree with replacement", "tree without replacement")
 PATHS = ("paths",)
-ALL = (*CHAIN, *TREES, *PATHS, "top-k", "greedy", "spechub", "stratified", "stages")
+ALL = (*CHAIN, *TREES, *PATHS, "top-k", "greedy", "spechub", "stratified")
 """Labels of drafting schemes."""
 
 

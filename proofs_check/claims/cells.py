@@ -11,7 +11,6 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
 
@@ -99,32 +98,5 @@ CLAIMS = (
         _search("multipath-block", Paths(2, 2), Paths(3, 1), count=20),
         unrefuted(152),
         seconds=10,
-    ),
-    Claim(
-        "lifted-levelled-lossless-search",
-        "The lift of the levelled pair is lossless.",
-        "draftproof, docs/near-optimal.md",
-        "a pair with replacement, a stratified pair and a chain of 2, V = 2 and 3",
-        _search("lifted-levelled", WITH, Stratified(PAIR), Chain(2), count=60),
-        unrefuted(468),
-        seconds=10,
-    ),
-    Claim(
-        "lifted-without-lossless-search",
-        "The lift of the priority rule for draws without replacement is lossless.",
-        "draftproof, docs/near-optimal.md",
-        "a pair without replacement and two paths of 2, V = 2 and 3",
-        _search("lifted-without", WITHOUT, Paths(2, 2), count=60),
-        unrefuted(312),
-        seconds=10,
-    ),
-    Claim(
-        "lifted-hu-greedy-lossless-search",
-        "The lift of the greedy draft's rule is lossless.",
-        "draftproof, docs/near-optimal.md",
-        "the greedy draft of two, V = 2 and 3",
-        _search("lifted-hu-greedy", Greedy(PAIR), count=60),
-        unrefuted(156),
-        seconds=5,
     ),
 )

@@ -178,11 +178,11 @@ CLAIMS = (
         INDEPENDENT,
     ),
     proved(
-        "lifted-stages-every-size",
-        ("lifted-stages",),
-        "The priority rule stage by stage, lifted, is lossless.",
-        named("lifted-stages").source,
-        "every chain and every tree drawn in stages",
+        "optimal-every-size",
+        ("optimal", "lifted-optimal"),
+        "The optimum of every node is lossless, from the root down and lifted.",
+        named("optimal").source,
+        "every chain and every tree whose siblings are drawn independently",
     ),
     proved(
         "hsd-lossless",

@@ -1,4 +1,6 @@
-"""The priority rule, its lift and stratified drafts (docs/near-optimal.md)."""
+"""The priority rule, its lift and stratified drafts; the optimum of a node (docs/near-optimal.md)."""
+
+from functools import partial
 
 from draftproof.proofs_check.claims.checks import (
     PAIR,
@@ -44,12 +46,12 @@ def best_of_strata(k: int) -> Formula:
     return lambda p, q: total(emitted(max_flow(independent_law(strata(q, k)), p), p))
 
 
-def _best(instance: Instance) -> bool:
-    # Whether the priority rule accepts alpha* at the root.
+def _best(instance: Instance, name: str = "priority") -> bool:
+    # Whether a rule accepts alpha* at the root.
     p, q, draft = instance.target[()], instance.proposal[()], instance.draft
     k = len(draft.shape)  # type: ignore[attr-defined]
     draws: SetLaw = independent_law(strata(q, k) if isinstance(draft, Stratified) else _same(q, k))
-    return mean_on(instance, "priority") == subset_formula(p, draws)
+    return mean_on(instance, name) == subset_formula(p, draws)
 
 
 def _same(q: Row, k: int) -> tuple[Row, ...]:
@@ -127,6 +129,32 @@ CLAIMS = (
         REFUTED,
         note="p = q = (1/3, 1/3, 1/3): 8/9 of alpha* = 1. The token on the cut can be drawn twice, and "
         "rates lie between 0 and 1",
+    ),
+    Claim(
+        "optimal-alpha",
+        "The optimum of a node reaches alpha*.",
+        "our derivation, docs/near-optimal.md; edmonds1970submodular and fujishige1980lexicographically",
+        "two and three i.i.d. siblings at V = 2, two strata at V = 2",
+        Together(
+            Related("equal", means("optimal"), row(flow(True)), (2, WITH)),
+            Related("equal", means("optimal"), row(flow(True, 3)), (2, TRIPLE)),
+            Related("equal", means("optimal"), row(best_of_strata(2)), (2, STRATA)),
+        ),
+        seconds=5,
+    ),
+    Claim(
+        "optimal-alpha-search",
+        "The optimum of a node reaches alpha* of up to four siblings.",
+        "our derivation, docs/near-optimal.md; edmonds1970submodular and fujishige1980lexicographically",
+        "two to four siblings, i.i.d. and of strata, V = 3 and 4",
+        searched(
+            partial(_best, name="optimal"),
+            [kind(every(k, 1)) for k in (2, 3, 4) for kind in (lambda shape: Tree(shape, True), Stratified)],
+            (3, 4),
+            30,
+        ),
+        unrefuted(576),
+        seconds=10,
     ),
     Claim(
         "lifted-priority-above-priority",

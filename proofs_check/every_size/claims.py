@@ -40,7 +40,6 @@ from draftproof.proofs_check.every_size.values import (
     Node,
     Row,
     Stack,
-    Stages,
     TargetRow,
     Without,
 )
@@ -64,7 +63,7 @@ product of the list's last item and another number.
 NEXT_CHILD = "next child"
 """The name under which the environment keeps the law of the next child, drawn without replacement."""
 
-FIXED = (Named, LeafOf, Chain, Edges, Children, Stages, int, type(None), FunctionType)
+FIXED = (Named, LeafOf, Chain, Edges, Children, int, type(None), FunctionType)
 """What a variable can hold that means the same in every run."""
 
 
@@ -164,7 +163,7 @@ class Claim:
         if isinstance(old, Node):
             return run.here
         if isinstance(old, FIXED):
-            return old if name not in self.changing or isinstance(old, Edges | Children | Stages) else UNKNOWN
+            return old if name not in self.changing or isinstance(old, Edges | Children) else UNKNOWN
         if isinstance(old, list | Stack):
             if name not in self.changing:
                 return UNKNOWN
@@ -253,7 +252,7 @@ class Claim:
             if isinstance(old, Node) and value is not node:
                 raise NotFollowed(f"{name} is not the node of the loop")
             fixed = isinstance(old, FIXED) and (
-                name not in self.changing or isinstance(old, Edges | Children | Stages)
+                name not in self.changing or isinstance(old, Edges | Children)
             )
             if fixed and not same(value, old):
                 raise NotFollowed(f"{name} is not the same wherever the place is reached")

@@ -16,14 +16,16 @@ from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.carried import Modified, Whole
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
-from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row, Stage, Stages
+from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
 from draftproof.theory import draft, rows
-from draftproof.theory.shared import strata
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
-from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, priority
+from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, optimal, priority
 
 Contract = Callable[..., Any]
+
+INDEPENDENT = {"chain", "tree with replacement", "stratified", "greedy"}
+"""Drafts whose siblings are drawn independently."""
 
 
 def geometric(run: Any, b: Symbol, k: Count) -> Symbol:
@@ -57,25 +59,23 @@ def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -
 
 
 def priority_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
-    """Children, or those of a stage, are judged in some order, each kept with its rate; or each has its share
-    of being the one that is kept, none below 0 and together at most 1. On average over the draws no token is
-    kept more than the row has of it.
+    """Children are judged in some order, each kept with its rate; or each has its share of being the one that
+    is kept, none below 0 and together at most 1. On average over the draws no token is kept more than the row
+    has of it.
     """
-    stage = node if isinstance(node, Stage) else None
-    drafts = {"chain", "stages"} if stage else {"chain", "tree with replacement", "stratified"}
-    _require((stage or node is run.here) and isinstance(row, Row), "planned")
-    _require(drafts.issuperset(run.hypotheses.verifier.drafts), "planned")
-    return _plan(run, row, stage)
+    _require(node is run.here and isinstance(row, Row), "planned")
+    _require(INDEPENDENT.issuperset(run.hypotheses.verifier.drafts), "planned")
+    return _plan(run, row)
 
 
-def _plan(run: Any, row: Row, of: Stage | None = None) -> Plan:
+def _plan(run: Any, row: Row) -> Plan:
     rest = run.fresh(PART, "rest", row)
     taken = Row(a - b for a, b in zip(row, rest, strict=True))
     for entry in taken:
         run.space.assume(entry, ZERO | POSITIVE)
     taken.positive = True
     run.space.assume(1 - rows.total(taken), ZERO | POSITIVE)
-    return Plan(row, taken, rest, of)
+    return Plan(row, taken, rest)
 
 
 def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
@@ -85,20 +85,11 @@ def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
             return value.rest
         case "given", [Named(name="children as drawn")]:
             return Masses(value, "table")
-        case "shares", [node] if node is (value.of or run.here):
+        case "shares", [node] if node is run.here:
             return Masses(value, "list")
-        case "judged", [node] if node is (value.of or run.here):
+        case "judged", [node] if node is run.here:
             return Masses(value, "judged")
     raise NotFollowed(f"Plan.{method}")
-
-
-def stages(run: Any, node: Any) -> Stages:
-    """The children of a node in groups, each child in one; given the groups before it and all that is below
-    them, a group is drawn as siblings are, from rows that depend on the tokens of those groups only.
-    """
-    made = {"chain", "stages"}.issuperset(run.hypotheses.verifier.drafts)
-    _require(node is run.here and made, "Draft.stages")
-    return Stages()
 
 
 def law_below(run: Any, draft: Any, node: Any) -> Named:
@@ -153,8 +144,8 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     level.plan: ((level, flow, siblings), "d49e895dd65db655", plan),
     siblings.law_below: ((siblings,), "cc8b3816a938d3c8", law_below),
     siblings.siblings: ((siblings,), "cc8b3816a938d3c8", drawn),
-    priority.planned: ((priority, draft), "2e5e108b62fec308", priority_plan),
-    draft.Draft.stages: ((draft, strata), "a6f6f43b0df138bd", stages),
+    priority.planned: ((priority, draft), "ac890a79c9c6d5f3", priority_plan),
+    optimal.planned: ((optimal, priority, draft, level, siblings), "4189542f0d257933", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
     leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", left_after_whole_drafts),
     layered.shared: ((layered, level), "96dc54635137f2e1", shared),

@@ -28,8 +28,6 @@ from draftproof.proofs_check.every_size.values import (
     Row,
     Segments,
     Stack,
-    Stage,
-    Stages,
     TargetRow,
     Without,
     Zipped,
@@ -130,12 +128,8 @@ class Hypotheses:
                 return alike(run, loop, env, segments)
             case Masses(form="pairs" | "judged") as masses:
                 return exclusive(run, loop, env, masses)
-            case Zipped(columns=(Children(of=stage), Masses(form="list") as masses)) if (
-                stage is masses.plan.of
-            ):
+            case Zipped(columns=(Children(), Masses(form="list") as masses)):
                 return exclusive(run, loop, env, masses)
-            case Children(of=Stage()):
-                raise NotFollowed(f"{loop}: a stage is judged by a plan only")
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, env, items)
             case Children() if run.mode == "chain":  # one child at most
@@ -154,16 +148,15 @@ class Hypotheses:
     def _node_of(self, run: Run, loop: Loop, env: Env, items: Any) -> Any:
         # The node that the loop's claim is about where a run arrives; children drawn without replacement
         # leave the law of the next one in the environment.
-        if isinstance(items, Children | Stages):
+        if isinstance(items, Children):
             if run.examined and run.start is not loop:
                 raise NotFollowed("the children of a node are looked at twice")
-            if isinstance(items, Children):
-                law = run.next_law(env)
-                if run.mode == "without replacement":
-                    child = run.child
-                    if run.start is loop and child is not None and child.token is not None:
-                        law = None if law is None else Without(law, child.token)
-                    env[NEXT_CHILD] = law
+            law = run.next_law(env)
+            if run.mode == "without replacement":
+                child = run.child
+                if run.start is loop and child is not None and child.token is not None:
+                    law = None if law is None else Without(law, child.token)
+                env[NEXT_CHILD] = law
             return run.here
         if isinstance(items, Edges):
             node: Any = run.child if run.start is loop else run.here

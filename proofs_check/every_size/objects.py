@@ -23,14 +23,12 @@ from draftproof.proofs_check.every_size.values import (
     Prefix,
     Row,
     Stack,
-    Stage,
     TargetRow,
     Token,
     Without,
     Zipped,
 )
 from draftproof.theory import rows
-from draftproof.theory.draft import Draft
 
 
 class Objects(Operations):
@@ -103,8 +101,6 @@ class Objects(Operations):
                 return self.leaf_row
             case Node(), "children" if value is self.here:
                 return Children()
-            case Stage(), "children":
-                return Children(value)
             case Node(token=Token() as token), "token":
                 return token
             case Plan(taken=taken), "accepted":
@@ -124,10 +120,6 @@ class Objects(Operations):
         match value, method, arguments:
             case Named(name="oracle"), "accept", [probability]:
                 return self.accept(probability)
-            case Named(name="draft"), "stages", _:
-                contract = contract_of(self, Draft.stages)
-                assert contract is not None
-                return contract(self, *arguments)
             case Named(name="oracle"), "choose", [Row() | Without() as row]:
                 row = self.worked_out(row)
                 self.require_law(row)

@@ -29,8 +29,6 @@ from draftproof.proofs_check.every_size.values import (
     LeafOf,
     Node,
     Row,
-    Stage,
-    Stages,
     TargetRow,
 )
 
@@ -82,12 +80,6 @@ class Run(Objects):
                 self.examined = True  # by the passes before
                 return loop.exit
             self.bind(statement.target, self.draw_child(self.next_law(env)), env)
-            return loop.body
-        if isinstance(items, Stages):
-            if not self.decide("one more stage", (False, True)):
-                self.examined = True  # by the passes before
-                return loop.exit
-            self.bind(statement.target, Stage(), env)
             return loop.body
         raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
 

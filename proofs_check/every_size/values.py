@@ -67,19 +67,7 @@ class TargetRow:
 
 @dataclass(eq=False)
 class Children:
-    """The children of `here` that a loop has still to look at, or those of one stage `of` them."""
-
-    of: "Stage | None" = None
-
-
-@dataclass(eq=False)
-class Stages:
-    """The stages of `here` that a loop has still to look at."""
-
-
-@dataclass(eq=False)
-class Stage:
-    """`here` with the children of one stage."""
+    """The children of `here` that a loop has still to look at."""
 
 
 @dataclass(eq=False)
@@ -146,14 +134,11 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan that gives the row's mass to the children, or to those of one stage `of` them: `taken` of it on
-    average, `rest` is left.
-    """
+    """A plan that gives the row's mass to the children: `taken` of it on average, `rest` is left."""
 
     row: Row
     taken: Row
     rest: Row
-    of: "Stage | None" = None
 
 
 @dataclass(frozen=True, eq=False)

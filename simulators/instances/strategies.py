@@ -13,7 +13,6 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -85,7 +84,6 @@ def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme
         "greedy": trees.map(Greedy),
         "spechub": lengths.map(SpecHub),
         "stratified": trees.map(Stratified),
-        "stages": trees.map(Stages),
     }
     if label not in made:
         raise BadInput(f"no drafting scheme is labelled {label!r}; there are {', '.join(made)}")

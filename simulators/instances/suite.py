@@ -15,7 +15,6 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import Shape, every
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -52,7 +51,6 @@ def deep(vocab: int) -> list[Scheme]:
     trees += [Tree(shape, replacement=True) for shape in (shapes if vocab == 2 else shapes[:3])]
     return [
         *trees,
-        Stages(UNEVEN),
         BestFirst(4, 2),
         Paths(2, 2),
         TopK(BINARY),
@@ -65,7 +63,7 @@ def of_depth(depth: int) -> list[Scheme]:
     """One draft of every kind, so that each verifier is made for at least one."""
     two_wide = every(2, depth)
     trees = [Tree(two_wide, replacement) for replacement in (False, True)] if depth <= 2 else []
-    strata = [Stratified(two_wide), Stages((every(1, depth - 1), ()))] if depth <= 2 else []
+    strata = [Stratified(two_wide)] if depth <= 2 else []
     return [Chain(depth), *trees, Paths(2, depth), TopK(two_wide), Greedy(two_wide), SpecHub(depth), *strata]
 
 

@@ -45,7 +45,6 @@ DRAFTS: dict[str, Keys] = {
     "top-k": _SHAPE,
     "greedy": _SHAPE,
     "stratified": _SHAPE,
-    "stages": _SHAPE,
     "best-first": {"nodes": (Whole, 4), **_DEPTH},
 }
 """Kind of draft -> its keys. A draft without `depth` or `shape` gets every depth of the family."""

@@ -17,7 +17,6 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -44,7 +43,6 @@ SMALL: dict[str, tuple[tuple[Scheme, int], ...]] = {
     "greedy": ((Greedy(PAIR), 3), (Greedy(UNEVEN), 3)),
     "spechub": ((SpecHub(1), 3), (SpecHub(2), 3)),
     "stratified": ((Stratified(PAIR), 3), (Stratified(UNEVEN), 3)),
-    "stages": ((Stages(UNEVEN), 3), (Stages((((),), (), ())), 3)),
 }
 """Label of a drafting scheme -> drafts and vocabularies to judge on, smaller ones first."""
 RANDOM = 6

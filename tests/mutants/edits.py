@@ -17,7 +17,6 @@ from draftproof.simulators.instances.suite import GROUPS
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -25,11 +24,8 @@ from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import (
     block,
     layered,
-    lifted_hu_greedy,
-    lifted_levelled,
     lifted_priority,
-    lifted_stages,
-    lifted_without,
+    optimal,
     priority,
     rrs,
     token,
@@ -43,7 +39,6 @@ PLAIN = (Tree(((), ())), Tree((((), ()),)), Tree((((),), ())))
 DOUBLE = tuple(Tree(tree.shape, True) for tree in PLAIN)
 TURNS = (Tree(GROUPS),)
 STRATA = tuple(Stratified(tree.shape) for tree in PLAIN)
-STAGES = (Stages((((),), (), ())), Stages((((), ()), (), ())))
 FLAT = (TopK(((), ())), TopK((((),), ())))
 
 
@@ -225,6 +220,21 @@ _all(
     ),
 )
 _all(
+    optimal,
+    (*_INDEPENDENT, *(Greedy(tree.shape) for tree in PLAIN)),
+    ("kept with its share of the whole", "share(w, left)", "w"),
+    ("share of what is left not updated", "left = left - w", "pass"),
+    ("normalisation dropped", "normalise(plan.left)", "plan.left"),
+    ("residual is p itself", "normalise(plan.left)", "p"),
+    ("siblings turned", "zip(node.children, plan.shares(node)", "zip(node.children, plan.shares(node)[::-1]"),
+    ("plan of the row above", "planned(draft, node, p)", "planned(draft, node, target[draft.root.prefix])"),
+    (
+        "strata for i.i.d. draws and the reverse",
+        "planned(draft,",
+        "planned(Draft(node, stratified=not draft.stratified, greedy=draft.greedy),",
+    ),
+)
+_all(
     lifted_priority,
     _INDEPENDENT,
     ("plan of p, not of a p", "rule(draft, v, scale(a, p))", "rule(draft, v, p)"),
@@ -245,55 +255,6 @@ _all(
         "rule(Draft(v, stratified=not draft.stratified),",
     ),
     ("siblings turned", "zip(v.children, plan.shares(v)", "zip(v.children, plan.shares(v)[::-1]"),
-)
-_all(
-    lifted_hu_greedy,
-    tuple(Greedy(tree.shape) for tree in PLAIN),
-    ("q not renormalised off T", "q = without(node.proposal, *T)", "q = node.proposal"),
-    ("T kept whatever x does", "(1 - kept) * share(t[y], refused)", "share(t[y], refused)"),
-    ("T kept with its t alone", "share(t[y], refused)", "t[y]"),
-    ("T left to the extra token too", "given = add(given, scale(t[y], point(y, t)))", "pass"),
-)
-_all(
-    lifted_without,
-    PLAIN,
-    ("set law of i.i.d. draws", "len(node.shape), draft.merged", "len(node.shape), True"),
-    ("what was judged before is forgotten", "mass = mass * (1 - rate[y])", "pass"),
-    ("rate of the whole inclusion", "share(left[x], reach)", "share(left[x], pi[x])"),
-    ("kept ones not taken from t", "left[x] = left[x] - minimum(left[x], reach)", "pass"),
-    (
-        "judged in drawing order",
-        "for x, rate in self.rate.items():",
-        "for x, rate in [(child.token, self.rate[child.token]) for child in node.children]:",
-    ),
-)
-_all(
-    lifted_levelled,
-    (*DOUBLE, *STRATA),
-    ("the second kept whatever the first does", "(1 - kept) * self.second[y]", "self.second[y]"),
-    ("the second's place in the first's row", "self.first[x][y]", "self.first[x][max(self.first[x])]"),
-    ("both at the rate of a sibling alone", "zip(t, add(R, other)", "zip(t, R"),
-    ("weighted by its own row", "levels(slack, other,", "levels(slack, R,"),
-    ("slack not taken", "slack = {y: rest - mass * first[x][y] for y, rest in slack.items()}", "pass"),
-    ("the second's rate not raised", "share(rate[y], unkept)", "rate[y]"),
-    ("kept ones not taken from t", "left[x] = positive(left[x] - mass * rate[x])", "pass"),
-    ("level of another sum", "if mean(at(high)) < need:", "if mean(at(high)) < need / 2:"),
-)
-_all(
-    lifted_stages,
-    STAGES,
-    ("plan of p, not of a p", "planned(draft, stage, scale(a, p))", "planned(draft, stage, p)"),
-    ("entered with its share of the whole", "share(w, left)", "w"),
-    ("share of what is left not updated", "left = left - w", "pass"),
-    ("the next stage judged by the whole p", "p, a = normalise(plan.left),", "a ="),
-    (
-        "the next stage entered with the same rate",
-        "p, a = normalise(plan.left), share(S, S + (1 - a))",
-        "p = normalise(plan.left)",
-    ),
-    ("rate of the stop turned", "share(S, S + (1 - a))", "share(1 - a, S + (1 - a))"),
-    ("all siblings strata of q", "in draft.stages(v)", "in ((v,) if v.children else ())"),
-    ("siblings turned", "plan.shares(stage)", "plan.shares(stage)[::-1]"),
 )
 rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

@@ -22,7 +22,7 @@ class Greedy(Shaped):
     label = kind
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
-        return Draft(grow(oracle, proposal, context, self.shape, top_and_sample))
+        return Draft(grow(oracle, proposal, context, self.shape, top_and_sample), greedy=True)
 
     def outcomes(self, support: int) -> int:
         return prod(max(support - children + 1, 1) for children in inner(self.shape))

@@ -1,7 +1,7 @@
 """Drafts in one word, accepted wherever a draft is asked for.
 
 `chain:GAMMA` · `paths:KxGAMMA` · `tree:CHILDRENxDEPTH` (`tree:` without replacement, `tree+:` with) ·
-`top-k:`, `greedy:`, `strata:` and `stages:` like `tree:` · `best-first:NODESxDEPTH` and `ddtree:` likewise ·
+`top-k:`, `greedy:` and `strata:` like `tree:` · `best-first:NODESxDEPTH` and `ddtree:` likewise ·
 `spechub:GAMMA`. A tree's shape may also be spelled out, as in an instance file, `tree:[[[],[]],[[]]]`, or be
 `eagle`.
 """
@@ -19,7 +19,6 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import NODES, Shape, checked_depth, checked_shape, every
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -40,7 +39,6 @@ SHAPED: dict[str, Callable[[Shape], Scheme]] = {
     "top-k": TopK,
     "greedy": Greedy,
     "strata": Stratified,
-    "stages": Stages,
 }
 SIZED: dict[str, tuple[Callable[..., Scheme], int]] = {
     "chain": (Chain, 1),

@@ -10,8 +10,7 @@ from typing import Self, TypeAlias
 from draftproof.theory.draft import Node
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix, Row, without
-from draftproof.theory.shared.strata import stages
+from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
 
 Shape: TypeAlias = tuple["Shape", ...]
@@ -119,22 +118,17 @@ class Grown:
             yield replace(self, depth=self.depth - 1)
 
 
-def grow(
-    oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings: Siblings, staged: bool = False
-) -> Node:
-    """The drafted tree below `prefix`: the scheme's rule draws the children of each node, all together or, if
-    `staged`, those with subtrees of the same shape, from q without the tokens drawn before.
+def grow(oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings: Siblings) -> Node:
+    """The drafted tree below `prefix`: the scheme's rule draws the children of each node.
 
     Where the support of q runs out the rule returns fewer tokens than the shape has children; those
     drawn take the shape's first entries in order.
     """
     if not shape:
         return Node(prefix, None)
-    q, tokens = proposal[prefix], list[int]()
-    for count in stages(shape) if staged else [len(shape)]:
-        tokens += siblings(oracle, without(q, *tokens) if tokens else q, count)
-    below = zip(tokens, shape, strict=False)
-    children = [grow(oracle, proposal, (*prefix, x), each, siblings, staged) for x, each in below]
+    q = proposal[prefix]
+    below = zip(siblings(oracle, q, len(shape)), shape, strict=False)
+    children = [grow(oracle, proposal, (*prefix, x), each, siblings) for x, each in below]
     return Node(prefix, q, tuple(children), shape)
 
 

@@ -6,9 +6,6 @@ the likeliest first, and cut at 1, 2, .., K - 1 (systematic selection, madow1949
 all cuts). The token that straddles a cut belongs to two strata.
 """
 
-from collections.abc import Iterator
-from itertools import groupby
-
 import numpy as np
 
 from draftproof.theory.rows import Row, likeliest, maximum, minimum, one, positive
@@ -74,12 +71,3 @@ def line(q: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     pi = np.ones(len(order))
     pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
     return order[pi > 0], pi[pi > 0]
-
-
-def stages(shape: tuple) -> Iterator[int]:
-    """How many neighbouring children of a node have subtrees of the same shape, which makes them a stage.
-
-    >>> list(stages((((),), (), ())))
-    [1, 2]
-    """
-    return (len(list(alike)) for _, alike in groupby(shape))

@@ -124,6 +124,7 @@ AS_BLOCK = (
     "lifted",
     "lifted-k-seq",
     "lifted-priority",
+    "lifted-optimal",
     "layered",
     "multipath-block",
 )

@@ -4,7 +4,7 @@ A subtree that is entered with rate a ends the walk with probability a, whatever
 adds its entry rate to E[tau]: the sum runs over draws and needs no outcomes of coins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
 
@@ -14,13 +14,14 @@ from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Number, Prefix, possible, scale, share
+from draftproof.theory.rows import Number, Prefix, possible, scale, share, total
 from draftproof.theory.transport.level import carriers, plan
 from draftproof.theory.transport.siblings import law_below
 from draftproof.theory.values.nodes import alike, shape_of
 from draftproof.theory.verifiers.layered import Frontier, descend, together
 from draftproof.theory.verifiers.lifted_k_seq import carried
-from draftproof.theory.verifiers.shared.priority import token_by_token
+from draftproof.theory.verifiers.lifted_priority import Planned
+from draftproof.theory.verifiers.shared import optimal, priority
 
 
 def lifted(instance: Instance) -> Number:
@@ -68,28 +69,38 @@ def lifted_k_seq(instance: Instance) -> Number:
     return mean((), shape_of(instance.draft), ONE)
 
 
-def lifted_priority(instance: Instance) -> Number:
-    """The probability with which each drawn child is kept, and what its subtree adds."""
-    target, proposal, stratified = instance.target, instance.proposal, instance.draft.label == "stratified"
+def by_shares(rule: Planned, lift: bool) -> Callable[[Instance], Number]:
+    """The probability with which each drawn child is kept, and what its subtree adds. Node by node a kept
+    child's subtree is entered with rate 1; by a `lift`, with its share of what the earlier children left.
+    """
 
-    def mean(prefix: Prefix, shape: Shape, a: Number) -> Number:
-        q = proposal[prefix]
-        draft = Draft(Node(prefix, q, (), shape), stratified=stratified)
-        laws = draft.laws(draft.root)
-        plan = token_by_token(scale(a, target[prefix]), laws)
-        out = sum(plan.mass.values(), ZERO)
-        for tokens in product(range(len(q)), repeat=len(laws)) if any(shape) else ():
-            if not possible(chance := prod((R[x] for R, x in zip(laws, tokens, strict=True)), start=ONE)):
-                continue
-            left = ONE
-            node = Node(prefix, q, tuple([Node((*prefix, x), None) for x in tokens]))
-            for x, below, w in zip(tokens, shape, plan.shares(node), strict=False):
-                if below and possible(w):
-                    out += chance * left * mean((*prefix, x), below, share(w, left))
-                left -= w
-        return out
+    def form(instance: Instance) -> Number:
+        target, proposal, label = instance.target, instance.proposal, instance.draft.label
 
-    return mean((), shape_of(instance.draft), ONE)
+        def mean(prefix: Prefix, shape: Shape, a: Number) -> Number:
+            q, t = proposal[prefix], scale(a, target[prefix])
+            draft = Draft(
+                Node(prefix, q, (), shape), stratified=label == "stratified", greedy=label == "greedy"
+            )
+            laws = draft.laws(draft.root)
+            plan = rule(draft, draft.root, t)
+            out = total(t) - total(plan.left)
+            for tokens in product(range(len(q)), repeat=len(laws)) if any(shape) else ():
+                if not possible(chance := prod((R[x] for R, x in zip(laws, tokens, strict=True)), start=ONE)):
+                    continue
+                left = ONE
+                drawn = zip(tokens, shape, strict=False)
+                node = Node(prefix, q, tuple([Node((*prefix, x), None, (), below) for x, below in drawn]))
+                for child, w in zip(node.children, plan.shares(node), strict=True):
+                    if child.shape and possible(w):
+                        reach, rate = (left, share(w, left)) if lift else (w, ONE)
+                        out += chance * reach * mean(child.prefix, child.shape, rate)
+                    left -= w
+            return out
+
+        return mean((), shape_of(instance.draft), ONE)
+
+    return form
 
 
 def layered(instance: Instance) -> Number:
@@ -130,11 +141,13 @@ def _undrawn(instance: Instance) -> Draft:
 
 
 _LABELS = ("tree with replacement", "tree without replacement", "paths")
+INDEPENDENT = ("tree with replacement", "stratified", "greedy")
 
 FORMS = {
     **{("lifted", label): lifted for label in _LABELS},
     **{("layered", label): layered for label in _LABELS},
     ("lifted-k-seq", "tree with replacement"): lifted_k_seq,
-    ("lifted-priority", "tree with replacement"): lifted_priority,
-    ("lifted-priority", "stratified"): lifted_priority,
+    **{("lifted-priority", label): by_shares(priority.planned, True) for label in INDEPENDENT[:2]},
+    **{("optimal", label): by_shares(optimal.planned, False) for label in INDEPENDENT},
+    **{("lifted-optimal", label): by_shares(optimal.planned, True) for label in INDEPENDENT},
 }

@@ -301,6 +301,7 @@ ONE_DRAW = [
     "khisti",
     "global-resolution",
     "priority",
+    "optimal",
 ]
 """Rules that accept min(p, q) of a single draw."""
 

@@ -92,6 +92,7 @@ class Tree(DraftVerifier):
             root,
             replacement=draft.replacement,
             stratified=draft.stratified,
+            greedy=draft.greedy,
             paths=paths if draft.merged else None,
         )
         return _FloatRows(target), floats, target.vocab, max(map(len, paths))

@@ -1,6 +1,7 @@
 """What proofs at every size assume, on exact instances: contracts, and how children are drawn."""
 
 from collections import defaultdict
+from functools import partial
 from itertools import product
 from math import prod
 
@@ -13,13 +14,13 @@ from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory import rows
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.transport import level, siblings
 from draftproof.theory.verifiers import k_seq, layered
-from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, priority
+from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, optimal, priority
 
 PAIR, UNEVEN = ((), ()), (((),), ())
 RATES = (fmpq(0), fmpq(1, 3), fmpq(6, 7), fmpq(1))
@@ -115,39 +116,30 @@ def test_the_priority_rule_gives_no_token_more_than_the_row_has(scheme):
 
 
 @pytest.mark.parametrize(
-    "scheme", [Stages(UNEVEN), Stages(((), ())), Stages((((),), (), ())), Chain(1)], ids=str
+    "scheme",
+    [
+        kind(shape)
+        for kind in (partial(Tree, replacement=True), Stratified, Greedy)
+        for shape in (PAIR, UNEVEN, ((), ((),), ()))
+    ],
+    ids=str,
 )
-def test_a_stage_is_drawn_from_its_rows_and_planned_alike(scheme):
-    """Given the stages before it; and every child stands in one stage."""
-    for instance in instances(scheme, count=6):
-        t = rows.scale(fmpq(6, 7), instance.target[()])
-        drawn: dict = defaultdict(fmpq)
-        taken: dict = defaultdict(fmpq)
-        laws: dict = {}
-        left: dict = {}
-        for weight, draft in drafts(instance):
-            found = list(draft.stages(draft.root))
-            assert [child for stage in found for child in stage.children] == list(draft.root.children)
-            before: tuple = ()
-            for stage in found:
-                plan = priority.planned(draft, stage, t)
-                shares = plan.shares(stage)
-                assert min(shares) >= 0
-                assert sum(shares, fmpq(0)) <= 1
-                tokens = tuple(child.token for child in stage.children)
-                drawn[before, tokens] += weight
-                for x, w in zip(tokens, shares, strict=True):
-                    taken[before, x] += weight * w
-                laws[before], left[before] = draft.laws(stage), plan.left
-                before += tokens
-        for before, R in laws.items():
-            mass = sum(drawn[before, each] for each in product(range(instance.vocab), repeat=len(R)))
-            for tokens in product(range(instance.vocab), repeat=len(R)):
-                chance = prod((row[x] for row, x in zip(R, tokens, strict=True)), start=mass)
-                assert drawn[before, tokens] == chance
-            assert [mass * (a - b) for a, b in zip(t, left[before], strict=True)] == [
-                taken[before, x] for x in range(instance.vocab)
-            ]
+@pytest.mark.parametrize("vocab", [2, 3, 4])
+def test_the_optimum_gives_no_token_more_than_the_row_has(scheme, vocab):
+    for instance in instances(scheme, vocab, 6):
+        for rate in RATES:
+            t = rows.scale(rate, instance.target[()])
+
+            left: dict = {}
+
+            def masses(draft, t=t, left=left):
+                plan = optimal.planned(draft, draft.root, t)
+                left.update(enumerate(plan.left))
+                return list(zip(draft.root.children, plan.shares(draft.root), strict=True))
+
+            taken = given(instance, masses)
+            assert [left[x] for x in range(instance.vocab)] == [a - b for a, b in zip(t, taken, strict=True)]
+            assert all(mass >= 0 for mass in left.values())
 
 
 def test_children_of_merged_paths_are_drawn_without_replacement():

@@ -22,7 +22,6 @@ from draftproof.theory.verifiers import (
     lifted,
     lifted_k_seq,
     lifted_priority,
-    lifted_stages,
     named,
     nss,
     one_hot,
@@ -36,7 +35,16 @@ from tests.mutants.edits import edited
 
 FROM_CODE = (
     *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "block", "traversal", "lifted"),
-    *("k-seq", "priority", "lifted-priority", "lifted-stages", "hsd", "hsd-naive", "greedy-block"),
+    *(
+        "k-seq",
+        "priority",
+        "lifted-priority",
+        "optimal",
+        "lifted-optimal",
+        "hsd",
+        "hsd-naive",
+        "greedy-block",
+    ),
     "shaped-block",
 )
 
@@ -122,35 +130,6 @@ HOSTILE = {
     "the same children again once they are judged": (
         traversal,
         ("    return (f, p)", loop(traversal, "    for child in") + "    return (f, p)"),
-    ),
-    "the same stages again": (
-        lifted_stages,
-        ("    return (v, p)", loop(lifted_stages, "    for stage in") + "    return (v, p)"),
-    ),
-    "the same stage again": (
-        lifted_stages,
-        (
-            "        S = total",
-            loop(lifted_stages, "        for child, w in", "        S =") + "        S = total",
-        ),
-    ),
-    "the plan of all children for a stage": (
-        lifted_stages,
-        ("planned(draft, stage, scale(a, p))", "planned(draft, v, scale(a, p))"),
-        ("plan.shares(stage)", "plan.shares(v)"),
-    ),
-    "all children for the plan of a stage": (
-        lifted_stages,
-        ("zip(stage.children,", "zip(v.children,"),
-    ),
-    "the next stage judged by the whole p": (lifted_stages, ("p, a = normalise(plan.left),", "a =")),
-    "the next stage entered with the same rate": (
-        lifted_stages,
-        ("p, a = normalise(plan.left), share(S, S + (1 - a))", "p = normalise(plan.left)"),
-    ),
-    "stages of drafts that are not drawn in stages": (
-        lifted_stages,
-        ('(*CHAIN, "stages")', '(*CHAIN, "tree without replacement")'),
     ),
     "independent siblings of drafts without replacement": (
         lifted_priority,

@@ -83,8 +83,7 @@ def test_one_symbol_accepts_everything(label):
     found = measure(instance)
     assert found.full.value == SCHEMES[label].depth
     for name, mean in found.expected_accepted.items():
-        shared = name == "lifted-levelled" and label == "tree with replacement"  # between copies of the token
-        assert mean == (fmpq(3, 2) if shared else SCHEMES[label].depth), name
+        assert mean == SCHEMES[label].depth, name
     assert found.note("nss" if label != "chain" else "token") == ""
 
 

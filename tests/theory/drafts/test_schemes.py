@@ -56,7 +56,7 @@ def test_the_number_of_outcomes_is_bounded(label, data):
     assert sum(1 for _ in drafts(instance.draft, instance.proposal)) <= instance.draft.outcomes(support)
 
 
-@pytest.mark.parametrize("label", [label for label in ALL if label not in ("stratified", "stages")])
+@pytest.mark.parametrize("label", [label for label in ALL if label != "stratified"])
 @given(data=st.data())
 def test_the_bound_is_met_where_the_support_suffices(label, data):
     instance = data.draw(instances(data.draw(schemes(label, nodes=3)), vocab=3, zeros=False))
@@ -97,7 +97,6 @@ def test_schemes_are_found_by_their_kind():
         "greedy",
         "spechub",
         "stratified",
-        "stages",
         "best-first",
         "ddtree",
     }
