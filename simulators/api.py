@@ -1,10 +1,8 @@
 """`draftproof.check`, `law`, `gap` and `replay`: one instance, one verifier, by object or by name."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.laws.batches import Words
 from draftproof.simulators.laws.check import must_apply
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.verdict import Verdict, joint, judge
@@ -13,7 +11,6 @@ from draftproof.simulators.user_code import named
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.rows import Prefix
-from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 
 
@@ -66,7 +63,7 @@ def gap(instance: Instance, *verifiers: Verifier | str, force: bool = False) -> 
 
 def replay(
     verify: Callable[..., Any] | str,
-    instance: Instance | Batch | dict[str, Any],
+    instance: Instance | dict[str, Any],
     drafted: str | None = None,
     coins: Sequence[float] = (),
     choices: Sequence[int] = (),
@@ -76,12 +73,11 @@ def replay(
     dtype: str | None = None,
     path: str | None = None,
     signature: str | None = None,
-) -> Prefix | Words:
-    """The tokens that a function emits for one draft when its random calls have these answers; for each
-    request of a batch.
+) -> Prefix:
+    """The tokens that a function emits for one draft when its random calls have these answers.
 
     `verify` is a function, its `file.py:name`, or an adapter, as `audit` takes it; the options are those of
-    `audit`: `style` is verify, loop, selection, tree or exec. `instance` may be the document of an instance
+    `audit`: `style` is verify, loop, tree or exec. `instance` may be the document of an instance
     file. `drafted` are the drafted tokens as a report shows them, None over several `rounds` and for a
     function that drafts itself: drafts are then drawn too. Uniforms in [0, 1) are answered by `coins` in
     order, draws from rows by the tokens in `choices`. A report on a wrong law ends with such a call. Raises
@@ -100,9 +96,9 @@ def replay(
     from draftproof.simulators.audit.sandbox import CALL_SECONDS, Observer, sandboxed
     from draftproof.simulators.audit.targets.base import Target
 
-    subject = load.Subject(verify, style, None if path is None else Path(path), dtype, signature)
+    subject = load.Subject(verify, style, path, dtype, signature)
     target = verify if isinstance(verify, Target) else load.target(subject)
-    given = instance_of(instance, target)
+    given = instance_of(instance)
     with sandboxed(CALL_SECONDS, target.namespace, Observer(), target.name) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)
 

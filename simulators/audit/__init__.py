@@ -15,9 +15,9 @@ from draftproof.simulators.audit.battery import battery
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.examine import assert_lossless, examine
 from draftproof.simulators.audit.judge.report import Report
+from draftproof.simulators.audit.targets.batches import Selection
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.audit.targets.loops import Loop
-from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.simulators.audit.targets.trees import Tree
 
 __all__ = [

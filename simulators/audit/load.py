@@ -7,27 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.simulators.audit.adapters import ADAPTERS, TAKEN, adapted
-from draftproof.simulators.audit.sandbox import Observer
+from draftproof.simulators.audit.sandbox import CALL_SECONDS, Observer
 from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.audit.targets.loops import Loop
 from draftproof.simulators.audit.targets.programs import ForeignProgram
-from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.simulators.audit.targets.signatures import infer_signature
 from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.simulators.support.load import load as loaded
 from draftproof.simulators.support.load import source as source_of
 from draftproof.simulators.support.sources import Root
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, quoted
 
 STYLES = {
     "verify": infer_signature,
     "loop": Loop,
-    "selection": Selection,
     "tree": Tree,
     "exec": ForeignProgram,
 }
-"""What is audited: a function that verifies one draft, generates text, selects tokens of a batch or verifies
+"""What is audited: a function that verifies drafts or selects tokens of a batch, generates text, or verifies
 trees; or a program, named by its command.
 """
 
@@ -40,15 +38,27 @@ class Subject:
     together.
     """
 
-    named: str | Callable[..., Any]
+    named: str | Callable[..., Any] | Target
     style: str = "verify"
-    path: Path | None = None
+    path: Path | str | None = None
     dtype: str | None = None
     signature: str | None = None
     drafts: tuple[Scheme, ...] = ()
 
     def __post_init__(self) -> None:
-        adapter = self.named in ADAPTERS
+        if (
+            not isinstance(self.named, str)
+            and not callable(self.named)
+            and not isinstance(self.named, Target)
+        ):
+            raise BadInput(f"{quoted(self.named)} is no function, and no name of one")
+        for what in ("style", "path", "dtype", "signature"):
+            value = getattr(self, what)
+            if not isinstance(value, str | (Path if what == "path" else str) | None):
+                raise BadInput(f"{what}: must be a text, not {quoted(value)}")
+        if self.style == "exec" and not isinstance(self.named, str):
+            raise BadInput(f"a program is named by its command, not by {quoted(self.named)}")
+        adapter = isinstance(self.named, str) and self.named in ADAPTERS
         if self.style not in STYLES:
             raise BadInput(f"style {self.style!r} is not one of {', '.join(STYLES)}")
         if self.path is not None and not adapter:
@@ -61,9 +71,14 @@ class Subject:
             raise BadInput("draft goes with --tree")
 
 
-def target(subject: Subject | str | Callable[..., Any], observer: Observer | None = None) -> Target:
+def target(
+    subject: Subject | Target | str | Callable[..., Any],
+    observer: Observer | None = None,
+    seconds: float = CALL_SECONDS,
+) -> Target:
     """The target: of an adapter, also by the name of its function; or of the function that `load` finds, or
-    that is given. A function is called a few times, after `observer` was told that it is loaded.
+    that is given. A function is called a few times, each at most `seconds` long, after `observer` was told
+    that it is loaded.
     """
     if not isinstance(subject, Subject):
         subject = Subject(subject)
@@ -72,7 +87,7 @@ def target(subject: Subject | str | Callable[..., Any], observer: Observer | Non
     if style == "exec":
         return ForeignProgram(name, dtype=dtype)
     if name in ADAPTERS:
-        return adapted(name, subject.path, dtype)
+        return adapted(name, None if subject.path is None else Path(subject.path), dtype)
     known = None if subject.signature or style != "verify" else taken(name)
     if known is not None:
         return adapted(*known, dtype)
@@ -84,7 +99,8 @@ def target(subject: Subject | str | Callable[..., Any], observer: Observer | Non
     elif style == "verify":
         if observer is not None:
             observer.loaded()
-        made = infer_signature(found, name=name, dtype=dtype, given=subject.signature, observer=observer)
+        how = {"given": subject.signature, "seconds": seconds, "observer": observer}
+        made = infer_signature(found, name=name, dtype=dtype, **how)
     else:
         made = STYLES[style](found, name=name, dtype=dtype)
     if isinstance(made, Tree):

@@ -1,7 +1,6 @@
 """The command `audit`."""
 
 import json
-from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -27,8 +26,7 @@ def option(name: str) -> Option:
     annotated, text = get_args(HINTS[name])
     kind = next((each for each in get_args(annotated) if each is not NoneType), annotated)
     spelled = f"--{name.replace('_', '-')}"
-    given = FILE if kind is Path else kind
-    return click.option(spelled, name, type=given, is_flag=kind is bool, default=DEFAULTS[name], help=text)
+    return click.option(spelled, name, type=kind, is_flag=kind is bool, default=DEFAULTS[name], help=text)
 
 
 @click.command(context_settings={"show_default": True})
@@ -39,9 +37,6 @@ def option(name: str) -> Option:
 @click.option("--path", type=FILE, help="The file or repository that an adapter needs.")
 @option("dtype")
 @click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
-@click.option(
-    "--selection", is_flag=True, help="TARGET selects which drafted tokens of a batch are verified."
-)
 @click.option("--tree", is_flag=True, help="TARGET verifies trees: verify(target, draft, rng).")
 @option("iterations")
 @option("processors")
@@ -49,7 +44,7 @@ def option(name: str) -> Option:
 @option("statistical")
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @settings(
-    *map(option, ("edges", "padding", "smallest", "own_bonus", "rows", "runs", "limit", "seconds")),
+    *map(option, ("edges", "padding", "smallest", "own_bonus", "runs", "limit", "seconds")),
     click.option("--signature", help="What the parameters are, such as tokens,q,p_logits."),
     click.option("--draft", "drafts", multiple=True, help="Drafts that a TARGET on trees is made for."),
 )
@@ -58,7 +53,6 @@ def audit(
     target: str | None,
     program: str | None,
     loop: bool,
-    selection: bool,
     tree: bool,
     strict: bool,
     as_json: bool,
@@ -69,17 +63,17 @@ def audit(
     TARGET is package.module:function, path/to/file.py:function, or the name of an adapter. The
     function is verify(target_probs, draft_probs, draft_tokens, rng) and returns the emitted tokens;
     one that uses torch's random functions needs no rng. With --loop it is generate(target, draft,
-    prompt, length), with gamma where it asks for it, and returns the new tokens. With --selection it is
+    prompt, length), with gamma where it asks for it, and returns the new tokens. A selection rule is
     select(target_probs, draft_probs, draft_tokens, capacity) of a batch of R requests and returns R
     numbers, how many drafted tokens of each are verified. With --against the law is compared with a
     declared target, and measured against p. With --exec a program gets rows, drafts and uniforms on its
     standard input, one JSON line a question, and answers with tokens. Exit status 0 when lossless, 1 when
     not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing.
     """
-    styles = {"exec": program is not None, "loop": loop, "selection": selection, "tree": tree}
+    styles = {"exec": program is not None, "loop": loop, "tree": tree}
     style, *more = [name for name, is_asked in styles.items() if is_asked] or ["verify"]
     if more:
-        raise BadInput("--exec, --loop, --selection and --tree exclude each other")
+        raise BadInput("--exec, --loop and --tree exclude each other")
     if (target is None) == (program is None):
         raise BadInput("name one TARGET, or a program with --exec COMMAND")
     named = target if program is None else program

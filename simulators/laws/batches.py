@@ -138,9 +138,11 @@ def judge_mixture(
     verifier: Verifier,
     emitted: Sequence[Mapping[Any, Block]],
     mixture: Mapping[tuple[Any, ...], fmpq],
+    slack: fmpq = ZERO,
 ) -> BatchVerdict:
     """The verdict on a batch. `mixture` maps what is presented, one key for each request, to its probability;
-    emitted[r][key] is then the law of the block of request r.
+    emitted[r][key] is then the law of the block of request r. The wrong prefixes are wrong by more than half
+    the `slack`, the total variation that rounding may cause, where any are.
     """
     declared = verifier.lossless and batch.rule.predictable
     head = verifier.name, batch.name, declared
@@ -156,7 +158,8 @@ def judge_mixture(
     lengths = _lengths(batch)
     alone = [[length * (s == r) for s, length in enumerate(lengths)] for r in range(len(lengths))]
     marginals = tuple(_difference(_marginal(got, shape), _marginal(wanted, shape)) for shape in alone)
-    variation, wrong = _difference(got, wanted), _first_wrong(got, wanted, lengths)
+    variation = _difference(got, wanted)
+    wrong = _first_wrong(got, wanted, lengths, slack / 2) or _first_wrong(got, wanted, lengths, ZERO)
     return BatchVerdict(*head, variation, accepted, None, "", batch.rule.name, marginals, wrong)
 
 
@@ -221,14 +224,14 @@ def _difference(a: Mapping[Words, fmpq], b: Mapping[Words, fmpq]) -> fmpq:
 
 
 def _first_wrong(
-    got: Mapping[Words, fmpq], want: Mapping[Words, fmpq], lengths: list[int]
+    got: Mapping[Words, fmpq], want: Mapping[Words, fmpq], lengths: list[int], slack: fmpq
 ) -> JointWrong | None:
     # Of the prefixes of all requests the shortest together first.
     shapes = product(*(range(length + 1) for length in lengths))
     for shape in sorted(shapes, key=lambda shape: (sum(shape), shape[::-1])):
         a, b = _marginal(got, shape), _marginal(want, shape)
         for words in sorted(a):
-            if a[words] != b[words]:
+            if abs(a[words] - b[words]) > slack:
                 return JointWrong(words, a[words], b[words])
     return None
 

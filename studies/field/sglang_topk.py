@@ -1,4 +1,4 @@
-"""sgl-project/sglang 0.5.23: which drafted tokens of a batch are verified, by confidence (`--selection`).
+"""sgl-project/sglang 0.5.23: which drafted tokens of a batch are verified, by confidence.
 
 The confidence of a position is 1 - TV(p, q) after the drafted tokens before it, what a trained confidence
 head is trained to predict. Not run: confidence heads, the size of the budget, lagged scores, the engine's own

@@ -1,4 +1,4 @@
-"""ZhaoxuanWu/Tetris, a fork of vLLM: the selection of drafted tokens (`select`, with `--selection`), and the
+"""ZhaoxuanWu/Tetris, a fork of vLLM: the selection of drafted tokens (`select`), and the
 selection with the fork's own verification (`verified`). torch_scatter's one function is replaced by ours.
 
 Not run: how the capacity is chosen, seeded requests, FlashInfer's kernel, the scoring of kept tokens.
@@ -11,7 +11,7 @@ import torch
 from clones import clone
 
 from draftproof.simulators.audit.adapters.engine_code import function_of, method
-from draftproof.simulators.audit.targets.selection import Selection
+from draftproof.simulators.audit.targets.batches import Selection
 
 
 def scatter_max(values, index, dim_size):

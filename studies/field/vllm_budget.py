@@ -1,4 +1,4 @@
-"""vllm-project/vllm 0.33.0: adaptive verification's budget of drafted tokens by confidence (`--selection`).
+"""vllm-project/vllm 0.33.0: adaptive verification's budget of drafted tokens by confidence.
 
 The confidence of a position is 1 - TV(p, q) after the drafted tokens before it, what a trained confidence
 head is trained to predict. Not run: estimators, the size of the budget, lagged scores.

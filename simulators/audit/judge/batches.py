@@ -1,4 +1,4 @@
-"""The exact law of a batch of which a foreign function selects what is verified, and the verdict on it."""
+"""The exact joint law of the requests of a batch, which a foreign function verifies or selects from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from flint import fmpq
 
 from draftproof.simulators.audit.judge.exact import INSTANCE_SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets.selection import Decision, Selection
+from draftproof.simulators.audit.targets.batches import ByRoles, Decision
 from draftproof.simulators.laws.batches import Block, Emitted, judge_mixture
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
@@ -39,9 +39,11 @@ class EmittedWords(Emitted):
         )
 
 
-def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
+def batch_case(
+    target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float = INSTANCE_SECONDS
+) -> BatchCase:
     """The exact verdict on one batch. Raises NotEnumerable, or Fault for a call that hangs."""
-    deadline = monotonic() + INSTANCE_SECONDS
+    deadline = monotonic() + seconds
     mixture: dict[Decision, fmpq] = {}
     decided: list[tuple[tuple[Prefix, ...], Decision]] = []
     fault_mass, faults, words = ZERO, dict[str, str](), False
@@ -62,8 +64,8 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
         if len(found) == 1 and not words and not faults:
             decided.append((drafts, decision))
     laws = [EmittedWords(request, TOKEN) for request in batch.requests]
-    verdict = judge_mixture(batch, TOKEN, laws, mixture)
     bound = target.bound_of(batch) if words else ZERO
+    verdict = judge_mixture(batch, TOKEN, laws, mixture, bound)
     case = BatchCase(
         batch,
         verdict.expected_accepted,

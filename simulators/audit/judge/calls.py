@@ -9,11 +9,9 @@ from typing import Any
 
 from draftproof.simulators.audit.processors import Missing
 from draftproof.simulators.audit.targets.base import Target
-from draftproof.simulators.audit.targets.selection import Selection
-from draftproof.simulators.instances.files import parse_any
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.instances.files import parse
+from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
-from draftproof.theory.selection.batch import Batch
 
 
 def called(target: Target) -> tuple[str, dict[str, Any]]:
@@ -49,24 +47,18 @@ def spelling(origin: Any) -> str:
     return repr(f"{path.as_posix()}:{name}")
 
 
-def instance_of(document: Any, target: Target) -> Instance | Batch:
-    """The instance or batch of a report on the target, given as it is or as the document that was printed:
-    the rule of a batch is then the target, and drafts of the kind `missing` are those of `--processors`.
+def instance_of(document: Any) -> Instance:
+    """The instance of a report, given as it is or as the document that was printed, in which drafts of the
+    kind `missing` are those of `--processors`. BadInput for anything else.
     """
-    found: Instance | Batch
-    if isinstance(document, dict):
-        given, draft = dict(document), document.get("draft")
-        absent = draft if isinstance(draft, dict) and draft.get("kind") == Missing.kind else None
-        if isinstance(given.get("selection"), dict):
-            given["selection"] = given["selection"] | {"rule": "tetris"}
-        elif absent:
-            given["draft"] = {"kind": "chain", "depth": max(absent["depth"], 1)}
-        found = parse_any(json.dumps(given))
-        if absent and isinstance(found, Instance):
-            masked = found.target if 0 < absent["depth"] == absent["drafted"] else None
-            found = replace(found, draft=Missing(absent["depth"], absent["drafted"], masked))
-    else:
-        found = document
-    if isinstance(target, Selection) != isinstance(found, Batch):
-        raise BadInput(f"a {target.adapter} does not take such an instance")
-    return replace(found, rule=target.rule) if isinstance(found, Batch) else found  # type: ignore[attr-defined]
+    if isinstance(document, Instance):
+        return document
+    if not isinstance(document, dict):
+        raise BadInput(f"instance: must be an Instance or its document, not {quoted(document)}")
+    draft = document.get("draft")
+    absent = draft if isinstance(draft, dict) and draft.get("kind") == Missing.kind else None
+    if absent is None:
+        return parse(json.dumps(document))
+    found = parse(json.dumps({**document, "draft": {"kind": "chain", "depth": max(absent["depth"], 1)}}))
+    masked = found.target if 0 < absent["depth"] == absent["drafted"] else None
+    return replace(found, draft=Missing(absent["depth"], absent["drafted"], masked))

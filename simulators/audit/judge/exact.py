@@ -125,7 +125,8 @@ def case(
 ) -> Case:
     """The exact verdict on one instance, over one round of decoding or several, against p or another aim.
 
-    A verdict against the target stands only if `each` run has the same result with plain numbers.
+    A verdict against the target stands only if `each` run has the same result with plain numbers. Where runs
+    fail, the law is wrong if what the others emit comes too often, whatever the failed ones would have been.
     Raises Fault if a call hangs, TooLarge if there are too many runs, or NotEnumerable.
     """
     sandbox.off = 0.0
@@ -141,6 +142,7 @@ def case(
     got = law.complete(rows, length).marginal(length)
     want = law_of(rows, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
+    surplus = sum((max(got[word] - want[word], ZERO) for word in got), ZERO)
     off = dyadic(sandbox.off)  # the law is known within it
     if bound - off < variation <= bound + off:
         far["unknown"] = (
@@ -148,12 +150,14 @@ def case(
             f"{sandbox.off:.2g}, and rounding by {float(bound):.2g}"
         )
     bound += off
-    biased = variation > bound and fault_mass <= bound
-    if biased and isinstance(instance.draft, Chain):
+    whole = fault_mass <= bound
+    biased = (variation if whole else surplus) > bound
+    if biased and whole and isinstance(instance.draft, Chain):
         q = law_of(instance.proposal, instance.draft.depth)
         far["follows_proposal"] = got.marginal(instance.draft.depth).total_variation(q) <= bound < variation
     has_law = aim is None or not aim.budget_only
-    wrong = first_wrong(got, want, bound) if biased and has_law else None
+    wrong = first_wrong(got, want, bound, whole) if biased and has_law else None
+    variation = variation if whole or wrong is None else surplus
     found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, rounds=rounds, **far)
     if not found.met and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
@@ -335,11 +339,14 @@ def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what
         raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and limit is {limit:,}")
 
 
-def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
-    """The shortest prefix that is wrong by more than rounding; else the word of largest error."""
+def first_wrong(got: Law, want: Law, bound: fmpq, whole: bool = True) -> Wrong:
+    """The shortest prefix that is wrong by more than rounding, or if the law is not `whole` comes too often;
+    else the word of largest error.
+    """
     for length in range(1, max(map(len, want)) + 1):
         a, b = got.marginal(length), want.marginal(length)
-        off = {prefix: abs(a[prefix] - b[prefix]) for prefix in sorted(a.keys() | b.keys())}
+        off = {prefix: a[prefix] - b[prefix] for prefix in sorted(a.keys() | b.keys())}
+        off = {prefix: abs(error) if whole else error for prefix, error in off.items()}
         wrong = next((prefix for prefix in off if off[prefix] > bound / 2), None)
         if wrong is not None:
             return Wrong(wrong, a[wrong], b[wrong])

@@ -1,10 +1,11 @@
 """The audit: small instances first, then coins at the edges, then one report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Unpack
 
+from draftproof.simulators.audit import load
 from draftproof.simulators.audit.battery import CORE, battery, steep
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.batches import BatchCase, batch_case
@@ -15,11 +16,10 @@ from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.judge.samples import TEST_SECONDS, LargeVocabulary, SmallInstance, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already
-from draftproof.simulators.audit.sandbox import CALL_SECONDS, Fault, Observer, sandboxed
+from draftproof.simulators.audit.sandbox import Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
+from draftproof.simulators.audit.targets.batches import ByRoles, Selection
 from draftproof.simulators.audit.targets.functions import Function
-from draftproof.simulators.audit.targets.selection import Selection
-from draftproof.simulators.audit.targets.signatures import infer_signature
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.drafts.chain import Chain
@@ -30,14 +30,20 @@ from draftproof.theory.selection.batch import Batch
 BISECTED_SECONDS = 30.0  # after which a target whose coins are read by bisection gets no more instances
 UNREAD = {"raises", "returns garbage"}  # what every call does that is not made as the function is written
 
+PATIENCE = 10.0  # seconds in which some call must not raise
 OTHERS = 3  # instances on which a law that is the proposal's must be so, too
+TOGETHER_SECONDS = 60.0  # in which two requests of batches are judged together
 TWO_CALL_INSTANCES = 4  # instances on which the second call of a class is judged
 
 
 def examine(
-    verify: Callable[..., Any] | Target, *, observer: Observer | None = None, **options: Unpack[Options]
+    verify: Callable[..., Any] | Target | str,
+    *,
+    observer: Observer | None = None,
+    **options: Unpack[Options],
 ) -> Report:
-    """The report on a verifier somebody else wrote (`Function` says how it is called).
+    """The report on a verifier somebody else wrote (`Function` says how it is called), or that a name stands
+    for, as the command takes it.
 
     `judge.plan.Options` lists the options. A function that cannot be enumerated is tested on random runs of a
     few instances, which either rejects it or leaves it undecided; with `statistical` such a test is the
@@ -49,12 +55,11 @@ def examine(
     True
     """
     started = monotonic()
+    asked = checked(options)
     if isinstance(verify, Target):
         target = verify
     else:
-        checked(options)
-        dtype, seconds = options.get("dtype"), options.get("seconds", CALL_SECONDS)
-        target = infer_signature(verify, dtype=dtype, seconds=seconds)
+        target = load.target(load.Subject(verify, dtype=asked["dtype"]), seconds=asked["seconds"])
     plan = plan_of(target, options)
     report = _Audit(target, plan, observer or Observer()).carried_out()
     report.seconds = round(monotonic() - started, 3)
@@ -62,7 +67,7 @@ def examine(
 
 
 def assert_lossless(
-    verify: Callable[..., Any] | Target, *, strict: bool = False, **options: Unpack[Options]
+    verify: Callable[..., Any] | Target | str, *, strict: bool = False, **options: Unpack[Options]
 ) -> Report:
     """The report of `examine`; raises AssertionError with what was found unless it is lossless.
 
@@ -90,7 +95,11 @@ class _Audit:
         self.target, self.plan, self.observer = target, plan, observer
         target.limit = plan.limit or target.limit
         self.report = Report(target.name, target.adapter)
-        self.raising: Case | None = None  # the first on which it raises, which hides the law there
+        if isinstance(target, ByRoles):
+            self.report.requests, self.report.alone = target.requests, target.alone
+        self.raising: Case | None = None  # the first on which it raises
+        self.hopeless = ""  # what every call does, on all instances until now
+        self.patience = monotonic() + PATIENCE
         # Made here: in the sandbox chance is the target's.
         self.twice = list(battery(2, 1, 2)) if isinstance(target, DraftVerifier) else []
 
@@ -128,6 +137,8 @@ class _Audit:
             self._seeded()
         elif work.iterations == 1 and getattr(target, "stateful", False):
             self._wrong_in_two_calls(self.twice[:TWO_CALL_INSTANCES], "keeps state")
+        if report.failing is None:
+            self._together(work.batches)
         if work.edges and report.failing is None:
             findings_at_edges(target, self.sandbox, work.instances, report, work.padding)
 
@@ -136,6 +147,28 @@ class _Audit:
             assert isinstance(self.target, Selection)
             return batch_case(self.target, self.sandbox, instance)
         return case(self.target, self.sandbox, instance, work.iterations, work.law)
+
+    def _together(self, batches: Sequence[Batch]) -> None:
+        # The joint law of what two requests of a batch emit.
+        target, report, sandbox = self.target, self.report, self.sandbox
+        deadline = monotonic() + TOGETHER_SECONDS
+        assert isinstance(target, ByRoles) or not batches
+
+        def judge(batch: Batch) -> Case:
+            left = max(deadline - monotonic(), 1.0)
+            return batch_case(target, sandbox, batch, left)  # type: ignore[arg-type]
+
+        try:
+            for n, batch in enumerate(batches):
+                sandbox.observer.progress(n, len(batches), named(batch))
+                now = judge(batch)
+                report.together += 1
+                self._note_faults(now)
+                if not now.met:
+                    report.failing = shrunk(judge, now, shrinks=now.fault_mass == 0)
+                    return
+        except NotEnumerable as error:
+            report.apart = str(error)
 
     def _laws(self, work: Enumeration) -> None:
         # A law that is wrong comes before calls that raise, which are no law.
@@ -172,6 +205,8 @@ class _Audit:
                 continue
             if self._decided(now, work):
                 return
+        if self.hopeless:
+            raise BadInput(self.hopeless)
         if not report.instances:
             raise NotEnumerable(report.too_large)
 
@@ -185,11 +220,11 @@ class _Audit:
         if now.faults and isinstance(instance, Instance) and isinstance(instance.draft, Missing):
             return False  # it does not take missing drafts, which is no law
         report.undecided = report.undecided or now.unknown
-        if {*now.faults} == {"raises"} and now.fault_mass > now.bound and work.law is None:
+        if {*now.faults} == {"raises"} and now.fault_mass > now.bound and not (now.wrong or work.law):
             self.raising = self.raising or now
             return False
         if not now.met and report.failing is None:
-            whole = now.fault_mass > now.bound
+            whole = now.fault_mass > now.bound and now.wrong is None
             whole = whole or (isinstance(instance, Instance) and processed_already(instance))
             report.failing = shrunk(lambda other: self._case(other, work), now, work.smallest and not whole)
             if self._follows_proposal(now, work):
@@ -218,11 +253,16 @@ class _Audit:
     def _note_faults(self, now: Case) -> None:
         report, where = self.report, f"on {named(now.instance)}"
         unread = UNREAD if "function" in report.adapter else {"raises"}
-        if report.instances == 1 and now.fault_mass == 1 and {*now.faults} <= unread:
+        if now.fault_mass < 1 or not {*now.faults} <= unread:
+            self.hopeless = ""
+        elif report.instances == 1:
             raised = "; ".join(f"{kind}: {what}" for kind, what in now.faults.items())
-            raise BadInput(
+            self.hopeless = (
                 f"not audited: every call of every draft {raised}; a wrong call is no law (docs/audit.md)"
             )
+        late = self.target.slow or self.target.whole or monotonic() > self.patience
+        if self.hopeless and (late or "returns garbage" in now.faults):
+            raise BadInput(self.hopeless)
         for kind, what in now.faults.items():
             report.note(kind, f"{what}, with probability {float(now.fault_mass):.3g}, {where}")
         if isinstance(now, BatchCase) and now.reads:
@@ -268,6 +308,7 @@ class _Audit:
         # Random runs in place of an enumeration that failed.
         target = self.target
         takes = target.whole or (isinstance(target, DraftVerifier) and target.draw is None)
+        takes = takes and not isinstance(target, Selection)
         if takes and self.plan.runs and work.iterations == 1 and work.law is None:
             what = f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
             self.observer.progress(0, 0, what)
@@ -287,7 +328,16 @@ class _Audit:
                 now = sampled(target, self.sandbox, words, plan.runs, error, seconds)
             except NotEnumerable:  # a random function without a stand-in
                 now = sampled(target, self.sandbox, words, plan.runs, error, seconds, native=True)
-            if report.sampled is None or now.rejected or now.detectable > report.sampled.detectable:
+            before = report.sampled
+            if (
+                before is None
+                or now.rejected
+                or (bool(now.faults), now.detectable)
+                > (
+                    bool(before.faults),
+                    before.detectable,
+                )
+            ):
                 report.add_sampled(now)
             if now.rejected:
                 return

@@ -8,8 +8,10 @@ runs are tested.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from numbers import Integral, Real
+from typing import Annotated, Any, TypedDict, get_args, get_type_hints
+
+from flint import fmpq
 
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
 from draftproof.simulators.audit.judge.exact import DeclaredTarget
@@ -17,8 +19,10 @@ from draftproof.simulators.audit.judge.samples import TEST_RUNS, LargeVocabulary
 from draftproof.simulators.audit.processors import processed_battery
 from draftproof.simulators.audit.sandbox import CALL_SECONDS
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
-from draftproof.simulators.audit.targets.selection import Selection
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.audit.targets.batches import ByRoles, Selection
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.instance import Instance
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import declared
 
 ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
@@ -41,7 +45,6 @@ class Options(TypedDict, total=False):
     against: Annotated[str | None, "A declared target in place of p, such as interpolation:1/4."]
     own_bonus: Annotated[bool, "With against: a whole accepted draft's extra token follows that law too."]
     statistical: Annotated[bool, "Test random runs instead of enumerating, at any vocabulary."]
-    rows: Annotated[Path | None, "With statistical: a .npz file with `target` and `proposal`."]
     runs: Annotated[int, "Number of runs of a test."]
     limit: Annotated[int | None, "Most runs of an instance over several rounds, or of a loop."]
     seconds: Annotated[float, "Processor time of one call; six times as long by the clock."]
@@ -60,7 +63,6 @@ DEFAULTS = Options(
     against=None,
     own_bonus=False,
     statistical=False,
-    rows=None,
     runs=TEST_RUNS,
     limit=None,
     seconds=CALL_SECONDS,
@@ -81,11 +83,11 @@ EXCLUDED = {
 }
 """Option -> those that it goes without."""
 
-NEEDED = {"rows": "statistical", "own_bonus": "against"}
+NEEDED = {"own_bonus": "against"}
 
 EXCLUDED_BY_KIND = {
     "selection rule": ("iterations", "statistical", "padding", "processors", "against"),
-    "generation loop": ("padding", "processors", "rows"),
+    "generation loop": ("padding", "processors"),
     "tree function": ("padding",),
     "foreign program": ("iterations",),
 }
@@ -95,10 +97,11 @@ EXCLUDED_BY_KIND = {
 @dataclass(frozen=True)
 class Enumeration:
     """The exact law on each of the instances, of a text over so many iterations, is compared with the
-    target's or with `law`.
+    target's or with `law`; then the joint law of the requests of each of the batches.
     """
 
     instances: tuple[Any, ...]
+    batches: tuple[Batch, ...]
     iterations: int
     law: DeclaredTarget | None
     edges: bool
@@ -127,13 +130,18 @@ class Plan:
     seconds: float
 
 
+KINDS = {name: get_args(hint)[0] for name, hint in get_type_hints(Options, include_extras=True).items()}
+"""The type of each option."""
+
+WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a text"}
+
 SEVERAL_CALLS = "over several calls a text follows the declared target only with own_bonus"
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with the defaults of those that are not given.
 
-    Raises BadInput for a value out of bounds, and for options that exclude each other.
+    Raises BadInput for a value of another kind or out of bounds, and for options that exclude each other.
 
     >>> checked({"vocab": 4})["vocab"], checked({})["depth"]
     (4, 2)
@@ -141,6 +149,8 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(options.keys() - Options.__annotations__.keys()):
         raise TypeError(f"examine() got an unexpected keyword argument {unknown[0]!r}")
     found: dict[str, Any] = {**DEFAULTS, **options}
+    for name, value in found.items():
+        _must_be(name, value)
     for name, (least, most) in BOUNDS.items():
         value = found[name]
         if value is not None and not least <= value <= most:
@@ -171,12 +181,17 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
             raise BadInput(f"a {target.adapter} goes without {name}")
     if target.whole and asked["against"] and not asked["own_bonus"]:
         raise BadInput(SEVERAL_CALLS)
-    numbers = [asked[name] for name in ("vocab", "depth", "runs", "limit", "seconds")]
+    vocab, depth, *_ = numbers = [asked[name] for name in ("vocab", "depth", "runs", "limit", "seconds")]
     if asked["statistical"]:
-        return Plan(Sampling(_rows(asked) if isinstance(target, DraftVerifier) else None), *numbers)
+        if vocab * depth > ENTRIES:
+            raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at most {ENTRIES:,} together")
+        wide = LargeVocabulary.peaked(vocab, depth) if isinstance(target, DraftVerifier) else None
+        return Plan(Sampling(wide), *numbers)
     law = DeclaredTarget(declared(asked["against"]), asked["own_bonus"]) if asked["against"] else None
     flags = (asked[name] for name in ("edges", "padding", "smallest"))
-    return Plan(Enumeration(_instances(target, asked), asked["iterations"], law, *flags), *numbers)
+    chosen, iterations = _instances(target, asked), asked["iterations"]
+    batches = _batches(target, asked) if law is None else ()
+    return Plan(Enumeration(chosen, batches, iterations, law, *flags), *numbers)
 
 
 def _kind(target: Target) -> str:
@@ -196,10 +211,41 @@ def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
 
 
-def _rows(asked: Mapping[str, Any]) -> LargeVocabulary:
-    vocab, depth, path = asked["vocab"], asked["depth"], asked["rows"]
-    if path is not None:
-        return LargeVocabulary.read(path)
-    if vocab * depth > ENTRIES:
-        raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at most {ENTRIES:,} together")
-    return LargeVocabulary.peaked(vocab, depth)
+def _batches(target: Target, asked: Mapping[str, Any]) -> tuple[Batch, ...]:
+    # Those of a function that takes batches, of two requests that are among the given instances if there are.
+    if not isinstance(target, ByRoles) or target.requests < 2:
+        return ()
+    if asked["iterations"] > 1 or asked["processors"]:
+        return ()
+    if asked["instances"] is None:
+        return tuple(target.batches(asked["vocab"], asked["depth"]))
+    return tuple(target.batches_of(asked["instances"]))
+
+
+def _must_be(name: str, value: Any) -> None:
+    # BadInput unless the value is of the option's kind.
+    kinds = get_args(KINDS[name]) or (KINDS[name],)
+    if name == "instances":
+        _must_be_instances(value)
+        return
+    if value is None and type(None) in kinds:
+        return
+    wider = {int: Integral, float: Real}
+    fits = isinstance(value, tuple(wider.get(kind, kind) for kind in kinds))
+    if not fits or (isinstance(value, bool) and bool not in kinds):
+        raise BadInput(f"{name}: must be {WORDS[kinds[0]]}, not {quoted(value)}")
+
+
+def _must_be_instances(given: Any) -> None:
+    if given is None:
+        return
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes) or not given:
+        raise BadInput(f"instances: must be a list of instances, not {quoted(given)}")
+    for each in given:
+        if not isinstance(each, Instance | Batch):
+            raise BadInput(f"instances: {quoted(each)} is no instance")
+        for one in each.requests if isinstance(each, Batch) else (each,):
+            if not all(
+                isinstance(number, fmpq) for table in (one.target, one.proposal) for number in table[()]
+            ):
+                raise BadInput("instances: rows must be exact, not floats")

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
-from math import prod
+from numbers import Integral, Real
 from random import Random
 from time import monotonic
 from typing import Any
@@ -12,22 +11,21 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.audit.coins.bisection import Plain, law_by_boxes
-from draftproof.simulators.audit.coins.sources import Every, Replay, Source
+from draftproof.simulators.audit.coins.sources import Every, Replay
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.calls import called
 from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Target, paths_text
-from draftproof.simulators.audit.targets.selection import Selection
 from draftproof.simulators.instances.files import document, spelled
-from draftproof.simulators.laws.batches import JointWrong, Words
 from draftproof.simulators.laws.enumerate import outcomes
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.laws.verdict import Wrong
+from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
-from draftproof.theory.law import continued, law_of
-from draftproof.theory.numbers import ONE, ZERO, text
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.numbers import ZERO, text
 from draftproof.theory.rows import Prefix
-from draftproof.theory.selection.batch import Batch, Shown, presented
+from draftproof.theory.selection.batch import Batch
 from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import named
 
@@ -42,17 +40,16 @@ class WrongRun:
     order (uniforms in `coins`, tokens drawn from rows in `choices`), what it emits, and its probability.
 
     `drafted` is None where the target drafts itself, or over several rounds: the draft is then among the
-    choices. Of a batch, tokens that a selection rule shows are verified token by token, which makes further
     choices. `verify` and `options` are the arguments of `dp.replay` that name the target.
     """
 
     verify: str
     options: dict[str, Any]
-    instance: Instance | Batch
+    instance: Instance
     drafted: str | None
     coins: tuple[float, ...]
     choices: tuple[int, ...]
-    emitted: Any  # Prefix or Words; None if it fails
+    emitted: Prefix | None  # None if it fails
     probability: fmpq
     fault: str = ""
 
@@ -68,7 +65,7 @@ class WrongRun:
     def answer(self) -> dict[str, Any]:
         """The JSON object, with the rows along the draft where it is one path."""
         rows: dict[str, Any] = {}
-        if isinstance(self.instance, Instance) and self.drafted is not None and "," not in self.drafted:
+        if self.drafted is not None and "," not in self.drafted:
             tokens = tuple(map(int, self.drafted.split()))
             starts = [tokens[:n] for n in range(len(tokens) + 1)]
             spell = lambda table, prefixes: [list(map(text, table[prefix])) for prefix in prefixes]  # noqa: E731
@@ -80,7 +77,7 @@ class WrongRun:
             **rows,
             "coins": list(self.coins),
             "choices": list(self.choices),
-            "emitted": None if self.emitted is None else _text(self.emitted),
+            "emitted": None if self.emitted is None else spelled(self.emitted),
             **({"fault": self.fault} if self.fault else {}),
             "probability": text(self.probability),
             "call": self.call,
@@ -91,7 +88,7 @@ class WrongRun:
         drafted = [] if self.drafted is None else [f"drafted {self.drafted!r}"]
         coins = f"coins {', '.join(map(str, self.coins))}" if self.coins else "no coins"
         draws = [f"draws {' '.join(map(str, self.choices))}"] if self.choices else []
-        then = f"it {self.fault}" if self.emitted is None else f"emits {_text(self.emitted)!r}"
+        then = f"it {self.fault}" if self.emitted is None else f"emits {spelled(self.emitted)!r}"
         what = "fails" if self.emitted is None else "comes too often"
         given = ", ".join([*drafted, coins, *draws])
         return [
@@ -114,6 +111,8 @@ class _Seen:
 
 def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> tuple[WrongRun | None, str]:
     """The run to show for a case that fails, or None and why there is none."""
+    if isinstance(case.instance, Batch):
+        return None, "the requests of a batch are judged together"
     if case.wrong is None and case.fault_mass <= case.bound:
         return None, "a budget is missed on average over all runs"
     try:
@@ -126,22 +125,35 @@ def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> tuple[WrongRun | 
 def replayed(
     target: Target,
     sandbox: Sandbox,
-    instance: Instance | Batch,
+    instance: Instance,
     drafted: str | None,
     coins: Sequence[float],
     choices: Sequence[int],
     rounds: int,
-) -> Prefix | Words:
-    """The tokens that the target emits for a draft with these answers to its random calls."""
-    for program, draft in _programs(target, sandbox, instance, rounds):
-        if draft == drafted:
+) -> Prefix:
+    """The tokens that the target emits for a draft with these answers to its random calls. BadInput for
+    answers that are none, and for a draft that is never drafted.
+    """
+    given: tuple[tuple[str, Any, Any, Callable[[Any], bool], str], ...] = (
+        ("coins", coins, Real, lambda coin: 0 <= coin < 1, "numbers in [0, 1)"),
+        ("choices", choices, Integral, lambda token: token >= 0, "token ids"),
+        ("rounds", [rounds], Integral, lambda number: number >= 1, "a whole number from 1"),
+    )
+    for what, values, kind, fits, wanted in given:
+        if not isinstance(values, Sequence) or not all(isinstance(x, kind) and fits(x) for x in values):
+            raise BadInput(f"{what}: must be {wanted}, not {quoted(values)}")
+    for program in target.programs(sandbox, instance, rounds):
+        if _drafted(program) == drafted:
             return program.run(Replay(coins, choices))[0]
     raise BadInput(f"{instance.name or 'the instance'} never drafts {drafted!r}")
 
 
 def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> WrongRun | None:
     seen: dict[tuple[str | None, Any], _Seen] = {}
-    for program, drafted in _programs(target, sandbox, case.instance, case.rounds):
+    instance = case.instance
+    assert isinstance(instance, Instance)
+    for program in target.programs(sandbox, instance, case.rounds):
+        drafted = _drafted(program)
         for mass, result, answers in _runs(program, sandbox):
             if monotonic() > deadline:
                 raise NotEnumerable(f"its runs take more than {SEARCH_SECONDS:.0f} s once more")
@@ -159,38 +171,13 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
                 verify, named = called(target)
                 options = named | ({"rounds": case.rounds} if case.rounds > 1 else {})
                 return WrongRun(
-                    verify, options, case.instance, drafted, coins, tuple(again[1]), emitted, mass, fault
+                    verify, options, instance, drafted, coins, tuple(again[1]), emitted, mass, fault
                 )
     return None
 
 
-def _programs(
-    target: Target, sandbox: Sandbox, instance: Instance | Batch, rounds: int
-) -> Iterator[tuple[Program, str | None]]:
-    # (program, what is drafted) of every draft; a batch's requests emit tokens.
-    if isinstance(target, Selection) != isinstance(instance, Batch):
-        raise BadInput(f"a {target.adapter} does not take such an instance")
-    if isinstance(target, Selection) and isinstance(instance, Batch):
-        for program, drafts in target.programs_on(sandbox, instance):
-            run = partial(_emitting, program, instance)
-            yield Program(program.weight, run), _text(drafts)  # type: ignore[arg-type]
-    elif isinstance(instance, Instance):
-        for program in target.programs(sandbox, instance, rounds):
-            yield program, paths_text(program.draft) if program.draft else None
-
-
-def _emitting(program: Program, batch: Batch, source: Source) -> tuple[Words, None]:
-    # A batch's run, in which the tokens shown are verified too.
-    words, token = [], named("token")
-    for request, each in zip(batch.requests, program.run(source)[0], strict=True):
-        if isinstance(each, Shown):
-            draft, target = presented(request, each)
-            node, row = draft.root, target[()]
-            if draft.root.children:
-                node, row = token.verify(source, draft, target)  # type: ignore[arg-type]
-            each = (*node.prefix, source.choose(row))
-        words.append(each)
-    return tuple(words), None
+def _drafted(program: Program) -> str | None:
+    return paths_text(program.draft) if program.draft else None
 
 
 def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Callable[[], Any]]]:
@@ -224,37 +211,16 @@ def _too_often(
 ) -> dict[tuple[str | None, Any], _Seen]:
     # The runs that emit the prefix, of the wrong one's length, that comes too often by most; those first
     # that have the largest surplus.
-    if isinstance(case.instance, Batch):
-        assert isinstance(case.wrong, JointWrong)
-        tables: list[Rows] = [request.target for request in case.instance.requests]
-        lengths = [len(prefix) for prefix in case.wrong.prefixes]
-    else:
-        tables = [case.instance.target if case.aim is None else case.aim.rows(case.instance)]
-        lengths = [len(case.wrong.prefix)]  # type: ignore[union-attr]
-    many = isinstance(case.instance, Batch)
-    surplus: dict[Words, fmpq] = {}
-    for (_, word), each in seen.items():
-        cut = [
-            continued(one[:length], ONE, table, length)
-            for one, table, length in zip(word if many else (word,), tables, lengths, strict=True)
-        ]
-        for parts in product(*cut):
-            prefixes = tuple(prefix for prefix, _ in parts)
-            part = prod((share for _, share in parts), start=each.mass)
-            surplus[prefixes] = surplus.get(prefixes, ZERO) + part
-    want = [law_of(table, length) for table, length in zip(tables, lengths, strict=True)]
-    often = max(
-        surplus, key=lambda x: surplus[x] - prod((p[y] for p, y in zip(want, x, strict=True)), start=ONE)
-    )
-    less = {} if many else _expected(target, sandbox, case, tables[0], [*seen])
-    behind = [
-        key
-        for key in seen
-        if all(
-            one[: len(x)] == x[: len(one)]
-            for one, x in zip(key[1] if many else (key[1],), often, strict=True)
-        )
-    ]
+    instance, wrong = case.instance, case.wrong
+    assert isinstance(instance, Instance)
+    assert isinstance(wrong, Wrong)
+    rows: Rows = instance.target if case.aim is None else case.aim.rows(instance)
+    length = len(wrong.prefix)
+    got = Law((word, each.mass) for (_, word), each in seen.items()).marginal(length).complete(rows, length)
+    want = law_of(rows, length)
+    often = max(got, key=lambda prefix: got[prefix] - want[prefix])
+    less = _expected(target, sandbox, case, rows, [*seen])
+    behind = [key for key in seen if key[1][:length] == often[: len(key[1])]]
     return {key: seen[key] for key in sorted(behind, key=lambda key: less.get(key, ZERO) - seen[key].mass)}
 
 
@@ -297,12 +263,3 @@ def _shortest(
             if (str(result) if isinstance(result, Fault) else result[0]) == word:
                 return short
     return None
-
-
-def _text(words: Prefix | Words) -> str:
-    # Token ids; those of a batch's requests are divided by bars.
-    return (
-        " | ".join(spelled(each) for each in words)  # type: ignore[arg-type]
-        if any(isinstance(each, tuple) for each in words)
-        else spelled(words)  # type: ignore[arg-type]
-    )

@@ -10,6 +10,7 @@ from flint import fmpq
 from draftproof.simulators.audit.judge.exact import NONE, Case
 from draftproof.simulators.audit.judge.replay import WrongRun
 from draftproof.simulators.audit.judge.samples import Sampled
+from draftproof.simulators.audit.targets.batches import REQUESTS
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.laws.against import Distance, distances
 from draftproof.simulators.laws.batches import JointWrong
@@ -65,11 +66,15 @@ class Report:
     token: Distance = NONE
     text: Distance = NONE
     seconds: float = 0.0
+    requests: int = 0  # of a function that takes batches, among how many a request was judged
+    alone: str = ""  # why it was judged in a batch of one
+    together: int = 0  # batches of which two requests were judged together
+    apart: str = ""  # why others were not
 
     @property
     def lossless(self) -> bool | None:
-        rejected = self.sampled is not None and self.sampled.rejected
-        if rejected or self.failing is not None or any(each.fatal for each in self.findings):
+        fails = self.sampled is not None and (self.sampled.rejected or self.sampled.faults)
+        if fails or self.failing is not None or any(each.fatal for each in self.findings):
             return False
         return None if self.undecided else True
 
@@ -126,6 +131,7 @@ class Report:
             "lossless": self.case.lossless if self.case and _budget_only(self.case) else self.lossless,
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
             **self._against(),
+            **({"requests": self.requests} if self.requests > 1 or self.alone else {}),
             **({"replay": self.run.answer()} if self.run else {}),
             **({"no_replay": self._no_run} if self._no_run else {}),
         }
@@ -168,11 +174,15 @@ class Report:
             lines += _test_lines(self.sampled)
         elif self.case and (self.lossless or self.wrong or self.case.over):
             over = f"{self.instances} instances of V <= {self.sizes[0]} and depth <= {self.sizes[1]}"
-            lines += _case_lines(self.case, over, bool(self.lossless))
+            given = document(self.case.instance)
+            if self.requests:  # nothing is selected
+                given.pop("selection", None)
+            lines += _case_lines(self.case, over, bool(self.lossless), given)
             lines += _far(self.case, self.token, self.text)
             lines += self._means() if self.lossless else []
         lines += self.run.lines() if self.run else []
         lines += [f"  no run to replay: {self._no_run}"] if self._no_run else []
+        lines += self._requests()
         if self.tokens:
             lines.append(f"  judged: the first {self.tokens} tokens of a text (--depth, --iterations)")
         if self.too_large:
@@ -187,6 +197,17 @@ class Report:
                 + (f" | to cure: {cures}" if cures else "")
             )
         return lines
+
+    def _requests(self) -> list[str]:
+        # Among how many requests of a batch it was judged.
+        if self.alone:
+            return [f"  judged in a batch of one request: {self.alone}"]
+        if self.requests < 2:
+            return []
+        line = f"  judged among {self.requests} requests, of which the others decide nothing by chance"
+        if self.together:
+            line += f"; then two together, by their joint law, in {self.together} batches of {REQUESTS}"
+        return [line + (f"; two together were not judged: {self.apart}" if self.apart else "")]
 
     def _means(self) -> list[str]:
         # Of E[tau], beside the valid optimum, over all instances where both are known.
@@ -206,8 +227,10 @@ class Report:
             kept = "keeps the budget" if _budget_only(self.case) else "lossless"
             return "no bias found, statistical" if self.sampled else kept + _for(self.case)
         fatal = [finding.kind for finding in self.findings if finding.fatal]
-        if fatal:
-            return f"NOT lossless: it {fatal[0]}"
+        if fatal:  # an exception is no law
+            return f"{'fails' if fatal[0] == 'raises' else 'NOT lossless'}: it {fatal[0]}"
+        if self.sampled and not self.sampled.rejected:
+            return f"fails, statistical: it {', '.join(self.sampled.faults)}"
         if self.sampled:
             return "NOT lossless, statistical: a test on random runs rejects the target's law"
         if self.wrong:
@@ -216,7 +239,7 @@ class Report:
             return f"exceeds the budget{_for(self.case)}"
         assert self.failing is not None
         kinds, mass = ", ".join(self.failing.faults), float(self.failing.fault_mass)
-        verdict = "fails" if kinds == "raises" else "NOT lossless"  # an exception is no law
+        verdict = "fails" if kinds == "raises" else "NOT lossless"
         return f"{verdict}: it {kinds} with probability {mass:.3g}"
 
 
@@ -273,7 +296,7 @@ def _test_lines(sampled: Sampled) -> list[str]:
     return lines
 
 
-def _case_lines(case: Case, instances: str, lossless: bool) -> list[str]:
+def _case_lines(case: Case, instances: str, lossless: bool, given: dict[str, Any]) -> list[str]:
     variation, rounding = float(case.total_variation), f"rounding alone may cause {float(case.bound):.3g}"
     accepted, on = _accepted(case), f"(on {named(case.instance)})"
     if lossless:
@@ -282,7 +305,7 @@ def _case_lines(case: Case, instances: str, lossless: bool) -> list[str]:
     lines = [f"  total variation {variation:.6g}, exact; {rounding}"]
     lines += [f"  {accepted}"] if accepted else []
     lines += [f"  {_wrong(case.wrong)}"] if case.wrong else []
-    lines.append(f"  on {json.dumps(document(case.instance))}")
+    lines.append(f"  on {json.dumps(given)}")
     if case.bound and case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
     return lines

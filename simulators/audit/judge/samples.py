@@ -4,7 +4,6 @@ The test runs on all words of a small instance, or on classes of tokens over a v
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -17,7 +16,6 @@ from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.support.anytime import ERROR, Process
 from draftproof.theory.draft import Draft, chained
-from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
 from draftproof.theory.rows import Prefix
@@ -119,30 +117,6 @@ class LargeVocabulary:
         rows = softmax(logits, axis=-1), softmax(near, axis=-1)
         return cls(*rows, f"random peaked rows, V={vocab:,} depth {depth}")
 
-    @classmethod
-    def read(cls, path: Path) -> "LargeVocabulary":
-        """Rows of a .npz file, used after every context: `target` [depth + 1, V], `proposal` [depth, V].
-
-        Raises BadInput where the file has no such arrays or their rows are not probabilities.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                p, q = (np.asarray(file[key], dtype=np.float64) for key in ("target", "proposal"))
-        except (OSError, ValueError, KeyError, EOFError, AttributeError) as error:
-            raise BadInput(f"{path}: not a .npz file with `target` and `proposal`: {error}") from None
-        if p.ndim != 2 or q.ndim != 2 or p.shape != (len(q) + 1, q.shape[1]) or p.shape[1] < 2 or not len(q):
-            raise BadInput(
-                f"{path}: target must be [depth + 1, V] and proposal [depth, V], "
-                f"not {list(p.shape)} and {list(q.shape)}"
-            )
-        for name, rows in (("target", p), ("proposal", q)):
-            if not (rows >= 0).all() or not np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-3):
-                raise BadInput(f"{path}: {name}: a row is not non-negative numbers that sum to 1")
-        count = classes(p.shape[1], len(q))
-        p, q = (rows / rows.sum(axis=1, keepdims=True) for rows in (p, q))
-        p, q = (np.repeat(rows[:, None], count, axis=1) for rows in (p, q))
-        return cls(p, q, f"{path.name}, V={p.shape[2]:,} depth {len(q)}")
-
     def __getitem__(self, prefix: Prefix) -> Any:
         return self.p[len(prefix), self._after(prefix)]
 
@@ -222,8 +196,9 @@ def sampled(
 ) -> Sampled:
     """Runs a target at random until the test rejects, the runs are done, or the time is up.
 
-    Its output is continued by the target's own law to depth + 1 tokens. A fault has probability zero under
-    the law, and so rejects. With `native` the target gets real generators. Raises Fault if a call hangs.
+    Its output is continued by the target's own law to depth + 1 tokens. A result that is not tokens has
+    probability zero under the law, and so rejects; a call that raises is no law, and ends the test. With
+    `native` the target gets real generators. Raises Fault if a call hangs.
     """
     chance, deadline = Chance(np.random.Generator(np.random.PCG64(0)), native), monotonic() + seconds
     process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
@@ -237,6 +212,8 @@ def sampled(
             if fault.kind == "hangs":
                 raise
             faults[fault.kind] = f"{fault.what}, on {population.name}"
+            if fault.kind == "raises":
+                break
             process.update(fault.kind, 0.0)
             continue
         accepted += len(word) - 1

@@ -124,8 +124,7 @@ class Function(DraftVerifier):
 
         def run(arguments: list[Any]) -> Any:
             more, named = self._beside(extra)
-            vocab, most = prepared[0].shape[1], len(prepared[2]) + 1
-            return sandbox.call(lambda: emitted(called(*arguments, *more, **named), vocab, most))
+            return sandbox.call(lambda: self._emitted(called(*arguments, *more, **named), prepared))
 
         word = (
             self._on_tensors(run, source, given, extra)
@@ -136,6 +135,9 @@ class Function(DraftVerifier):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
         return word
+
+    def _emitted(self, result: Any, given: Arrays) -> Any:
+        return emitted(result, given[0].shape[1], len(given[2]) + 1)
 
     def _on_tensors(
         self, run: Callable[[list[Any]], Any], source: Source, given: Any, extra: dict[str, Any]

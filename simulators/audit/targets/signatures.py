@@ -2,12 +2,13 @@
 
 Public verifiers take the same things under many names and in a few layouts: rows or logits, one request, a
 batch, or the flat rows of a batch with the number of drafted tokens of each request. They return tokens,
-tokens padded with -1, or the number of accepted tokens and the next one. `infer_signature` finds what fits.
+tokens padded with -1, or the number of accepted tokens and the next one. `infer_signature` finds what fits,
+or says what was tried, how far each trial came, and which names are unknown.
 """
 
 import inspect
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -17,6 +18,14 @@ from draftproof.simulators.audit.coins.sources import Chance
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.sandbox import CALL_SECONDS, Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import plainly, signature
+from draftproof.simulators.audit.targets.batches import (
+    BESIDE,
+    ByRoles,
+    Parameter,
+    Selection,
+    called,
+    namespace_of,
+)
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.audit.targets.readings import READINGS
 from draftproof.simulators.instances.scenarios import scenario
@@ -43,51 +52,113 @@ ROLES = {
     "rng": "rng generator",
     "position": "position",
     "temperature": "temperature temp",
+    "capacity": "capacity",
     "false": "is_done_candidate last_assistant_token_is_eos greedy all_greedy",
 }
 """What a parameter means -> its names."""
 
 NAMES = {name: role for role, names in ROLES.items() for name in names.split()}
 ROWS, TOKENS = {"p", "p_logits", "q", "q_logits"}, "tokens"
-LAYOUTS = ("single", "batch", "one")
-"""One request; the audited request beside another one in a batch; a batch of one. Flat batches have counts.
-The other request decides nothing by chance: after some number of accepted tokens it is rejected. Its number,
-and which of the two comes first, differ from draft to draft.
-"""
+LAYOUTS = {
+    "single": "one request",
+    "flat": "flat rows",
+    "batch": f"a batch of {BESIDE}",
+    "one": "a batch of one",
+}
+"""How a function may take its arguments, and the words for it."""
 
-NOT_CALLED = ("raises", "returns garbage")
 UNREAD = ("raises", "returns garbage", "leaves the vocabulary")
 """Kinds of fault that mean, if every call has one, that arguments or results are spelled otherwise."""
 
-CALLS = 12  # calls by which a layout is tried
+CALLS = 12  # calls by which a layout is tried on each of two instances
+ENOUGH = 4  # calls that must work if others raise
 
 
-def roles_of(function: Any, given: Sequence[str] | None = None) -> list[tuple[str, str, bool]] | None:
-    """(name, role, by name) of the parameters that get an argument; None if one of them is unknown.
+@dataclass
+class Trial:
+    """What came of calling a function in one way: the calls that work, and a fault of its result, of its
+    calls, or None.
+    """
 
-    >>> roles_of(lambda draft_token_ids, draft_probs, target_logits: 0)
+    target: Function
+    works: int = 0
+    fault: Fault | None = None
+
+    @property
+    def layout(self) -> str:
+        """Which of LAYOUTS was tried."""
+        return self.target.layout if isinstance(self.target, ByRoles) else "single"
+
+    @property
+    def fits(self) -> bool:
+        """Whether every call works."""
+        return self.works > 0 and self.fault is None
+
+    @property
+    def raises(self) -> bool:
+        """Whether it works, but for calls that raise."""
+        return self.works >= ENOUGH and self.fault is not None and self.fault.kind == "raises"
+
+    @property
+    def reached(self) -> tuple[float, int, bool]:
+        """How far it came: to a result, or to a line of the function; the number of calls that work; and
+        whether it was called by the names of its parameters.
+        """
+        named = isinstance(self.target, ByRoles)
+        if self.fault is None or self.fault.kind != "raises":
+            return float("inf"), self.works, named
+        function = called(self.target.origin)
+        code, line = getattr(inspect.unwrap(function), "__code__", None), 0
+        error: BaseException | None = self.fault
+        while error is not None:
+            traceback, error = error.__traceback__, error.__context__
+            while traceback is not None:
+                if traceback.tb_frame.f_code is code:
+                    line = max(line, traceback.tb_lineno)
+                traceback = traceback.tb_next
+        return line, self.works, named
+
+    def __str__(self) -> str:
+        arrays = "tensors" if self.target.tensors else "arrays"
+        return f"called with {LAYOUTS[self.layout]}, in {arrays}, it {self.fault}"
+
+
+def roles_of(function: Any, given: Sequence[str] | None = None) -> tuple[list[Parameter] | None, str]:
+    """The parameters that get an argument, with their roles; None, and why, if a name is unknown or missing.
+
+    >>> roles_of(lambda draft_token_ids, draft_probs, target_logits: 0)[0]
     [('draft_token_ids', 'tokens', False), ('draft_probs', 'q', False), ('target_logits', 'p_logits', False)]
+    >>> roles_of(lambda target_probs, draft_probs, draft_tokens, config: 0)[1]
+    "'config' is no known name"
     """
     parameters = signature(function)
     if parameters is None:
-        return None
+        return None, "its parameters are not named"
     if given is not None:
         unknown = [role for role in given if role not in ROLES]
         if unknown or len(given) > len(parameters):
             what = f"{unknown[0]!r} is not one of {', '.join(ROLES)}" if unknown else "more than it has"
             raise BadInput(f"signature: {what}; the parameters are {inspect.signature(function)}")
-    found = []
+    found, unknown = [], []
     for at, each in enumerate(parameters):
         role = given[at] if given is not None and at < len(given) else NAMES.get(each.name)
         optional = each.default is not each.empty or each.kind is each.VAR_KEYWORD
         if role is None and not optional:
-            return None
+            unknown.append(repr(each.name))
         if role is not None and not (optional and role == "temperature"):
             found.append((each.name, role, each.kind is each.KEYWORD_ONLY or each.default is not each.empty))
+    if unknown:
+        return None, f"{', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} no known name"
     roles = {role for _, role, _ in found}
     named = {name for name, _, _ in found}
-    alone = "logits" in named and not roles & {"q", "q_logits"}  # anybody's logits
-    return found if TOKENS in roles and roles & {"p", "p_logits"} and not alone else None
+    if "logits" in named and not roles & {"q", "q_logits"}:
+        return None, "'logits' may be those of the target or of the draft"
+    if TOKENS not in roles or not roles & {"p", "p_logits"}:
+        return (
+            None,
+            f"no name is known of {'the rows of the target' if TOKENS in roles else 'drafted tokens'}",
+        )
+    return found, ""
 
 
 def infer_signature(
@@ -102,45 +173,58 @@ def infer_signature(
     """The target of a function as it is written; `given` lists the roles of its parameters. The function is
     called a few times, which `observer` is told.
 
-    A function of (target_probs, draft_probs, draft_tokens[, rng]) that returns tokens is taken as it is.
-    Raises BadInput with what was found, what is known and the wrapper to write, if nothing fits.
+    A function of (target_probs, draft_probs, draft_tokens[, rng]) that returns tokens is taken as it is, and
+    one of (target_probs, draft_probs, draft_tokens, capacity) as a selection rule. Raises BadInput with what
+    was tried, which names are unknown and the wrapper to write, if nothing fits.
     """
     verify = plainly(getattr(verify, "_torchdynamo_orig_callable", verify))  # torch.compile changes no law
     observer = observer or Observer()
     observer.progress(0, 1, "trial calls")
-    plain, fault, problem, works = None, None, "", False
-    roles = None if inspect.isclass(verify) else roles_of(_called(verify), given and given.split(","))
+    roles, unknown = (
+        (None, "") if inspect.isclass(verify) else roles_of(called(verify), given and given.split(","))
+    )
     if given is not None and roles is None:
         raise BadInput(f"signature {given}: must name tokens and p or p_logits")
+    order = [role for _, role, _ in roles or ()]
+    if order[:4] == ["p", "q", TOKENS, "capacity"]:
+        return Selection(verify, name=name, dtype=dtype)
+    trials: list[Trial] = []
+    plain, problem = None, ""
     if given is None:
         try:
-            plain = Function(verify, name=name, dtype=dtype)
+            plain = _tried(Function(verify, name=name, dtype=dtype), seconds, observer)
         except BadInput as error:
             problem = str(error)
         else:
-            works, fault = _tried(plain, seconds, observer)
-            problem = str(fault or "")
-            if roles is None or [role for _, role, _ in roles][:3] == ["p", "q", "tokens"]:
-                if fault is None or (not works and fault.kind not in UNREAD):
-                    return plain
-                roles = roles or _usual(plain)
+            trials.append(plain)
+            if roles is None or order[:3] == ["p", "q", TOKENS]:
+                if plain.fault is None or (not plain.works and plain.fault.kind not in UNREAD):
+                    return plain.target
+                roles = roles or (None if inspect.isclass(verify) else _usual(plain.target))
             else:
-                works = False  # by chance: its parameters have another order
-    made = None if roles is None else _read(verify, roles, name, dtype, seconds, observer)
-    if made is None and plain is not None and (works or (fault and fault.kind not in NOT_CALLED)):
-        return plain
-    if made is None:
-        raise BadInput(wrong_call(verify, name, problem))
-    return made
+                plain.works = 0  # by chance: its parameters have another order
+    made = None if roles is None else _read(verify, roles, name, dtype, seconds, observer, trials)
+    if made is not None:
+        return made
+    if plain is not None and (plain.works or (plain.fault and plain.fault.kind not in UNREAD[:2])):
+        return plain.target
+    raise BadInput(wrong_call(verify, name, problem, unknown, trials))
 
 
-def wrong_call(verify: Any, name: str, problem: str) -> str:
-    """One line for a function that cannot be called: what was found, what is known, the wrapper to write."""
+def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Sequence[Trial]) -> str:
+    """One line for a function that cannot be called: the trial that came farthest, what else was tried, the
+    names that are unknown, and the wrapper to write.
+    """
     try:
-        found = str(inspect.signature(_called(verify)))
+        found = str(inspect.signature(called(verify)))
     except (TypeError, ValueError):
         found = "unknown"
-    head = f"{name or getattr(verify, '__name__', verify)}: not audited: {problem or 'it cannot be called'}; "
+    farthest = max(trials, key=lambda trial: trial.reached, default=None)
+    if farthest is not None:
+        problem = str(farthest)
+    tried = ", ".join(dict.fromkeys(LAYOUTS[trial.layout] for trial in trials))
+    parts = [problem or "it cannot be called", unknown, tried and f"tried: {tried}"]
+    head = f"{name or getattr(verify, '__name__', verify)}: not audited: {'; '.join(filter(None, parts))}; "
     if "model" in found:
         return head + (
             f"its signature is {found[:200]}; if it takes models it is a generation loop: write a wrapper, "
@@ -154,45 +238,53 @@ def wrong_call(verify: Any, name: str, problem: str) -> str:
     )
 
 
-def _called(verify: Any) -> Any:
-    verify = getattr(verify, "_torchdynamo_orig_callable", verify)
-    return verify if inspect.isroutine(verify) or not hasattr(verify, "forward") else verify.forward
-
-
-def _usual(plain: Function) -> list[tuple[str, str, bool]]:
+def _usual(plain: Function) -> list[Parameter]:
     three = [(role, role, False) for role in ("p", "q", TOKENS)]
     return [*three, *((each, each, False) for each in plain._extra), *((e, e, True) for e in plain._named)]
 
 
 def _read(
     verify: Any,
-    roles: list[tuple[str, str, bool]],
+    roles: list[Parameter],
     name: str,
     dtype: str | None,
     seconds: float,
     observer: Observer,
+    trials: list[Trial],
 ) -> Function | None:
-    # The first layout and reading of results that fits every call.
-    if inspect.isclass(verify):
-        return None
+    # The first layout and reading of results that fits every call; else one that fits but for calls that
+    # raise, of several requests rather than of one. What is tried is added to `trials`.
     flat = {"counts", "ends"} & {role for _, role, _ in roles}
-    space = _globals(verify)
+    layouts = [layout for layout in LAYOUTS if layout != ("single" if flat else "flat")]
+    space = namespace_of(verify)
     takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
     kinds = (False,) if "torch" not in space else (False, True) if takes_rng else (True, False)
-    for tensors, layout, read in product(kinds, ("flat",) if flat else LAYOUTS, READINGS):
-        target = ByRoles(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
-        works, fault = _tried(target, seconds, observer)
-        if works and fault is None:
-            return target
-        if fault is not None and fault.kind == "hangs":
-            return None
-    return None
+    mostly: list[Function] = []
+    for layout, tensors in product(layouts, kinds):
+        if layout == "one" and mostly:
+            break
+        for read in READINGS:
+            target = ByRoles(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
+            trial = _tried(target, seconds, observer)
+            trials.append(trial)
+            if trial.fits:
+                several = [other for other in trials if other.layout in ("batch", "flat")]
+                if layout == "one" and several:
+                    farthest = max(several, key=lambda other: other.reached)
+                    target.alone = f"among {BESIDE} requests it {farthest.fault}"
+                return target
+            if trial.raises:
+                mostly.append(target)
+            if trial.fault is None or trial.fault.kind == "raises":
+                break
+            if trial.fault.kind == "hangs":
+                return None
+    return mostly[0] if mostly else None
 
 
-def _tried(target: Function, seconds: float, observer: Observer) -> tuple[bool, Fault | None]:
-    # Whether some call works; and a fault of its result, or of all calls.
-    every = isinstance(target, ByRoles)
-    chance, works, raised, unread = Chance(np.random.Generator(np.random.PCG64(0))), 0, None, None
+def _tried(target: Function, seconds: float, observer: Observer) -> Trial:
+    every, trial = isinstance(target, ByRoles), Trial(target)
+    chance, raised, unread = Chance(np.random.Generator(np.random.PCG64(0))), None, None
     pairs, other = 0, False  # calls that return two numbers, and whether the first is not the drafted token
     with sandboxed(min(seconds, 3.0), target.namespace, observer, target.name) as sandbox:
         for instance in (scenario("toy", Chain(2), 5), scenario("reversed", Chain(2), 5)):
@@ -205,111 +297,24 @@ def _tried(target: Function, seconds: float, observer: Observer) -> tuple[bool, 
                     target.reset()
                     word = target.call(sandbox, chance, target.prepare(instance.target, draft))
                 except Fault as fault:
-                    if every or fault.kind not in UNREAD:
-                        return False, fault
-                    raised, unread = fault, unread if fault.kind == "raises" else fault
+                    hopeless = every and (fault.kind != "raises" or (n >= ENOUGH and not trial.works))
+                    if fault.kind not in UNREAD or hopeless:
+                        trial.fault = fault
+                        return trial
+                    raised, unread = raised or fault, unread if fault.kind == "raises" else fault
                 except BadInput as error:
-                    return False, Fault("raises", str(error))
+                    trial.fault = Fault("raises", str(error))
+                    return trial
                 except (NotEnumerable, Exception):
-                    return not every, Fault(
-                        "raises", "its call ends"
-                    ) if every else None  # the audit says why
+                    trial.works += not every  # the audit says why
+                    trial.fault = Fault("raises", "its call ends") if every else None
+                    return trial
                 else:
-                    works += 1
+                    trial.works += 1
                     pairs += len(word) == 2
                     other |= word[0] != draft.path[1].token
     target.draws_in_torch = bool(target.draws_in_torch)
-    if pairs == works and other and not every and unread is None:
+    if pairs == trial.works and other and not every and unread is None:
         unread = Fault("returns garbage", "two numbers that are not tokens")
-    return works > 0, unread if works else raised
-
-
-class ByRoles(Function):
-    """A function called by the roles of its parameters, in one layout, with one reading of its result."""
-
-    def __init__(
-        self,
-        verify: Any,
-        roles: list[tuple[str, str, bool]],
-        layout: str,
-        read: Callable[[Any, list[int]], Any],
-        *,
-        tensors: bool,
-        name: str = "",
-        dtype: str | None = None,
-    ):
-        self.roles, self.layout, self.read, self.foreign = roles, layout, read, verify
-        self.logits = any(role == "p_logits" for _, role, _ in roles)
-        self.bonus = any(role == "bonus" for _, role, _ in roles)
-        name = name or getattr(verify, "__name__", "function")
-        super().__init__(self._spelled, name=name, dtype=dtype, tensors=tensors)
-        self.origin, self.namespace = verify, _globals(verify)
-        self.adapter += f", {layout}"
-
-    def _spelled(self, p: Any, q: Any, x: Any, rng: Any) -> Any:
-        arguments, named = self._arguments(p, q, x, rng)
-        result = self.foreign(*arguments, **named)
-        if self.layout != "single":
-            result = _request(result, 0 if self.layout == "one" else _place(x))
-        words = self.read(result, [int(each) for each in x])
-        if self.bonus and words[-1] >= p.shape[1]:
-            # The id V stands for a draw from the last row, which the engine makes elsewhere.
-            row = p[-1]
-            last = import_module("torch").multinomial(row, 1) if self.tensors else rng.choice(len(row), p=row)
-            return [*words[:-1], int(last)]
-        return words
-
-    def _arguments(self, p: Any, q: Any, x: Any, rng: Any) -> tuple[list[Any], dict[str, Any]]:
-        depth = len(x)
-        library: Any = import_module("torch") if self.tensors else np
-        if self.tensors:  # torch's own, unless it is asked for
-            asked = any(role == "rng" and not by_name for _, role, by_name in self.roles)
-            rng = library.default_generator if asked else None
-        unit = library.eye(p.shape[1], dtype=p.dtype)
-        accepted = sum(map(int, x)) // 2 % (depth + 1)  # of the other request's tokens, all of them 0
-        other = library.stack([unit[int(at == accepted < depth)] for at in range(depth + 1)])
-        even = library.stack([(unit[0] + unit[1]) / 2] * depth)
-
-        def laid(values: Any, others: Any) -> Any:
-            if self.layout == "single":
-                return values
-            both = [others[: len(values)], values][:: 1 if _place(x) else -1]
-            if self.layout == "flat":
-                return library.concatenate(both)
-            return library.stack(both if self.layout == "batch" else [values])
-
-        count = 2 if self.layout in ("batch", "flat") else 1
-        bonus = p.shape[1]
-        known: dict[str, Any] = {
-            "gamma": depth,
-            "rng": rng,
-            "position": 0,
-            "temperature": 1.0,
-            "false": False,
-            "counts": [depth] * count,
-            "ends": library.asarray([depth * (at + 1) for at in range(count)]),
-            "bonus": bonus if self.layout == "single" else library.asarray([[bonus]] * count),
-            "tokens": laid(x, 0 * x),
-        }
-        with np.errstate(divide="ignore"):
-            for role, values in (("p", laid(p[:-1] if self.bonus else p, other)), ("q", laid(q, even))):
-                known |= {role: values, f"{role}_logits": library.log(values)}
-        positional = [known[role] for _, role, by_name in self.roles if not by_name]
-        return positional, {name: known[role] for name, role, by_name in self.roles if by_name}
-
-
-def _globals(verify: Any) -> dict[str, Any]:
-    return getattr(inspect.unwrap(_called(verify)), "__globals__", {})
-
-
-def _place(x: Any) -> int:
-    # Of the audited request in a batch.
-    return 1 - sum(map(int, x)) % 2
-
-
-def _request(result: Any, at: int) -> Any:
-    # The part of a batch's result that belongs to one request.
-    if isinstance(result, tuple):
-        return tuple(_request(each, at) for each in result)
-    single = not hasattr(result, "__getitem__") or getattr(result, "ndim", 1) == 0
-    return result if single else result[at]
+    trial.fault = raised if every or not trial.works else unread
+    return trial

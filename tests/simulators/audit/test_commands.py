@@ -101,8 +101,6 @@ def test_statistical_at_a_large_vocabulary(capfd, settings):
         (["--vocab", "100"], "--statistical"),
         (["--vocab", "1"], "vocab 1: must be at least 2"),
         (["--iterations", "4"], "iterations 4: must be at least 1 and at most 3"),
-        ('rows = "rows.npz"', "rows goes with statistical"),
-        (["--statistical", 'rows = "rows.npz"'], "rows.npz"),
         (["--statistical", "--iterations", "2"], "iterations goes without statistical"),
         (["--statistical", "runs = 0"], "runs"),
         (["--path", "file.py"], "--path goes with an adapter"),

@@ -210,11 +210,11 @@ def run(*arguments):
 
 
 def test_the_command(capfd):
-    assert run(f"{__file__}:shifted", "--selection", "--depth", "1") == 0
+    assert run(f"{__file__}:shifted", "--depth", "1") == 0
     assert "lossless" in capfd.readouterr().out
-    assert run(f"{__file__}:tetris", "--selection", "--json") == 1
+    assert run(f"{__file__}:tetris", "--json") == 1
     answer = json.loads(capfd.readouterr().out)
     assert answer["witness"] == {"prefix": ["", "0"], "got": "1/3", "want": "1/2"}
-    assert run(f"{__file__}:shifted", "--selection", "--loop") == 2
-    assert run(f"{__file__}:scores", "--selection") == 2
+    assert run(f"{__file__}:shifted", "--loop") == 2
+    assert run(f"{__file__}:scores") == 2
     assert "Traceback" not in capfd.readouterr().err

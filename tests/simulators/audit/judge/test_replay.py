@@ -13,7 +13,6 @@ from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import adapted
 from draftproof.simulators.audit.processors import Missing
 from draftproof.simulators.audit.targets.functions import Function
-from draftproof.simulators.instances.batches import witness
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -57,11 +56,6 @@ def flat(target, draft, rng):
     row = draft.root.proposal or target[()]
     return [int(rng.choice(len(row), p=row))]
 
-def likeliest(target_probs, draft_probs, draft_tokens, capacity):
-    score = np.take_along_axis(draft_probs, draft_tokens[..., None], axis=2)[..., 0].cumprod(1)
-    order = np.argsort(-score.ravel(), kind="stable")[:capacity]
-    return np.bincount(order // score.shape[1], minlength=len(score))
-
 def generate(target, draft, prompt, length):
     import torch
     ids = prompt
@@ -78,6 +72,7 @@ for line in sys.stdin:
     print(json.dumps({"tokens": [token], "used": 1}), flush=True)
 """
 TOY = scenario("toy", Chain(1), 2)
+TOY_DOCUMENT = {"vocab": 2, "target": {"": ["1/2", "1/2"]}, "proposal": {"": [1, 0]}, "draft": "chain:1"}
 FEW = {"instances": [TOY], "edges": False, "smallest": False}
 GIVEN = {
     "one call": ("mine.py:squared", FEW, (1,)),
@@ -88,11 +83,6 @@ GIVEN = {
     "it drafts itself": ("mine.py:Drafts", FEW, (0, 0)),
     "bisected coins": ("mine.py:reads_digits", FEW, (1,)),
     "a tree": (load.Subject("mine.py:flat", "tree"), FEW, (0,)),
-    "a batch": (
-        load.Subject("mine.py:likeliest", "selection"),
-        {"instances": [witness("tetris")], "smallest": False},
-        ((1,), (1, 0)),  # of the second request 1 comes too often
-    ),
     "a program": (load.Subject("python3 program.py", "exec"), FEW, (1,)),
     "missing drafts": ("mine.py:squared", FEW | {"instances": [replace(TOY, draft=Missing(1, 0))]}, (1,)),
     "a declared target": ("mine.py:squared", FEW | {"against": "interpolation:1/4"}, (1,)),
@@ -187,12 +177,48 @@ def test_a_loop_and_an_adapter_by_path(mine):
     assert pasted(runs) == [str(run.emitted) for run in runs]
 
 
-def test_bad_arguments_are_said(mine):
-    toy = {"vocab": 2, "target": {"": ["1/2", "1/2"]}, "proposal": {"": [1, 0]}, "draft": "chain:1"}
-    for arguments, says in (
-        (("mine.py:flat", toy, "0"), {"style": "forest"}),
-        (("mine.py:likeliest", toy, "0"), {"style": "selection"}),
-        (("mine.py:flat", toy, "7"), {"style": "tree"}),
-    ):
-        with pytest.raises(BadInput):
-            dp.replay(*arguments, **says)
+BAD_ARGUMENTS = [
+    {"style": "forest"},
+    {"style": "selection"},
+    {"style": 3},
+    {"style": "exec"},
+    {"style": "tree", "drafted": "7"},
+    {"drafted": 0},
+    {"verify": None},
+    {"verify": 3},
+    {"verify": ["block"]},
+    {"verify": ""},
+    {"verify": "block"},
+    {"verify": "mine.py:absent"},
+    {"verify": "absent.py:flat"},
+    {"instance": None},
+    {"instance": "toy.json"},
+    {"instance": 1.5},
+    {"instance": {}},
+    {"instance": {"requests": [TOY_DOCUMENT], "selection": {"rule": "tetris", "capacity": 1}}},
+    {"coins": None},
+    {"coins": 0.5},
+    {"coins": [-0.5]},
+    {"coins": [1]},
+    {"coins": ["0.5"]},
+    {"coins": [float("nan")]},
+    {"choices": [-1]},
+    {"choices": [0.5]},
+    {"choices": None},
+    {"rounds": 0},
+    {"rounds": 1.0},
+    {"rounds": None},
+    {"dtype": 32},
+    {"dtype": "float31"},
+    {"path": 3},
+    {"path": "utils.py"},
+    {"signature": ["p"]},
+    {"signature": "nothing"},
+]
+
+
+@pytest.mark.parametrize("bad", BAD_ARGUMENTS, ids=str)
+def test_bad_arguments_are_said(mine, bad):
+    given = {"verify": "mine.py:squared", "instance": TOY_DOCUMENT, "drafted": "0"} | bad
+    with pytest.raises(BadInput, match=r"^[^\n]+$"):
+        dp.replay(given.pop("verify"), given.pop("instance"), given.pop("drafted"), **given)
