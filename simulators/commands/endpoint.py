@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import click
@@ -27,12 +26,10 @@ POSITIVE = click.FloatRange(0, min_open=True)
 @click.option("--seconds", type=click.FloatRange(1), default=600.0, help="Longest time of the whole run.")
 @click.option("--length", type=click.IntRange(1), default=4, help="Tokens of a text; at least a whole draft.")
 @click.option("--detect", type=PROBABILITY, default=0.05, help="Total variation that must have shown for 0.")
+@click.option("--error", type=PROBABILITY, default=1e-3, help="Probability of rejecting a right server.")
 @click.option("--law-only", is_flag=True, help="Do not check temperature, filters, stop and so on.")
 @click.option("--key-from", metavar="VARIABLE", help="Where the key is read from  [default: OPENAI_API_KEY]")
-@click.option("--resume", type=FILE, help="Keep evidence in this file, and continue from it.")
-@click.option("--junit", type=FILE, help="Also write JUnit XML.")
 @settings(
-    click.option("--error", type=PROBABILITY, default=1e-3),
     click.option("--choices", type=click.IntRange(1), default=32),
     click.option("--temperature", type=POSITIVE, default=1.0),
     click.option("--top-k", type=click.IntRange(0), default=0),
@@ -47,10 +44,10 @@ def endpoint(url: str, **options: Any) -> int:
     """Does a running server sample as it should?
 
     URL is that of an OpenAI-compatible server, such as http://localhost:8000/v1, which decodes speculatively.
-    Tests are sequential: whenever they end, a right server is rejected with a probability of at most `error`,
-    a key of --settings (0.001). Exit status 0 if nothing was found, 1 if a test rejected, 2 for bad input, 3
-    if undecided: the server stopped answering, too little was judged to see what --detect asks for, or there
-    are neither log-probabilities nor --against.
+    Tests are sequential: whenever they end, a right server is rejected with a probability of at most --error.
+    Exit status 0 if nothing was found, 1 if a test rejected, 2 for bad input, 3 if undecided: the server
+    stopped answering, too little was judged to see what --detect asks for, or there are neither
+    log-probabilities nor --against.
     """
     try:
         import jsonschema  # noqa: F401
@@ -79,7 +76,6 @@ def endpoint(url: str, **options: Any) -> int:
     def client(where: str) -> Client:
         return Client(where, key, **{name: options[name] for name in ("timeout", "retries", "concurrency")})
 
-    resume: Path | None = options["resume"]
     with screen.progress("tokens") as bar:
         task = bar.add_task("asking", total=plan.tokens)
 
@@ -87,13 +83,11 @@ def endpoint(url: str, **options: Any) -> int:
             bar.update(task, completed=done, total=total, description=doing)
 
         if options["against"] is None:
-            report = Run(client(url), plan, progress, resume).go([options["model"]], options["chat"])
+            report = Run(client(url), plan, progress).go([options["model"]], options["chat"])
         else:
             both = client(url), client(options["against"])
             models = options["model"], options["against_model"]
-            report = Comparison(both, plan, progress, resume).go(models, options["chat"])
-    if options["junit"] is not None:
-        report.write_junit(options["junit"])
+            report = Comparison(both, plan, progress).go(models, options["chat"])
     click.echo(json.dumps(report.answer()) if options["as_json"] else str(report))
     if report.stopped == "interrupted":
         return INTERRUPTED

@@ -8,7 +8,7 @@ the order gains (podkopaev2023sequential).
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from math import exp, log, log1p
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -46,13 +46,6 @@ class Pairs(Mixture):
         self.texts += len(one)
         self.first.update((prompt, each.tokens) for each in one)
         self.mix()
-
-    def state(self) -> Any:
-        return {**super().state(), "texts": self.texts}
-
-    def load(self, state: Any) -> None:
-        super().load(state)
-        self.texts = int(state["texts"])
 
     @property
     def one_text(self) -> bool:

@@ -8,7 +8,7 @@ Ville's inequality it ever reaches 1/error with a probability of at most `error`
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -83,13 +83,6 @@ class Mixture(Wealth):
         every = np.concatenate(list(self.experts.values()))
         top = float(every.max())
         self.to(inf if self.log_e == inf else top + log(float(np.exp(every - top).mean())))
-
-    def state(self) -> Any:
-        return {**super().state(), "experts": {name: logs.tolist() for name, logs in self.experts.items()}}
-
-    def load(self, state: Any) -> None:
-        super().load(state)
-        self.experts = {name: np.array(state["experts"][name]) for name in self.experts}
 
 
 class Bets(Mixture):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from math import exp, inf, log
+from math import inf, log
 from typing import Any, TypeAlias
 
 import jsonschema
@@ -62,7 +62,6 @@ def of_setting(
         for each in server.ask(prompt, setting, count=texts, length=length)
         for t in range(len(each.tokens))
     ]
-    again, expected = 0, 0.0
     rows = server.rows([place for _, place in places])
     for (n, each), found in zip(places, rows, strict=True):
         if found is None:
@@ -74,15 +73,11 @@ def of_setting(
         if place is not None and place >= 0 and not own.rest:
             plain = np.exp([found[each] for each in own.tokens])
             ignored.bet(log(plain[place] / plain.sum() / own.upper[place]))
-        again += token in own.either
-        expected += sum(exp(found[each]) for each in own.either)
     if not bets.runs:
         return Result(name, *(("not judged", "rows leave open what it does", 0) if any(rows) else NOT_FORCED))
     rejected = bets.rejected or ignored.rejected
     said = f"{name} does not act on the law as it should" if rejected else ""
     said += ": it is as if it had not been asked for" if ignored.rejected else ""
-    if setting.repetition_penalty != 1 and not rejected:
-        said = f"tokens met before came out {again} times, and without the penalty {expected:.1f} times"
     witness = "a token came out that the setting forbids" if bets.most == inf else None
     log_e = max(bets.most, ignored.most) - log(2)
     return Result(name, VERDICTS[rejected], said, bets.runs, error, log_e, witness=witness)

@@ -5,12 +5,12 @@ import json
 import random
 import re
 import time
+from base64 import b64encode
 from collections.abc import Callable, Coroutine, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from functools import cache
 from math import inf
 from threading import Event, Lock, Thread
 from typing import Any, TypeVar
@@ -101,13 +101,14 @@ class Client:
         self.requests = self.retried = 0
         self._closed = Event()
         self.wait = wait or self._closed.wait
-        spelled = [r"\s*".join(map(re.escape, each)) for each in (key, parsed.password) if each]
+        basic = b64encode(f"{parsed.username}:{parsed.password}".encode()).decode()
+        secrets = (key, parsed.password, basic if parsed.password else "")
+        spelled = [r"\s*".join(map(re.escape, each)) for each in secrets if each]
         self._secret = re.compile("|".join(spelled) or r"(?!)", re.IGNORECASE)
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         limits = httpx.Limits(max_connections=concurrency)
         self._http = httpx.AsyncClient(headers=headers, timeout=None, limits=limits, transport=transport)
-        self._loop = asyncio.new_event_loop()
-        Thread(target=self._serve, daemon=True).start()
+        self._under_way: set[Future[Any]] = set()
 
     def map(self, call: Callable[[S], T], given: Iterable[S]) -> Iterator[T]:
         """`call` on each, in their order, `concurrency` at once; an error drops the rest."""
@@ -120,10 +121,10 @@ class Client:
 
     def close(self) -> None:
         """Ends the requests under way, and closes the connections."""
-        if not self._closed.is_set():
-            self._closed.set()
-            self._run(self._end())
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._closed.set()
+        for each in tuple(self._under_way):
+            each.cancel()
+        self._run(self._http.aclose())
 
     def shown(self, text: object, most: int = 120) -> str:
         """Something that the server said, in one short line without control characters, and without the key
@@ -195,18 +196,12 @@ class Client:
         return answer.status_code, _retry_after(answer.headers.get("Retry-After")), _object(b"".join(parts))
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    def _serve(self) -> None:
-        self._loop.run_forever()
-        self._loop.close()
-
-    async def _end(self) -> None:
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for each in tasks:
-            each.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._http.aclose()
+        future = asyncio.run_coroutine_threadsafe(work, _loop())
+        self._under_way.add(future)
+        try:
+            return future.result()
+        finally:
+            self._under_way.discard(future)
 
     def _message(self, found: dict[str, Any] | None) -> str:
         """What a refusal says; servers may repeat the prompt in it, so it is cut."""
@@ -214,6 +209,14 @@ class Client:
         text = given.get("error", given.get("detail", given.get("message", "")))
         text = text.get("message", "") if isinstance(text, dict) else text
         return f": {self.shown(text)}" if text else ""
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """The loop in which all clients wait, in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    Thread(target=loop.run_forever, daemon=True).start()
+    return loop
 
 
 def _object(body: bytes) -> dict[str, Any] | None:
@@ -226,12 +229,8 @@ def _object(body: bytes) -> dict[str, Any] | None:
 
 
 def _retry_after(given: str | None) -> float | None:
-    """Seconds from a Retry-After header, which has seconds or a date."""
+    """Seconds from a Retry-After header; a date is not read."""
     try:
         return max(0.0, float(given or ""))
     except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(given or "") - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
         return None

@@ -1,11 +1,9 @@
 """The run on two servers: first the tested one beside itself, then both in the order A B B A."""
 
-from pathlib import Path
-
 from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.against import Pairs
 from draftproof.simulators.endpoint.client import Client, Refused
-from draftproof.simulators.endpoint.laws import Setting, apart
+from draftproof.simulators.endpoint.laws import Setting
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Sample, Server
 from draftproof.simulators.endpoint.session import OF_SETTING, PROMPTED, Plan, Progress, Session
@@ -24,13 +22,11 @@ FEW, MANY = 2, 4
 class Comparison(Session):
     """A run on a tested server and on one that it should sample as. Nothing is known of the law itself."""
 
-    def __init__(
-        self, clients: tuple[Client, Client], plan: Plan, progress: Progress, resume: Path | None = None
-    ):
-        super().__init__(clients, plan, progress, resume)
+    def __init__(self, clients: tuple[Client, Client], plan: Plan, progress: Progress):
+        super().__init__(clients, plan, progress)
         names = [SELF, OTHER, *(checks.SETTINGS if plan.settings else ())]
         shares = {name: 1 / 2 if name == OTHER else 1 / 2 / (len(names) - 1) for name in names}
-        self.pairs = self.tests = {name: Pairs(plan.error * share) for name, share in shares.items()}
+        self.pairs = {name: Pairs(plan.error * share) for name, share in shares.items()}
         self.same = False  # whether both spell tokens in the same way
         self.done: list[Result] = []
         self.skipped: list[Result] = []
@@ -55,8 +51,6 @@ class Comparison(Session):
     def _settings(self, one: Server, other: Server) -> None:
         if not self.plan.settings:
             return
-        if one.listed and other.listed:
-            self.done.append(self._rows(one, other))
         for name, setting in checks.SETTINGS.items():
             try:
                 tokens = int(2 * OF_SETTING * self.plan.tokens)
@@ -92,18 +86,6 @@ class Comparison(Session):
                     sides = [each.in_pieces() for each in sides[0]], [each.in_pieces() for each in sides[1]]
                 test.update(n % len(plan.prompts), sides[0][:many], sides[1][:many])
             self.progress(self.tokens, plan.tokens, "comparing")
-            self.save()
-
-    def _rows(self, one: Server, other: Server) -> Result:
-        """Do both servers give the same first rows of log-probabilities?"""
-        worst = 0.0
-        for prompt in self.plan.prompts:
-            rows = [(side.ask(prompt)[0].rows or [None])[0] for side in (one, other)]
-            laws = [side.law(row) for side, row in zip((one, other), rows, strict=True) if row]
-            worst = max(worst, apart(*laws) if len(laws) == 2 else 0.0)
-        said = f"the rows of both servers are a total variation of {worst:.1g} apart"
-        verdict = VERDICTS[worst > checks.TOLERANCE]
-        return Result("log-probabilities", verdict, said, len(self.plan.prompts))
 
     def _result(self, name: str, test: Pairs) -> Result:
         said = ""

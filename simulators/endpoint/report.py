@@ -1,12 +1,8 @@
-"""What was found, as text, as one JSON document and as JUnit XML."""
+"""What was found, as text and as one JSON document."""
 
 from dataclasses import asdict, dataclass, field
 from math import inf
-from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
-
-from draftproof.simulators.support.files import replacing
 
 VERDICTS = "not rejected", "rejected"
 """The verdict of a test by whether it rejects."""
@@ -95,40 +91,9 @@ class Report:
 
     def answer(self) -> dict[str, Any]:
         """The JSON document."""
-        own = {name: value for name, value in asdict(self).items() if name != "results"}
+        own = asdict(self)
         tests = [
-            {**asdict(each), "log_e": "inf" if each.log_e == inf else each.log_e} for each in self.results
+            {**each, "log_e": "inf" if each["log_e"] == inf else each["log_e"]} for each in own.pop("results")
         ]
-        return {
-            "url": own.pop("url"),
-            "model": own.pop("model"),
-            "verdict": self.verdict,
-            "found": self.found,
-            "tests": tests,
-            **own,
-            "complete": self.stopped is None,
-        }
-
-    def write_junit(self, path: Path) -> None:
-        """Writes JUnit XML: a failure for each rejection, an error if the run ended early."""
-        suite = ElementTree.Element("testsuite", name=f"draftproof endpoint {self.url}")
-        for each in self.results:
-            case = ElementTree.SubElement(suite, "testcase", classname="draftproof.endpoint", name=each.name)
-            if each.verdict == "rejected":
-                ElementTree.SubElement(case, "failure", message=str(each))
-            if each.verdict in ("skipped", "not judged"):
-                ElementTree.SubElement(case, "skipped", message=each.said)
-        if self.status == 3:
-            case = ElementTree.SubElement(suite, "testcase", classname="draftproof.endpoint", name="run")
-            ElementTree.SubElement(case, "error", message=self.stopped or "undecided")
-        counts = {
-            "tests": "testcase",
-            "failures": ".//failure",
-            "errors": ".//error",
-            "skipped": ".//skipped",
-        }
-        for name, what in counts.items():
-            suite.set(name, str(len(suite.findall(what))))
-        suite.set("time", f"{self.seconds:.1f}")
-        with replacing(path) as part:
-            ElementTree.ElementTree(suite).write(part, encoding="utf-8", xml_declaration=True)
+        complete = self.stopped is None
+        return {"verdict": self.verdict, "found": self.found, **own, "tests": tests, "complete": complete}

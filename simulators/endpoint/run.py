@@ -1,7 +1,5 @@
 """The whole run on one server: a first look, the checks of settings, then the long test of the law."""
 
-from pathlib import Path
-
 from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.report import Result
@@ -33,10 +31,9 @@ def shares(error: float) -> dict[str, float]:
 class Run(Session):
     """A run on one server, which shows log-probabilities."""
 
-    def __init__(self, client: Client, plan: Plan, progress: Progress, resume: Path | None = None):
-        super().__init__([client], plan, progress, resume)
+    def __init__(self, client: Client, plan: Plan, progress: Progress):
+        super().__init__([client], plan, progress)
         self.stream = Stream(plan.setting, lambda *row: self.servers[0].law(*row), shares(plan.error))
-        self.tests = self.stream.tests
         self.checked: list[Result] = []
         self.waves, self.cost = 0, 1  # tokens that a token of a text costs: its row may be asked for
 
@@ -107,5 +104,4 @@ class Run(Session):
                 stream.add(prompt, whole, length, alone)
                 last[prompt] = whole
                 self.progress(self.tokens, plan.tokens, "drawing")
-            self.save()
         return last

@@ -200,18 +200,16 @@ class Server:
         return law(row, setting, before, self.listed or 1, "return_token_ids" in self.extensions, unsure)
 
     def _only_model(self) -> str:
+        why = ""
         try:
             found = self.client.send("/models").get("data")[0]["id"]  # type: ignore[index]
+            if isinstance(found, str):
+                return found
         except (Unanswered, Refused) as fault:
-            said = (
-                f"{self.client.name}/models: it refuses this{fault}" if isinstance(fault, Refused) else fault
-            )
-            raise BadInput(f"{said}; if the server has no such list, give --model") from None
+            why = f" ({str(fault).lstrip(': ')})"
         except (KeyError, TypeError, IndexError):
-            found = None
-        if not isinstance(found, str):
-            raise BadInput(f"{self.client.name}/models lists no model: give --model")
-        return found
+            pass
+        raise BadInput(f"{self.client.name}/models lists no model{why}: give --model")
 
     def _negotiate(self) -> None:
         """Finds which extensions and how many log-probabilities and texts the server grants."""

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Hashable
 from math import inf, log, sqrt
-from typing import Any
 
 ERROR = 1e-6
 """Default probability of ever rejecting outcomes that do follow the law."""
@@ -32,14 +31,6 @@ class Wealth:
     @property
     def rejected(self) -> bool:
         return self.most >= -log(self.error)
-
-    def state(self) -> Any:
-        """What `load` continues from; it has neither texts nor tokens."""
-        return {"log_e": self.log_e, "most": self.most, "runs": self.runs}
-
-    def load(self, state: Any) -> None:
-        """Continues from a state: evidence is kept, and what the bets have learned is not."""
-        self.log_e, self.most, self.runs = float(state["log_e"]), float(state["most"]), int(state["runs"])
 
 
 class Process(Wealth):

@@ -52,9 +52,7 @@ def test_failures_are_tried_again_and_then_said_in_one_line(answer, said):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "seconds"), [("7", 7), ("100000", 60), ("Sat, 01 Jan 2000 00:00:00 GMT", 0)]
-)
+@pytest.mark.parametrize(("given", "seconds"), [("7", 7), ("100000", 60), ("-1", 0)])
 def test_retry_after_is_obeyed(given, seconds):
     waits = []
     client([httpx.Response(429, headers={"Retry-After": given}), GOOD], waits).send("/x", {})
@@ -115,6 +113,7 @@ def test_a_wrong_url_is_bad_input(url):
 
 
 def test_the_url_shows_no_password():
+    assert Client("http://me:secret@host").shown("Basic bWU6c2VjcmV0, secret") == "Basic [secret], [secret]"
     assert Client("http://me:secret@host:80/v1/").name == "http://host/v1"
     assert Client("host:8000").name == "http://host:8000/v1"
 

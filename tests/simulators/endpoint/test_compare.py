@@ -7,17 +7,17 @@ from draftproof.simulators.endpoint.session import Plan
 from tests.simulators.endpoint.fake import Fake
 
 
-def compared(one, other, resume=None, **plan):
+def compared(one, other, **plan):
     """A short run on two fake servers."""
     plan = {"tokens": 6000, "choices": 8, "prompts": ("x", "y"), "settings": False, "detect": 0.9, **plan}
     clients = one.client(), other.client()
-    return Comparison(clients, Plan(**plan), lambda *_: None, resume).go()
+    return Comparison(clients, Plan(**plan), lambda *_: None).go()
 
 
 def test_equal_servers_pass():
     report = compared(Fake(), Fake(seed=1), settings=True, tokens=9000)
     assert (report.status, report.found) == (0, [])
-    assert {"A/A", "law", "top_p", "log-probabilities", "stop"} <= {each.name for each in report.results}
+    assert {"A/A", "law", "top_p", "stop"} <= {each.name for each in report.results}
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_equal_servers_pass():
     ],
 )
 def test_servers_that_differ_are_told_apart(one, name, said):
-    report = compared(one, Fake(seed=1), settings="top" in name, tokens=20_000)
+    report = compared(one, Fake(seed=1), settings="top" in name, tokens=30_000)
     assert report.status == 1
     assert name in report.found
     assert any(said in each.said for each in report.results)
@@ -52,11 +52,3 @@ def test_a_server_that_changes_is_said_to_differ_from_itself():
     fake.answer = answer
     report = compared(fake, Fake(seed=1))
     assert report.found == ["A/A"]
-
-
-def test_evidence_is_continued(tmp_path):
-    path = tmp_path / "evidence.json"
-    first = compared(Fake(), Fake(seed=1), path, tokens=800)
-    second = compared(Fake(), Fake(seed=1), path, tokens=800)
-    assert second.tokens == pytest.approx(2 * first.tokens, rel=0.1)
-    assert second.results[1].runs > first.results[1].runs
