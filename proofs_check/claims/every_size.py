@@ -145,7 +145,8 @@ CLAIMS = (
         "lift-lossless",
         ("lifted",),
         "The lift of a valid single-step rule from leaves to root is lossless.",
-        "our derivation; with recursive rejection's masses it is traversal (weng2025traversal)",
+        "our derivation; other lifts: cha2026layer, weng2026univer; with recursive rejection's masses: "
+        "weng2025traversal",
         "every tree and rule",
     ),
     proved(

@@ -124,7 +124,7 @@ CLAIMS = (
     Claim(
         "predictable-selection",
         "A rule that reads only what it has revealed, as the rules declared predictable do, keeps the joint "
-        "law of token, block and traversal verification and of HSD.",
+        "law of token, block and traversal verification and of HSD, with coins that are never used twice.",
         "our derivation; docs/selection.md",
         "every batch of chains, every capacity",
         BatchRun(CHAIN_RULES, tuple(rule.name for rule in RULES.values() if rule.predictable)),
