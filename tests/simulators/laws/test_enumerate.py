@@ -1,10 +1,15 @@
+import sys
+from dataclasses import replace
+
 import pytest
 from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.strategies import instances, rows
-from draftproof.simulators.laws.enumerate import Enumerator, Invalid, emission, iteration, outcomes
+from draftproof.simulators.laws.enumerate import FRAMES, Enumerator, Invalid, emission, iteration, outcomes
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import ONE, ZERO, exact
 from draftproof.theory.verifiers import named
 from tests.checks import bracketed, drafts, joint
@@ -135,3 +140,32 @@ def test_every_draft_is_drawn_once_and_verified_in_every_way(instance):
 def test_the_stops_of_an_emission_have_all_the_mass():
     gathered = emission(TOY, named("token"))
     assert sum(gathered.stopped.values()) == joint([]) == 1
+
+
+def test_a_verifier_may_nest_calls_for_every_level():
+    """More than Python allows by itself: 1,536 on a chain of 128."""
+
+    def nested(calls):
+        return nested(calls - 1) if calls else None
+
+    def verify(oracle, draft, target):
+        nested(FRAMES * 128)
+        return draft.root, target[()]
+
+    sure, limit = context_free([1, 0], [1, 0], Chain(128)), sys.getrecursionlimit()
+    try:
+        rule = replace(named("token"), verify=verify)
+        ((weight, _, node, _),) = iteration(sure.draft, sure.proposal, rule, sure.target, start=ONE)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert (weight, node.prefix) == (1, ())
+
+
+def test_a_fault_is_told_with_its_draft_and_the_answers_before_it():
+    def verify(oracle, draft, target):
+        oracle.accept(HALF)
+        oracle.choose(target[()])
+        return draft.root, (ONE, ONE)
+
+    with pytest.raises(Invalid, match=r"^draft 0 0, coins accept token 0: the row returned, \(1, 1\), "):
+        emission(TOY, replace(named("token"), verify=verify))
