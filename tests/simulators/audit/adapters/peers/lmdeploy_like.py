@@ -1,9 +1,9 @@
-"""Our own kernels behind the signature of LMDeploy's `rejection_sample`, one request at a time."""
+"""Our own kernel behind the launcher of LMDeploy's kernels, one request at a time."""
 
 import torch
 import triton
 import triton.language as tl
-from lmdeploy.pytorch.engine.logits_process import SamplingInputs
+from lmdeploy.pytorch.backends.rejection_sampling import PLACEHOLDER_TOKEN_ID
 
 
 @triton.jit
@@ -25,12 +25,9 @@ def _kernel(out_ptr, drafts_ptr, p_ptr, q_ptr, bonus_ptr, coins_ptr, noise_ptr, 
         tl.store(out_ptr + n, tl.load(bonus_ptr))
 
 
-def rejection_sample(
-    target_logits, draft_token_ids, bonus_token_ids, sampling_inputs: SamplingInputs, draft_probs=None
-):
+def random_rejection_sample(out, draft_token_ids, draft_probs, target_probs, bonus_token_ids):
     """Token verification."""
-    p, n = target_logits.softmax(-1), draft_token_ids.shape[1]
-    out = torch.full((1, n + 1), -1)
-    coins, noise = torch.rand(n), torch.empty(p.shape[-1]).exponential_()
-    _kernel[(1,)](out, draft_token_ids, p, draft_probs, bonus_token_ids, coins, noise, n, V=p.shape[-1])
-    return out, None, None
+    n, vocab = draft_token_ids.shape[1], target_probs.shape[-1]
+    coins, noise = torch.rand(n), torch.empty(vocab).exponential_()
+    out.fill_(PLACEHOLDER_TOKEN_ID)
+    _kernel[(1,)](out, draft_token_ids, target_probs, draft_probs, bonus_token_ids, coins, noise, n, V=vocab)
