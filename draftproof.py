@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import click
 
-    from draftproof.proofs_check.prove import prove
-    from draftproof.simulators.api import check, gap, law, replay
+    from draftproof.proofs_check.api import prove
+    from draftproof.simulators.api import check, gap, law, read, replay
     from draftproof.simulators.audit import assert_lossless, examine
-    from draftproof.simulators.instances.files import read
     from draftproof.theory.drafts.best_first import BestFirst
     from draftproof.theory.drafts.chain import Chain
     from draftproof.theory.drafts.greedy import Greedy
@@ -71,8 +70,8 @@ _WHERE = {
     "examine": "simulators.audit:examine",
     "gap": "simulators.api:gap",
     "law": "simulators.api:law",
-    "prove": "proofs_check.prove:prove",
-    "read": "simulators.instances.files:read",
+    "prove": "proofs_check.api:prove",
+    "read": "simulators.api:read",
     "replay": "simulators.api:replay",
     "verifiers": "theory.verifiers:VERIFIERS",
 }

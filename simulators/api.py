@@ -1,42 +1,67 @@
-"""`draftproof.check`, `law`, `gap` and `replay`: one instance, one verifier, by object or by name."""
+"""`draftproof.read`, `check`, `law`, `gap` and `replay`: one instance, one verifier, by object or by name."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from draftproof.simulators.instances.files import draft_of
+from draftproof.simulators.instances.files import read as read_file
+from draftproof.simulators.instances.own_draft import PARTS
 from draftproof.simulators.laws.check import must_apply
-from draftproof.simulators.laws.enumerate import emission
-from draftproof.simulators.laws.verdict import Verdict, joint, judge
+from draftproof.simulators.laws.repeat import must_have_a_law
+from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.study.gap import Gap, measure
-from draftproof.simulators.user_code import named
+from draftproof.simulators.support.limits import CALL_SECONDS
+from draftproof.simulators.user_code import named, of_function
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.rows import Prefix
 from draftproof.theory.verifier import Verifier
 
+Given = Instance | Path | str
+"""An instance, or the path of its file."""
 
-def check(instance: Instance, verifier: Verifier | str, force: bool = False) -> Verdict:
+Judged = Verifier | Callable[..., Any] | str
+"""A verifier, a function as `file.py:name` may name it, or a name as `--verifier` takes it."""
+
+ITERATIONS = 8
+
+
+def read(path: Path | str) -> Instance:
+    """The instance in a file, or on standard input (`-`); BadInput names the file, the key and the fault."""
+    return read_file(path_of(path))
+
+
+def check(instance: Given, verifier: Judged, force: bool = False) -> Verdict:
     """Whether a verifier is lossless on one instance, by exact enumeration; with a witness if it is not.
 
-    The verifier is a `Verifier` or a name, as `--verifier` takes it. One that keeps state is checked
-    over two iterations, any other over one. Raises BadInput for an unknown name, and for a draft that the
-    verifier is not made for unless `force` is set.
+    The verifier is a `Verifier`, a function, or a name, as `--verifier` takes it; the instance may be its
+    file. A verifier that keeps state is checked over two iterations, any other over one. Raises BadInput for
+    an unknown name, for a verifier of yours that draws outside the oracle or has no law, and for a draft that
+    the verifier is not made for unless `force` is set.
 
     >>> import draftproof as dp
     >>> p, q = ({(): row} for row in (["1/3", "2/3"], ["2/3", "1/3"]))
-    >>> toy = dp.Instance(dp.Table.exact(2, p), dp.Table.exact(2, q), dp.Chain(2))
+    >>> toy = dp.Instance(dp.Table.exact(2, p), dp.Table.exact(2, q), "chain:2")
     >>> dp.check(toy, "block").lossless
     True
     >>> dp.check(toy, "hsd-released").wrong
     Wrong(prefix=(1, 0), got=1/3, want=2/9)
     """
-    return judge(instance, _fitting(instance, verifier, force))
+    given, rule = _fitting(instance, verifier, force)
+    verdict = judge(given, rule)
+    must_have_a_law(rule, verdict.invalid)
+    return verdict
 
 
-def law(instance: Instance, verifier: Verifier | str, iterations: int = 1, force: bool = False) -> Law:
+def law(instance: Given, verifier: Judged, iterations: int = 1, force: bool = False) -> Law:
     """The exact law of what a verifier emits: a mapping from words (tuples of token ids) to rationals.
 
-    For one iteration: the emitted block (accepted tokens and the extra one). For N > 1 iterations: the first
-    depth + N tokens. Arguments and errors are those of `check`.
+    For one iteration: the emitted block (accepted tokens and the extra one). For 2 to 8 iterations: the first
+    depth + N tokens. Arguments and errors are those of `check`; BadInput for one of the project's that has no
+    law, too.
 
     >>> import draftproof as dp
     >>> p, q = ({(): row} for row in (["1/3", "2/3"], ["2/3", "1/3"]))
@@ -44,11 +69,19 @@ def law(instance: Instance, verifier: Verifier | str, iterations: int = 1, force
     >>> dict(dp.law(toy, "token"))
     {(0, 0): 1/9, (0, 1): 2/9, (1,): 1/3, (1, 0): 1/9, (1, 1): 2/9}
     """
-    rule = _fitting(instance, verifier, force)
-    return emission(instance, rule).law() if iterations == 1 else joint(instance, rule, iterations)[1]
+    whole("iterations", iterations, 1, ITERATIONS)
+    given, rule = _fitting(instance, verifier, force)
+    if iterations == 1:
+        verdict, emitted = judged(given, rule)
+        found = emitted and emitted.law()
+    else:
+        verdict, found = joint(given, rule, iterations)
+    if verdict.invalid or found is None:
+        raise BadInput(f"{rule.name} has no law: {verdict.invalid}")
+    return found
 
 
-def gap(instance: Instance, *verifiers: Verifier | str, force: bool = False) -> Gap:
+def gap(instance: Given, *verifiers: Judged, force: bool = False) -> Gap:
     """E[tau] of the verifiers, by default of all that are made for the instance's draft, and the certified
     optima. Arguments and errors are those of `check`.
 
@@ -58,12 +91,13 @@ def gap(instance: Instance, *verifiers: Verifier | str, force: bool = False) -> 
     >>> found.expected_accepted["token"], found.expected_accepted["block"], found.full.value
     (10/9, 11/9, 4/3)
     """
-    return measure(instance, [_fitting(instance, each, force) for each in verifiers] or None)
+    given = _instance(instance)
+    return measure(given, [_fitting(given, each, force)[1] for each in verifiers] or None)
 
 
 def replay(
     verify: Callable[..., Any] | str,
-    instance: Instance | dict[str, Any],
+    instance: Instance | dict[str, Any] | Path | str,
     drafted: str | None = None,
     coins: Sequence[float] = (),
     choices: Sequence[int] = (),
@@ -77,8 +111,8 @@ def replay(
     """The tokens that a function emits for one draft when its random calls have these answers.
 
     `verify` is a function, its `file.py:name`, or an adapter, as `audit` takes it; the options are those of
-    `audit`: `style` is verify, loop, tree or exec. `instance` may be the document of an instance
-    file. `drafted` are the drafted tokens as a report shows them, None over several `rounds` and for a
+    `audit`: `style` is verify, loop, tree or exec. `instance` may be an instance file or its document.
+    `drafted` are the drafted tokens as a report shows them, None over several `rounds` and for a
     function that drafts itself: drafts are then drawn too. Uniforms in [0, 1) are answered by `coins` in
     order, draws from rows by the tokens in `choices`. A report on a wrong law ends with such a call. Raises
     BadInput if nothing is drafted so, and Fault if the function fails.
@@ -93,18 +127,63 @@ def replay(
     from draftproof.simulators.audit import load  # imported here, since it is slow
     from draftproof.simulators.audit.judge.calls import instance_of
     from draftproof.simulators.audit.judge.replay import replayed
-    from draftproof.simulators.audit.sandbox import CALL_SECONDS, Observer, sandboxed
+    from draftproof.simulators.audit.sandbox import Observer, sandboxed
     from draftproof.simulators.audit.targets.base import Target
 
-    subject = load.Subject(verify, style, path, dtype, signature)
-    target = verify if isinstance(verify, Target) else load.target(subject)
-    given = instance_of(instance)
+    for name, value in {"drafted": drafted, "dtype": dtype, "signature": signature, "style": style}.items():
+        if not isinstance(value, str | None):
+            raise BadInput(f"{name} must be text, not {quoted(value)}")
+    whole("rounds", rounds, 1, ITERATIONS)
+    for name, values, kinds in (("coins", coins, (int, float)), ("choices", choices, (int,))):
+        if not isinstance(values, list | tuple) or not all(isinstance(each, kinds) for each in values):
+            raise BadInput(f"{name} must be a list of numbers, not {quoted(values)}")
+    if isinstance(verify, Target):
+        target = verify
+    elif isinstance(verify, str) or callable(verify):
+        place = None if path is None else path_of(path)
+        target = load.target(load.Subject(verify, style, place, dtype, signature))
+    else:
+        raise BadInput(f"a function, its name or an adapter is needed, not {quoted(verify)}")
+    given = instance_of(instance if isinstance(instance, dict) else _instance(instance))
     with sandboxed(CALL_SECONDS, target.namespace, Observer(), target.name) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)
 
 
-def _fitting(instance: Instance, verifier: Verifier | str, force: bool) -> Verifier:
-    rule = named(verifier) if isinstance(verifier, str) else verifier
+def path_of(path: object) -> Path:
+    """The path; BadInput if it is none."""
+    if not isinstance(path, Path | str):
+        raise BadInput(f"a path is needed, not {quoted(path)}")
+    return Path(path)
+
+
+def whole(name: str, value: object, least: int, most: int) -> None:
+    """BadInput unless the value is a whole number of that range."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise BadInput(f"{name} must be a whole number from {least} to {most}, not {quoted(value)}")
+
+
+def rule_of(verifier: Judged) -> Verifier:
+    """The verifier that an argument of these functions stands for."""
+    if isinstance(verifier, Verifier):
+        return verifier
+    return named(verifier) if isinstance(verifier, str) else of_function(verifier)
+
+
+def drafted(draft: Scheme | str) -> Scheme:
+    """The drafting scheme that an argument of these functions stands for."""
+    if isinstance(draft, str):
+        return draft_of(draft)
+    if not all(hasattr(draft, part) for part in PARTS):
+        raise BadInput(f"draft must be a scheme or a word such as chain:2, not {quoted(draft)}")
+    return draft
+
+
+def _instance(given: Given) -> Instance:
+    return given if isinstance(given, Instance) else read(given)
+
+
+def _fitting(instance: Given, verifier: Judged, force: bool) -> tuple[Instance, Verifier]:
+    given, rule = _instance(instance), rule_of(verifier)
     if not force:
-        must_apply(rule, instance)
-    return rule
+        must_apply(rule, given)
+    return given, rule

@@ -3,7 +3,7 @@
 import inspect
 from dataclasses import fields
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from draftproof.simulators.support.load import load, source, version
 from draftproof.simulators.support.sources import Root
@@ -49,24 +49,33 @@ def _of_user(spelling: str, _: str) -> Verifier:
     if isinstance(found, Verifier):
         given = {field.name: getattr(found, field.name) for field in fields(Verifier)}
         return UserVerifier(**given | {"name": spelling, "roots": (source(spelling),)})
+    form, rest = _form(found, spelling)
+    return UserVerifier(spelling, spelling, **{"roots": (source(spelling), *rest), **form})
+
+
+def of_function(function: Any) -> Verifier:
+    """The verifier that a function is, as `named` takes it; declared lossless."""
+    name = str(getattr(function, "__qualname__", "") or type(function).__name__)
+    form, rest = _form(function, name)
+    return Verifier(name, name, **{"roots": (str(getattr(function, "__module__", "")), *rest), **form})
+
+
+def _form(found: Any, name: str) -> tuple[dict[str, Any], tuple[Root, ...]]:
+    # The fields of a function's `Verifier`, and the modules that run it.
     if not callable(found):
-        raise BadInput(f"{spelling}: is no verifier, but a {type(found).__name__}")
-    first = _parameters(found)
+        raise BadInput(f"{name}: is no verifier, but a {type(found).__name__}")
+    first, rule = _parameters(found), {"lossless": True, "ordered": True}
     if first[:3] == FORMS[3]:
-        roots: tuple[Root, ...] = (source(spelling),)
-        return UserVerifier(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
+        return {"drafts": ALL, "verify": found, **rule}, ()
     # imported here: the audit is a quarter of the product, which the project's own verifiers do without
     from draftproof.simulators.audit.enumerated import EnumeratedRule
     from draftproof.simulators.audit.targets.signatures import infer_signature
     from draftproof.simulators.audit.targets.trees import Tree
 
     tree = first[:2] == FORMS[2]
-    target = Tree(found, name=spelling) if tree else infer_signature(found, name=spelling)
-    rule, roots = EnumeratedRule(target), (source(spelling), EnumeratedRule.__module__)
-    drafts = ALL if tree else CHAIN
-    return UserVerifier(
-        spelling, spelling, drafts, True, rule.verify, ordered=True, rounding=rule.rounding, roots=roots
-    )
+    made = EnumeratedRule(Tree(found, name=name) if tree else infer_signature(found, name=name))
+    form = {"drafts": ALL if tree else CHAIN, "verify": made.verify, "rounding": made.rounding, **rule}
+    return form, (EnumeratedRule.__module__,)
 
 
 def _parameters(function: object) -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.errors import BadInput
+from draftproof.theory.drafts.names import scheme
+from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.rows import supported
 from draftproof.theory.table import Table
 
@@ -14,7 +16,8 @@ OUTCOMES = 10**8
 
 @dataclass(frozen=True)
 class Instance:
-    """The input of a verifier: target, proposal and scheme. Raises BadInput if they do not fit together.
+    """The input of a verifier: target, proposal and scheme, which may be one word such as chain:2. Raises
+    BadInput if they do not fit together.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(2))
@@ -27,7 +30,18 @@ class Instance:
     draft: Scheme
     name: str = field(default="", compare=False)
 
+    if TYPE_CHECKING:
+
+        def __init__(self, target: Table, proposal: Table, draft: Scheme | str, name: str = "") -> None: ...
+
     def __post_init__(self) -> None:
+        if isinstance(self.draft, str):
+            object.__setattr__(self, "draft", scheme(self.draft))
+        for which, table in (("target", self.target), ("proposal", self.proposal)):
+            if not isinstance(table, Table):
+                raise BadInput(f"{which} must be a Table, not {quoted(table)}")
+        if not hasattr(self.draft, "outcomes"):
+            raise BadInput(f"draft must be a scheme or a word such as chain:2, not {quoted(self.draft)}")
         if self.target.vocab != self.proposal.vocab:
             raise BadInput(f"target has vocab {self.target.vocab}, proposal {self.proposal.vocab}")
         support = max(supported(row) for _, row in self.proposal.given())

@@ -35,6 +35,8 @@ class Table:
     __slots__ = ("_found", "_rows", "vocab")
 
     def __init__(self, vocab: int, rows: Mapping[Prefix, Row]):
+        if not isinstance(rows, Mapping):
+            raise BadInput(f"rows must be a mapping from prefixes to rows, not {quoted(rows)}")
         if () not in rows:
             raise BadInput("the row of the empty prefix is missing")
         self.vocab = vocab
@@ -47,8 +49,10 @@ class Table:
 
         Raises BadInput that names the prefix; floats are refused.
         """
-        if vocab < 1:
-            raise BadInput(f"vocab must be at least 1, not {quoted(vocab)}")
+        if isinstance(vocab, bool) or not isinstance(vocab, int) or vocab < 1:
+            raise BadInput(f"vocab must be a whole number from 1 on, not {quoted(vocab)}")
+        if not isinstance(rows, Mapping):
+            raise BadInput(f"rows must be a mapping from prefixes to rows, not {quoted(rows)}")
         return cls(vocab, {prefix: exact_row(vocab, prefix, row) for prefix, row in rows.items()})
 
     def __getitem__(self, prefix: Prefix) -> Row:
@@ -80,10 +84,12 @@ class Table:
 
 def exact_row(vocab: int, prefix: Prefix, values: Iterable[object]) -> Row:
     """One checked row of rationals; raises BadInput that names the prefix."""
+    if not isinstance(prefix, tuple) or not all(type(token) is int for token in prefix):
+        raise BadInput(f"{quoted(prefix)} is no prefix, a tuple of token ids")
     where = f"row {quoted(' '.join(map(str, prefix)))}"
     if any(not 0 <= token < vocab for token in prefix):
         raise BadInput(f"{where}: has a token outside the vocabulary of {vocab}")
-    if isinstance(values, str):
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise BadInput(f"{where}: must be a list of {vocab} numbers")
     with located(where):
         row = tuple(exact(value) for value in values)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from draftproof.proofs_check.api import must_run, usual
 from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
 from draftproof.proofs_check.prove import prove as prove_size
@@ -15,14 +16,9 @@ from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
 from draftproof.simulators.laws.against import must_measure
 from draftproof.simulators.laws.batches import must_verify
+from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.shape import every
-from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.top_k import TopK
-from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.selection import named as selected
 from draftproof.theory.targets import ITSELF, declared
@@ -94,9 +90,10 @@ def prove(
     vocab = 2 if vocab is None else vocab
     if spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
-    scheme = _scheme(rule, depth) if spelled is None else draft_of(spelled)
+    scheme = usual(rule, 2 if depth is None else depth) if spelled is None else draft_of(spelled)
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
+    must_run(rule, scheme, vocab)
     if law != ITSELF:
         must_measure(rule)
     try:
@@ -106,28 +103,14 @@ def prove(
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
         proof.against = "" if against is None else str(law)
+    if proof.counterexample is not None:
+        must_have_a_law(rule, proof.why)
     click.echo(json.dumps(_answer(proof)) if as_json else "\n".join(_lines(proof, rule, scheme)))
     return STATUS[proof.verdict]
 
 
 def _failure(error: Exception) -> str:
     return f"the prover failed: {type(error).__name__}: {error}"
-
-
-def _scheme(rule: Verifier, depth: int | None) -> Scheme:
-    depth = 2 if depth is None else depth
-    makers = {
-        "tree without replacement": lambda depth: Tree(every(2, depth), replacement=False),
-        "tree with replacement": lambda depth: Tree(every(2, depth), replacement=True),
-        "chain": Chain,
-        "greedy": lambda depth: Greedy(every(2, depth)),
-        "spechub": SpecHub,
-        "top-k": lambda depth: TopK(every(2, depth)),
-    }
-    for label in makers:
-        if label in rule.drafts:
-            return makers[label](depth)
-    raise BadInput(f"{rule.name}: give its draft with --draft")
 
 
 def _answer(proof: Proof) -> dict[str, Any]:
@@ -172,6 +155,7 @@ def _every_size(rule: Verifier, seconds: float, as_json: bool, selection: str | 
     selects = None if selection is None else selected(selection)
     if selects is not None:
         must_verify(rule)
+    must_run(rule)
     try:
         found = prove_every_size(rule, seconds)
     except Exception as error:

@@ -38,7 +38,7 @@ def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iter
     if slow:
         yield from (scenario(name, Chain(depth), vocab) for name in CORE)
         return
-    if vocab < 2 or depth < 1 or vocab ** (depth + 1) > WORDS:
+    if vocab < 2 or depth < 1 or depth > WORDS.bit_length() or vocab ** (depth + 1) > WORDS:
         raise BadInput(
             f"vocabulary {vocab:,} and depth {depth}: too large to enumerate (at least 2 and 1, and at most "
             f"{WORDS:,} words of depth + 1 tokens); --statistical tests larger ones on samples"

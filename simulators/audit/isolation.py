@@ -12,7 +12,8 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.judge.report import Finding, Report
-from draftproof.simulators.audit.sandbox import WAITS, Observer
+from draftproof.simulators.audit.sandbox import Observer
+from draftproof.simulators.support.limits import WAITS
 from draftproof.theory.errors import BadInput
 
 GRACE = 2.0  # seconds past the limit by the clock after which a call that cannot be interrupted is killed

@@ -6,7 +6,6 @@ import inspect
 import io
 import os
 import re
-import signal
 import sys
 import threading
 import warnings
@@ -14,19 +13,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from random import Random
-from time import monotonic, process_time
+from time import monotonic
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.coins.sources import Chance, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator
 from draftproof.simulators.audit.stand_ins.replaced import Current, answered, swapped
+from draftproof.simulators.support.limits import CALL_SECONDS, Interrupted, TooLong, limited, words
 from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
-
-CALL_SECONDS = 10.0  # of processor time that one call may take
-WAITS = 6  # times as long by the clock: a call may sleep or block, and other processes may take the processor
 
 THREAD_STARTERS = [
     (place, name)
@@ -112,18 +109,20 @@ class Sandbox:
         """
         self.observer.call_began(monotonic())
         try:
-            with _limited(self.seconds):
+            with limited(self.seconds):
                 return function()
         except _Refused as refused:
             raise Fault(*refused.args) from None
+        except TooLong as late:
+            raise Fault("hangs", str(late)) from None
         except SystemExit as error:
-            raise Fault("leaves", f"calls sys.exit({_said(error.code, self.seconds, repr)})") from None
-        except (Fault, NotEnumerable, BadInput, KeyboardInterrupt):
+            raise Fault("leaves", f"calls sys.exit({self._said(error.code, repr)})") from None
+        except (Fault, NotEnumerable, BadInput, Interrupted):
             raise
         except RecursionError:
             raise Fault("raises", "RecursionError") from None
         except BaseException as error:
-            message = _said(error, self.seconds)
+            message = self._said(error)
             if isinstance(error, TypeError) and _is_wrong_call(error, message, function):
                 raise BadInput(
                     f"{self.name} is called with arguments that it does not take: {message}"
@@ -132,6 +131,12 @@ class Sandbox:
         finally:
             self.observer.call_began(0.0)
             self._restore()
+
+    def _said(self, error: Any, text: Callable[[Any], str] = str) -> str:
+        try:
+            return words(error, self.seconds, text)
+        except TooLong as late:
+            raise Fault("hangs", str(late)) from None
 
     def _restore(self) -> None:
         # Undoes what a call did to things that the audit itself needs.
@@ -155,19 +160,6 @@ class Sandbox:
 
 
 _WRONG_CALL = re.compile(r"(takes|missing) .*argument|unexpected keyword argument|multiple values for arg")
-
-
-def _said(error: Any, seconds: float, text: Callable[[Any], str] = str) -> str:
-    # The words of the function's own exception, which may raise, never end, or not be text.
-    try:
-        with _limited(min(seconds, 1.0)):
-            return " ".join(text(error).split())[:200].encode("utf-8", "backslashreplace").decode()
-    except KeyboardInterrupt:
-        raise
-    except _Refused as refused:
-        raise Fault(*refused.args) from None
-    except BaseException:
-        return "(its message cannot be shown)"
 
 
 def _is_wrong_call(error: TypeError, message: str, function: Callable[..., Any]) -> bool:
@@ -221,31 +213,3 @@ def sandboxed(
         if torch:
             torch.set_num_threads(threads)
             torch.set_rng_state(state)
-
-
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    began, last, late = process_time(), monotonic() + WAITS * seconds, ""
-
-    def stop(*_: Any) -> None:
-        nonlocal late
-        if process_time() - began >= seconds:
-            late = f"a call took more than {seconds:g} s of processor time"
-        elif monotonic() >= last:
-            late = f"a call took more than {WAITS * seconds:g} s"
-        if late:
-            raise _Refused("hangs", late)
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # repeats, since the function may catch the exception
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    if late:  # the exception was lost, for instance in a finaliser
-        raise _Refused("hangs", late)

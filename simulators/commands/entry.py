@@ -90,5 +90,7 @@ def _discard_output() -> None:
 
 
 def _refuse(message: str) -> int:
-    click.echo("draftproof: " + " ".join(line.strip() for line in message.splitlines()), err=True)
+    line = " ".join(line.strip() for line in message.splitlines())
+    shown = "".join(x if x.isprintable() else ascii(x)[1:-1] for x in line)  # a name may hold escapes
+    click.echo(f"draftproof: {shown}", err=True)
     return 2

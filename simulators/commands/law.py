@@ -14,6 +14,7 @@ from draftproof.simulators.commands.options import FILE, NAMED, force_option, fo
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.laws.check import must_apply
+from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import announcement, size, watched
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.laws.witness import smallest
@@ -64,6 +65,7 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
         verdict, emitted = _judged(given, verifier, iterations, lambda n: bar.update(task, completed=n))
+        must_have_a_law(verifier, verdict.invalid)
         bar.update(task, completed=iterations, description="looking for a smaller instance")
         small = None if verdict.lossless or as_json else smallest(given, judge)
     status = int(not (verdict.as_declared if as_declared else verdict.lossless))

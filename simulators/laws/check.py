@@ -10,6 +10,7 @@ from flint import fmpq
 
 from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against, must_measure
 from draftproof.simulators.laws.batches import BatchVerdict, judge_any, must_verify
+from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -191,7 +192,9 @@ def chunk(drafts: int) -> int:
 
 
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:
-    """The verdicts of one piece of work: (index in the family, verdict)."""
+    """The verdicts of one piece of work: (index in the family, verdict). Raises BadInput for a verifier of a
+    user's without a law.
+    """
     found: list[tuple[int, Verdict]] = []
     for index in piece.indices:
         given: Any = piece.family[index]
@@ -201,5 +204,6 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
                 if law is None
                 else judge_against(given, verifier, law, own_bonus=piece.own_bonus)
             )
+            must_have_a_law(verifier, verdict.invalid)
             found.append((index, verdict))
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from draftproof.simulators.laws.enumerate import iteration, must_be_a_law
+from draftproof.simulators.laws.repeat import carried, must_be_rationals
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, continued
 from draftproof.theory.numbers import ONE, ZERO
@@ -22,6 +23,7 @@ class _Carried:
     def __getitem__(self, prefix: Prefix) -> Row:
         row = self.target[prefix]
         if not isinstance(self.target, Table):
+            must_be_rationals(row, self.vocab, "carry left")
             must_be_a_law(row, f"left behind after {' '.join(map(str, prefix))}")
         return row
 
@@ -90,9 +92,7 @@ def decode(
             rounds = iteration(instance.draft, proposal, verifier, target, context=word, start=mass)
             for weight, draft, node, row in rounds:
                 accepted[-1] += weight * (len(node.prefix) - len(word))
-                following = target
-                if verifier.carry is not None:
-                    following = verifier.carry(target, proposal, draft, node)
+                following = carried(verifier, target, proposal, draft, node)
                 for token, part in enumerate(row):
                     if part > 0:
                         key = (*node.prefix, token)[:length], following

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from flint import fmpq
 
-from draftproof.simulators.laws.repeat import on_rationals
+from draftproof.simulators.laws.repeat import Repeated, of_the_project, on_rationals, said
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.emission import Emission
@@ -143,7 +143,7 @@ def iteration(
 
     Drafts are enumerated outside, verification inside: each draft is drawn once. Raises Invalid when the
     verifier does what no sampler can; only an exact enumeration checks rows and coins, and that a run of a
-    verifier from outside the project repeats (`repeat.repeated`: BadInput).
+    verifier from outside the project repeats (`repeat.Repeated`: BadInput).
     """
     exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
     deepen(scheme)
@@ -159,10 +159,16 @@ def iteration(
                     must_be_a_law(row, "returned")
             except BadInput:
                 raise
-            except (Invalid, *CRASHES) as error:
-                raise Invalid(f"{_branch(draft, context, oracle)}: {_said(error)}") from error
+            except Exception as error:
+                expected, own = isinstance(error, (Invalid, *CRASHES)), of_the_project(verifier)
+                if own and not expected:
+                    raise
+                what = f"{_branch(draft, context, oracle)}: {_said(error)}"
+                raise Invalid(what) if expected else BadInput(f"{verifier.name}: {what}") from error
             yield oracle.weight, draft, node, row
             more = oracle.next()
+    if isinstance(verify, Repeated):
+        verify.recheck()
 
 
 def _branch(draft: Draft, context: Prefix, oracle: Enumerator) -> str:
@@ -174,7 +180,7 @@ def _branch(draft: Draft, context: Prefix, oracle: Enumerator) -> str:
 
 
 def _said(error: Exception) -> str:
-    return str(error) if isinstance(error, Invalid) else f"{type(error).__name__}: {error}".rstrip(": ")
+    return str(error) if isinstance(error, Invalid) else said(error)
 
 
 def drafts(instance: Instance) -> Iterator[tuple[Any, Draft]]:

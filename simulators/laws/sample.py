@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from draftproof.simulators.laws.repeat import carried
 from draftproof.theory.draft import Draft
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
@@ -78,5 +79,5 @@ def last_stop(
         node, row = verify(oracle, draft, target)
         if left:
             word = (*node.prefix, oracle.choose(row))
-            target = target if verifier.carry is None else verifier.carry(target, proposal, draft, node)
+            target = carried(verifier, target, proposal, draft, node)
     return node, row

@@ -10,6 +10,7 @@ from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.laws.check import applies
 from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.simulators.laws.optimum import full_information, stateless
+from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
@@ -95,6 +96,7 @@ def measure(
         try:
             means[verifier.name] = emission(instance, verifier).expected_accepted if form is None else form
         except Invalid as error:
+            must_have_a_law(verifier, str(error))
             means[verifier.name], invalid[verifier.name] = ZERO, str(error)
         if form is not None:
             closed.add(verifier.name)

@@ -14,7 +14,7 @@ from draftproof.simulators.instances.files import document
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.suite import of_depth
 from draftproof.simulators.laws.check import must_fit
-from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -106,7 +106,10 @@ def vectors(
 
 
 def _of_instance(instance: Instance, verifier: Verifier, calls: int, random: Random) -> dict[str, Any]:
-    found, chance = emission(instance, verifier), _random(random)
+    try:
+        found, chance = emission(instance, verifier), _random(random)
+    except Invalid as error:
+        raise BadInput(f"{verifier.name} has no law: {error}") from None
     streams = [*repeat(chance, calls), repeat(ZERO), repeat(fmpq(2**BITS - 1, 2**BITS))]
     drafts = (instance.draft.draw(Recorder(chance), instance.proposal) for _ in streams)
     return {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, quoted
 
 SHIPPED = Path(__file__).resolve().parents[2]
 """The clone, or the package with the examples of `docs/`."""
@@ -31,6 +31,8 @@ def text_of(path: Path) -> str:
         raise BadInput(f"{path}: not a text file") from None
     except OSError as error:
         raise unusable(path, error) from None
+    except ValueError:
+        raise BadInput(f"{quoted(str(path))}: no such file") from None
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from draftproof.simulators.laws import lanes
+from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study import plan
 from draftproof.simulators.study.configuration import Entry
@@ -36,6 +37,7 @@ class Exact(Sliced):
         for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
             for name, rule in rules.items():
                 found = judge(instance, rule)
+                must_have_a_law(rule, found.invalid)
                 verdict = {"declared": found.declared, "lossless": found.lossless}
                 distance = plan.exactly("total_variation", found.total_variation)
                 accepted = plan.exactly("expected_accepted", found.expected_accepted)

@@ -18,6 +18,7 @@ from flint import fmpq
 from draftproof.simulators.laws import lanes
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.simulators.laws.optimum import SETS, full_information, one_level, stateless
+from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice, Sliced, in_step, slices
 from draftproof.simulators.study.gap import exceeds, expected, ratio, remark
@@ -114,9 +115,11 @@ def _solved(instance: Instance) -> Values:
 
 def _mean(instance: Instance, rule: Verifier) -> fmpq | None:
     # None for a rule that has no law, which `check` explains.
-    with suppress(Invalid):
+    try:
         return expected(instance, rule)
-    return None
+    except Invalid as error:
+        must_have_a_law(rule, str(error))
+        return None
 
 
 def _compared(rule: Verifier, found: Values) -> Values:

@@ -13,10 +13,10 @@ from flint import fmpq
 
 import draftproof
 from draftproof.simulators import audit
-from draftproof.simulators.audit import sandbox
 from draftproof.simulators.audit.battery import battery
 from draftproof.simulators.audit.sandbox import THREAD_STARTERS
 from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.support import limits
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from tests.mutants import functions, objects
@@ -141,7 +141,7 @@ def test_a_call_that_waits_is_no_call_that_hangs(waits, verdict, monkeypatch):
         return foreign.good(p, q, x, rng)
 
     waited = []
-    monkeypatch.setattr(sandbox, "WAITS", waits)
+    monkeypatch.setattr(limits, "WAITS", waits)
     target = audit.Function(waiting)
     assert audit.examine(target, seconds=0.5, vocab=2, depth=1, edges=False).lossless is verdict
 

@@ -1,0 +1,81 @@
+"""`draftproof.prove`: a proof of one verifier at one size, by object or by name."""
+
+from collections.abc import Callable
+from math import isnan
+from typing import Any
+
+from draftproof.proofs_check import prove as prover
+from draftproof.proofs_check.prove import Proof
+from draftproof.simulators.api import drafted, rule_of, whole
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.instances.suite import of_depth
+from draftproof.simulators.laws.repeat import must_have_a_law, of_a_user
+from draftproof.simulators.laws.verdict import judge
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import checked_depth, every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.targets import ITSELF
+from draftproof.theory.targets.declared import Declared
+from draftproof.theory.verifier import Verifier
+
+VOCABS = 2, 16
+
+
+def prove(
+    verifier: Verifier | Callable[..., Any] | str,
+    scheme: Scheme | str | None = None,
+    vocab: int = 2,
+    seconds: float = 60.0,
+    law: Declared = ITSELF,
+) -> Proof:
+    """Whether one iteration of a verifier is lossless for all real p and q on one draft and vocabulary.
+
+    The verifier is given as to `check`, the draft as an object or a word; without one it is of depth 2 and of
+    the first kind that the verifier is made for. Raises BadInput for a verifier that the draft does not fit,
+    that draws outside the oracle or that has no law.
+
+    >>> import draftproof as dp
+    >>> dp.prove("token", "chain:1").verdict
+    'proved'
+    """
+    rule = rule_of(verifier)
+    draft = usual(rule) if scheme is None else drafted(scheme)
+    whole("vocab", vocab, *VOCABS)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or isnan(seconds):
+        raise BadInput(f"seconds must be a number of seconds, not {quoted(seconds)}")
+    if draft.label not in rule.drafts:
+        raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {draft.label}")
+    must_run(rule, draft, vocab)
+    found = prover.prove(rule, draft, vocab, seconds, law)
+    if found.counterexample is not None:
+        must_have_a_law(rule, found.why)
+    return found
+
+
+def must_run(rule: Verifier, draft: Scheme | None = None, vocab: int = 2) -> None:
+    """BadInput unless a user's verifier runs on rationals and its runs repeat, on the draft or on any one."""
+    if of_a_user(rule):
+        draft = draft or next(each for each in of_depth(2) if each.label in rule.drafts)
+        must_have_a_law(rule, judge(scenario("toy", draft, vocab), rule, 1).invalid)
+
+
+def usual(rule: Verifier, depth: int = 2) -> Scheme:
+    """The draft on which a verifier is proved if none is named."""
+    checked_depth(depth)
+    makers: dict[str, Callable[[int], Scheme]] = {
+        "tree without replacement": lambda depth: Tree(every(2, depth), replacement=False),
+        "tree with replacement": lambda depth: Tree(every(2, depth), replacement=True),
+        "chain": Chain,
+        "greedy": lambda depth: Greedy(every(2, depth)),
+        "spechub": SpecHub,
+        "top-k": lambda depth: TopK(every(2, depth)),
+    }
+    for label in makers:
+        if label in rule.drafts:
+            return makers[label](depth)
+    raise BadInput(f"{rule.name}: give its draft with --draft")
