@@ -14,7 +14,6 @@ import numpy as np
 from draftproof.theory.rows import likeliest
 from draftproof.theory.shared.strata import inclusion, line
 from draftproof.theory.transport.single_step import hu_greedy, inclusion_bound
-from draftproof.theory.values import arrays
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
@@ -38,9 +37,15 @@ class Column:
 
 
 def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """i.i.d. siblings, recursive rejection."""
-    mass = np.cumsum([kept.sum() for kept in arrays.specinfer(p, q, max(counts))])
-    return [float(mass[k - 1]) for k in counts]
+    """i.i.d. siblings, recursive rejection: of what reaches sibling j sum min(p_j, q) is accepted, and then
+    p_{j+1} = norm((p_j - q)+).
+    """
+    refused = [1.0]
+    for _ in range(max(counts)):
+        over = np.maximum(p - q, 0)
+        refused.append(refused[-1] * (left := over.sum()))
+        p = over / left if left > 0 else p
+    return [float(1 - refused[k]) for k in counts]
 
 
 def priority(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:

@@ -7,6 +7,7 @@ from statistics import fmean, stdev
 from flint import fmpq
 
 from draftproof.simulators.instances.own_draft import OwnDraft
+from draftproof.simulators.laws import nodes
 from draftproof.simulators.laws.check import applies
 from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.simulators.laws.optimum import full_information, stateless
@@ -94,7 +95,7 @@ def measure(
         progress(verifier.name)
         form = None if small else formed(instance, verifier)
         try:
-            means[verifier.name] = emission(instance, verifier).expected_accepted if form is None else form
+            means[verifier.name] = run(instance, verifier, small) if form is None else form
         except Invalid as error:
             must_have_a_law(verifier, str(error))
             means[verifier.name], invalid[verifier.name] = ZERO, str(error)
@@ -115,7 +116,16 @@ def applicable(instance: Instance) -> list[Verifier]:
 def expected(instance: Instance, verifier: Verifier) -> fmpq:
     """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration."""
     form = formed(instance, verifier)
-    return emission(instance, verifier).expected_accepted if form is None else form
+    return run(instance, verifier) if form is None else form
+
+
+def run(instance: Instance, verifier: Verifier, whole: bool = False) -> fmpq:
+    """E[tau] of one iteration, from runs of the verifier: on `whole` drafts or, where it goes down node by
+    node, on the draws of one node after another.
+    """
+    if not whole and nodes.applies(instance, verifier):
+        return nodes.expected_accepted(instance, verifier)
+    return emission(instance, verifier).expected_accepted
 
 
 def formed(instance: Instance, verifier: Verifier) -> fmpq | None:

@@ -1,8 +1,11 @@
-"""Every closed form equals the enumeration of its verifier, exactly."""
+"""Every closed form, and every run node by node, equals the enumeration of its verifier, exactly."""
+
+from dataclasses import replace
 
 import pytest
 
 from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.laws import nodes
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -14,10 +17,8 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
-from draftproof.theory.numbers import exact
 from draftproof.theory.values import FORMS, expected_accepted
-from draftproof.theory.values.nodes import distinct, shared_paths
-from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers import VERIFIERS, named
 
 SHAPES = (((), (), ()), (((), ()), ()), ((((),), ((),))), (((), ()), ((), ())))
 DRAFTS: list[Scheme] = [
@@ -46,21 +47,32 @@ def test_equal_to_enumeration(name: str, label: str) -> None:
     assert compared >= 4
 
 
+@pytest.mark.parametrize("draft", DRAFTS, ids=str)
+def test_rules_that_go_down_node_by_node_are_run_one_node_at_a_time(draft: Scheme) -> None:
+    for instance in Randoms(draft, 2 if draft.label == "tree with replacement" else 3, 2, seed=13):
+        for verifier in VERIFIERS.values():
+            if draft.label in verifier.drafts and nodes.applies(instance, verifier):
+                want = emission(instance, verifier).expected_accepted
+                assert nodes.expected_accepted(instance, verifier) == want, verifier.name
+
+
+def test_a_lift_does_not_go_down_node_by_node() -> None:
+    rule = replace(named("lifted-priority"), name="priority")
+    instances = Randoms(Tree((((), ()), ()), True), 3, 6)
+    assert any(
+        nodes.expected_accepted(each, rule) != emission(each, rule).expected_accepted for each in instances
+    )
+    assert not any(nodes.applies(each, named("lifted-priority")) for each in instances)
+
+
+def test_every_rule_of_single_steps_goes_down_node_by_node() -> None:
+    assert set(VERIFIERS) >= nodes.NODE_BY_NODE
+    assert all(not verifier.carry for name, verifier in VERIFIERS.items() if name in nodes.NODE_BY_NODE)
+
+
 def test_names_without_a_form_are_refused() -> None:
     toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
     with pytest.raises(BadInput, match="hu-greedy has no closed form"):
         expected_accepted(toy, "hu-greedy")
     with pytest.raises(BadInput, match="differ in shape"):
-        expected_accepted(
-            context_free(["1/3", "2/3"], ["2/3", "1/3"], Tree((((),), ()), True)), "optimal-transport"
-        )
-
-
-def test_where_tokens_first_stand_without_replacement() -> None:
-    third = exact("1/3")
-    places = [(0, 0, third), (1, 0, 2 * third), (0, 1, 2 * third), (1, 1, third)]
-    assert list(distinct((third, 2 * third), 2)) == places
-
-
-def test_the_shape_below_a_token_that_two_paths_share() -> None:
-    assert shared_paths((((),), ((),), ((),)), 2) == ((), ())
+        expected_accepted(context_free(["1/3", "2/3"], ["2/3", "1/3"], Tree((((),), ()), True)), "lifted")

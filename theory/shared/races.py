@@ -79,14 +79,3 @@ class _Track:
 
 def _product(first: Decays, second: Decays) -> Decays:
     return [(a + b, c * d) for a, c in first for b, d in second]
-
-
-def agreement(p: Row, q: Row) -> Row:
-    """Pr(X = Y = x) of one draft: p(x) / sum_i max(p(i), q(i) p(x) / q(x)), in closed form."""
-    zero = p[0] - p[0]
-    row = []
-    for a, b in zip(p, q, strict=True):
-        pairs = [(c * b, d * a) for c, d in zip(p, q, strict=True)]
-        whole = sum((max(pair) for pair in pairs), zero)
-        row.append(a * b / whole if a > 0 and b > 0 else zero)
-    return tuple(row)

@@ -1,10 +1,10 @@
 """E[tau] in closed form: sums over prefixes instead of an enumeration of drafts and decisions.
 
 * `chains`: rules that verify a whole path, or the best-ranked of K paths;
-* `nodes`: rules that go down node by node, if the law of siblings has a closed form;
 * `lifts`: rules that verify from leaf to root: a subtree's probability of ending the walk is its entry rate.
 
-Each form is exact and equals the enumeration of one iteration with `==`.
+Each form is exact and equals the enumeration of one iteration with `==`. Rules that go down node by node need
+none: `draftproof.simulators.laws.nodes` runs them one node at a time.
 """
 
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from flint import fmpq
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.values import chains, lifts, nodes
+from draftproof.theory.values import chains, lifts
 
 Form = Callable[[Instance], Any]
 
-FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **lifts.FORMS}
+FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **lifts.FORMS}
 """(verifier name, label of the draft) -> E[tau] of an instance."""
 
 
@@ -28,8 +28,8 @@ def expected_accepted(instance: Instance, name: str) -> fmpq:
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
-    >>> [expected_accepted(toy, name) for name in ("token", "block", "greedy-block", "hsd-released")]
-    [10/9, 11/9, 4/3, 4/3]
+    >>> [expected_accepted(toy, name) for name in ("block", "greedy-block", "hsd-released")]
+    [11/9, 4/3, 4/3]
     """
     form = FORMS.get((name, instance.draft.label))
     if form is None:

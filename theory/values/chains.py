@@ -10,7 +10,6 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, Row, excess, minimum, scale, share, total
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.verifiers.multipath_block import ranking
-from draftproof.theory.verifiers.typical import is_typical
 
 State: TypeAlias = tuple[Any, ...]
 """The state that `_walk` passes down to a prefix."""
@@ -67,26 +66,6 @@ def multipath_block(instance: Instance) -> fmpq:
     return sum(((C**K - (C - J) ** K) * w for J, C, w in states), ZERO)
 
 
-def typical(instance: Instance) -> fmpq:
-    """sum over l and x^l of q(x^l) while every token is typical under p."""
-
-    def below(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
-        return ((x, (state[0] * mass,)) for x, mass in enumerate(q) if mass > ZERO and is_typical(p, x))
-
-    return sum((Q for (Q,) in _walk(instance, (ONE,), below)), ZERO)
-
-
-def naive_paths(instance: Instance) -> fmpq:
-    """`nss` and `one-hot` on K paths: sum over l and x^l of p(x^l) (1 - (1 - q(x^l))^K)."""
-
-    def below(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
-        Q, P = state
-        return ((x, (Q * mass, P * p[x])) for x, mass in enumerate(q) if mass > ZERO)
-
-    K = instance.draft.count  # type: ignore[attr-defined]
-    return sum((P * (1 - (1 - Q) ** K) for Q, P in _walk(instance, (ONE, ONE), below)), ZERO)
-
-
 def _weights(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
     Q, w = state
     for x, mass in enumerate(q):
@@ -133,6 +112,4 @@ FORMS = {
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
     ("hsd-released", "chain"): hsd_released,
     ("multipath-block", "paths"): multipath_block,
-    ("typical", "chain"): typical,
-    **{(name, "paths"): naive_paths for name in ("nss", "one-hot")},
 }

@@ -9,15 +9,16 @@ from itertools import product
 from math import prod
 
 from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.drafts.shape import Shape, chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Number, Prefix, possible, scale, share, total
 from draftproof.theory.transport.level import carriers, plan
 from draftproof.theory.transport.siblings import law_below
-from draftproof.theory.values.nodes import alike, shape_of
 from draftproof.theory.verifiers.layered import Frontier, descend, together
 from draftproof.theory.verifiers.lifted_k_seq import carried
 from draftproof.theory.verifiers.lifted_priority import Planned
@@ -69,10 +70,8 @@ def lifted_k_seq(instance: Instance) -> Number:
     return mean((), shape_of(instance.draft), ONE)
 
 
-def by_shares(rule: Planned, lift: bool) -> Callable[[Instance], Number]:
-    """The probability with which each drawn child is kept, and what its subtree adds. Node by node a kept
-    child's subtree is entered with rate 1; by a `lift`, with its share of what the earlier children left.
-    """
+def lift(rule: Planned) -> Callable[[Instance], Number]:
+    """The probability with which each drawn child is kept, and what its subtree adds."""
 
     def form(instance: Instance) -> Number:
         target, proposal, label = instance.target, instance.proposal, instance.draft.label
@@ -93,8 +92,7 @@ def by_shares(rule: Planned, lift: bool) -> Callable[[Instance], Number]:
                 node = Node(prefix, q, tuple([Node((*prefix, x), None, (), below) for x, below in drawn]))
                 for child, w in zip(node.children, plan.shares(node), strict=True):
                     if child.shape and possible(w):
-                        reach, rate = (left, share(w, left)) if lift else (w, ONE)
-                        out += chance * reach * mean(child.prefix, child.shape, rate)
+                        out += chance * left * mean(child.prefix, child.shape, share(w, left))
                     left -= w
             return out
 
@@ -140,6 +138,20 @@ def _undrawn(instance: Instance) -> Draft:
     return Draft(root, replacement=replacement, paths=() if isinstance(instance.draft, Paths) else None)
 
 
+def shape_of(draft: Scheme) -> Shape:
+    """The shape of a draft below its root."""
+    if isinstance(draft, Paths):
+        return (chain(draft.depth - 1),) * draft.count
+    if isinstance(draft, BestFirst):
+        raise BadInput("no closed form for trees whose shape is drawn")
+    return draft.shape  # type: ignore[attr-defined]
+
+
+def alike(shape: Shape) -> bool:
+    """Whether the subtrees of every node have equal shapes."""
+    return all(below == shape[0] for below in shape) and (not shape or alike(shape[0]))
+
+
 _LABELS = ("tree with replacement", "tree without replacement", "paths")
 INDEPENDENT = ("tree with replacement", "stratified", "greedy")
 
@@ -147,7 +159,6 @@ FORMS = {
     **{("lifted", label): lifted for label in _LABELS},
     **{("layered", label): layered for label in _LABELS},
     ("lifted-k-seq", "tree with replacement"): lifted_k_seq,
-    **{("lifted-priority", label): by_shares(priority.planned, True) for label in INDEPENDENT[:2]},
-    **{("optimal", label): by_shares(optimal.planned, False) for label in INDEPENDENT},
-    **{("lifted-optimal", label): by_shares(optimal.planned, True) for label in INDEPENDENT},
+    **{("lifted-priority", label): lift(priority.planned) for label in INDEPENDENT[:2]},
+    **{("lifted-optimal", label): lift(optimal.planned) for label in INDEPENDENT},
 }

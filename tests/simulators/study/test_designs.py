@@ -6,17 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.strategies import rows
+from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.study import designs
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
-from draftproof.theory.rows import total
+from draftproof.theory.numbers import ONE, exact
+from draftproof.theory.rows import excess, normalise, total
 from draftproof.theory.shared.strata import inclusion, strata
 from draftproof.theory.table import Table
 from draftproof.theory.transport.single_step import alpha, inclusion_bound
-from draftproof.theory.values import expected_accepted
+from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.shared.priority import included, plan, token_by_token
 
 V = 6
@@ -35,7 +37,23 @@ def found(form, pair):
 
 def exactly(pair, scheme, name):
     p, q = pair
-    return float(expected_accepted(Instance(Table(V, {(): p}), Table(V, {(): q}), scheme), name))
+    instance = Instance(Table(V, {(): p}), Table(V, {(): q}), scheme)
+    return float(emission(instance, named(name)).expected_accepted)
+
+
+def rejected_in_turn(pair, count):
+    """Recursive rejection of i.i.d. siblings by its recursion, in rationals."""
+    (p, q), refused = pair, ONE
+    for _ in range(count):
+        left = excess(p, q)
+        p, refused = normalise(left) if total(left) > 0 else p, refused * total(left)
+    return float(1 - refused)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_recursive_rejection_is_what_the_verifier_accepts(count):
+    pair = tuple(tuple(exact(part) / 12 for part in row) for row in ((1, 4, 2, 0, 5, 0), (3, 3, 0, 1, 1, 4)))
+    assert rejected_in_turn(pair, count) == exactly(pair, Tree(every(count, 1), True), "specinfer")
 
 
 @given(pairs)
@@ -43,7 +61,7 @@ def test_closed_forms(pair):
     p, q = pair
     trees = [every(k, 1) for k in COUNTS]
     wanted = {
-        designs.specinfer: [exactly(pair, Tree(shape, True), "specinfer") for shape in trees],
+        designs.specinfer: [rejected_in_turn(pair, k) for k in COUNTS],
         designs.top: [exactly(pair, TopK(shape), "nss") for shape in trees],
         designs.greedy: [exactly(pair, Greedy(shape), "hu-greedy") for shape in trees],
         designs.alpha: [float(alpha(p, q, k, True)[0]) for k in COUNTS],
@@ -103,23 +121,23 @@ def test_one_sibling_without_replacement_is_exact(pair, seed):
 
 def test_recursive_rejection_without_replacement_is_estimated_without_bias():
     p, q = (np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1]))
-    exact = [
+    means = [
         float(
-            expected_accepted(
+            emission(
                 Instance(
                     Table.exact(4, {(): ["0.1", "0.2", "0.3", "0.4"]}),
                     Table.exact(4, {(): ["0.4", "0.3", "0.2", "0.1"]}),
                     Tree(every(k, 1)),
                 ),
-                "rrs",
-            )
+                named("rrs"),
+            ).expected_accepted
         )
         for k in (1, 2, 3)
     ]
     rng = np.random.default_rng(0)
     drawn = np.array([designs.rrs(p, q, (1, 2, 3), rng) for _ in range(4000)])
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
-    assert np.all(np.abs(drawn.mean(axis=0) - exact) <= 5 * error + 1e-9)
+    assert np.all(np.abs(drawn.mean(axis=0) - means) <= 5 * error + 1e-9)
 
 
 def test_tokens_too_small_for_the_running_sum_do_no_harm():

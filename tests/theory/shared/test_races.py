@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpq
 from hypothesis import given, settings
 
-from draftproof.theory.shared.races import agreement, target_law
+from draftproof.theory.shared.races import target_law
 from tests.theory.transport.rows import pairs
 
 
@@ -26,6 +26,17 @@ def test_marginals_are_p_and_q(pq) -> None:
             assert law == target_law(p, q, drafts[::-1])
             out = [a + b for a, b in zip(out, law, strict=True)]
         assert tuple(out) == p
+
+
+def agreement(p, q):
+    """Pr(X = Y = x) of one draft: p(x) / sum_i max(p(i), q(i) p(x) / q(x)), in closed form."""
+    zero = p[0] - p[0]
+    row = []
+    for a, b in zip(p, q, strict=True):
+        pairs = [(c * b, d * a) for c, d in zip(p, q, strict=True)]
+        whole = sum((max(pair) for pair in pairs), zero)
+        row.append(a * b / whole if a > 0 and b > 0 else zero)
+    return tuple(row)
 
 
 @given(pairs())
