@@ -30,12 +30,10 @@ TABLE = re.compile(r"(<!-- table: (\S+) (\d+) -->\n)(?:\|.*\n)*")
 HEAD = """\
 # Measurements
 
-One paragraph for each measurement; all its figures are in the file named after the title, in
-[benchmarks/results](../benchmarks/results). A command is quoted as of its commit; a script that has left
-since runs in a checkout of that commit. Negative results stay.
-
-Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*.
-Seconds are processor seconds unless they are called wall time or of the clock. No GPU was used.
+One paragraph for each measurement; the file named after the title, in
+[benchmarks/results](../benchmarks/results), has all its figures, the machine and its load. A command is quoted
+as of its commit. Machine A is a 2-core x86-64 virtual machine with 24 GiB. Seconds are processor seconds
+unless they are called wall time or of the clock. No GPU was used.
 
 This page is made by `python docs/results_tables.py --write`.
 """
@@ -69,7 +67,7 @@ def section(name: str, found: dict[str, Any]) -> str:
     """A result on the page of measurements."""
     command = found["command"] and f"`{found['command']}`"
     commit = found["commit"] and f"commit {found['commit']}"
-    where = (f"`{name}`", command, found["date"], f"machine {found['machine']}", commit)
+    where = (f"`{name}`", command, found["date"], commit)
     parts = [f"### {found['title']}\n", " · ".join(filter(None, where)) + "\n", found["summary"] + "\n"]
     return "\n".join(parts)
 
