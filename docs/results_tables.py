@@ -31,9 +31,9 @@ HEAD = """\
 # Measurements
 
 One paragraph for each measurement; the file named after the title, in
-[benchmarks/results](../benchmarks/results), has all its figures, the machine and its load. A command is quoted
-as of its commit. Machine A is a 2-core x86-64 virtual machine with 24 GiB. Seconds are processor seconds
-unless they are called wall time or of the clock. No GPU was used.
+[benchmarks/results](../benchmarks/results), has all its figures, the machine and its load. A command is
+quoted as of its commit. Machine A is a 2-core x86-64 virtual machine with 24 GiB. Seconds are processor
+seconds unless they are called wall time or of the clock. No GPU was used.
 
 This page is made by `python docs/results_tables.py --write`.
 """
