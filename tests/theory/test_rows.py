@@ -30,6 +30,7 @@ OF_ROWS = {
     "scale": lambda p, q, a: ops.scale(a, p),
     "normalise": lambda p, q, a: ops.normalise(p),
     "point": lambda p, q, a: ops.point(1, p),
+    "otherwise": lambda p, q, a: ops.otherwise(ops.excess(p, q), q),
 }
 OF_NUMBERS = {
     "total": lambda p, q, a: ops.total(p),

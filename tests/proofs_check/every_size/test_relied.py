@@ -13,18 +13,19 @@ from draftproof.simulators.laws.decode import decode
 from draftproof.theory import draft, rows, table
 from draftproof.theory.drafts import chain
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifiers import named, token
 
 PAIR = ((), ())
-SCHEMES = Chain(2), Tree(PAIR), Tree(PAIR, True), Paths(2, 2), Stages(PAIR), Stratified(PAIR)
-QUICK = "block", "greedy-block", "k-seq", "lifted", "lifted-stages", "priority", "token"
+SCHEMES = Chain(2), Tree(PAIR), Tree(PAIR, True), Paths(2, 2), Greedy(PAIR), Stratified(PAIR)
+QUICK = "block", "greedy-block", "k-seq", "lifted", "optimal", "priority", "token"
 SLOW = (
     "hsd",
     "hsd-naive",
+    "lifted-optimal",
     "lifted-priority",
     "naive-tree",
     "nss",
@@ -69,11 +70,10 @@ def read(verifier, monkeypatch):
     proof = prove_every_size(verifier)
     monkeypatch.undo()
     assert proof.verdict == "proved"
-    assumed = {said.partition(":")[0] for said in proof.contracts}
     contracts = [
         modules
-        for function, (modules, *_) in CONTRACTS.items()
-        if function.__name__ in assumed and (function is verifier.carry or function.__name__ != "carry")
+        for function, (modules, _, contract) in CONTRACTS.items()
+        if f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}" in proof.contracts
     ]
     return functions, {module.__name__ for modules in (MODELLED, *contracts) for module in modules}
 

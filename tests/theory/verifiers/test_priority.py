@@ -10,6 +10,7 @@ from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free
+from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.shared import priority
 from draftproof.theory.verifiers.shared.priority import plan
@@ -67,3 +68,11 @@ def test_strata_verified_as_independent_draws_from_q_are_lossy(verifier, monkeyp
 def test_the_lift_accepts_more_on_the_reversed_scenario(draft):
     instance = context_free(["1/6", "1/3", "1/2"], ["1/2", "1/3", "1/6"], draft)
     assert emission(instance, LIFTED).expected_accepted > emission(instance, PRIORITY).expected_accepted
+
+
+def test_tokens_that_are_drafted_too_seldom_are_judged_first():
+    """The ratios t / sum_j R_j are 3/2, 3/8 and 1/4; of equal ones the smaller token goes first."""
+    row = tuple(map(exact, ("1/6", "1/3", "1/2")))
+    found = priority.token_by_token(tuple(map(exact, ("1/2", "1/4", "1/4"))), (row, row))
+    assert [x for x, j in found.rate if not j] == [0, 1, 2]
+    assert [x for x, j in priority.token_by_token(row, (row, row)).rate if not j] == [0, 1, 2]
