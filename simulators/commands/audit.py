@@ -2,7 +2,7 @@
 
 import json
 from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 import click
 
@@ -10,7 +10,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.isolation import isolated
 from draftproof.simulators.audit.judge.examine import examine
-from draftproof.simulators.audit.judge.plan import DEFAULTS, Options, checked
+from draftproof.simulators.audit.judge.plan import KNOWN, checked
 from draftproof.simulators.audit.judge.report import Report
 from draftproof.simulators.audit.sandbox import Observer
 from draftproof.simulators.commands.options import FILE, json_option
@@ -18,15 +18,15 @@ from draftproof.simulators.commands.settings import Option, settings
 from draftproof.simulators.instances.files import draft_of
 from draftproof.theory.errors import BadInput
 
-HINTS = get_type_hints(Options, include_extras=True)
-
 
 def option(name: str) -> Option:
     """An option of `examine` as one of the command: its type, default and help are those of `Options`."""
-    annotated, text = get_args(HINTS[name])
+    annotated, known = KNOWN[name]
     kind = next((each for each in get_args(annotated) if each is not NoneType), annotated)
     spelled = f"--{name.replace('_', '-')}"
-    return click.option(spelled, name, type=kind, is_flag=kind is bool, default=DEFAULTS[name], help=text)
+    return click.option(
+        spelled, name, type=kind, is_flag=kind is bool, default=known.default, help=known.help
+    )
 
 
 @click.command(context_settings={"show_default": True})
@@ -78,7 +78,7 @@ def audit(
         raise BadInput("name one TARGET, or a program with --exec COMMAND")
     named = target if program is None else program
     assert named is not None
-    asked = {name: options[name] for name in HINTS if name in options}
+    asked = {name: options[name] for name in KNOWN if name in options}
     checked(asked)  # before a process is started
     drafts = tuple(map(draft_of, options["drafts"]))
     subject = load.Subject(named, style, options["path"], options["dtype"], options["signature"], drafts)

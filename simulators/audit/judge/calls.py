@@ -22,10 +22,6 @@ def called(target: Target) -> tuple[str, dict[str, Any]]:
         return repr(given.pop("name")), options | given
     expression = spelling(target.origin) or target.name.rpartition(".")[2].replace("<lambda>", "verify")
     tensors = getattr(target, "tensors", target.whole)
-    if shapes := getattr(target, "coins", None):
-        function = f"load({expression})" if ":" in expression else expression
-        more = f"coins={shapes}, tensors={tensors}, dtype={target.dtype!r}"
-        return f"audit.Function({function}, {more})", options
     if target.dtype != ("float32" if tensors else "float64"):
         options["dtype"] = target.dtype
     return expression, options

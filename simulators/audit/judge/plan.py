@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from numbers import Integral, Real
-from typing import Annotated, Any, TypedDict, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypedDict, get_args, get_type_hints
 
 from flint import fmpq
 
@@ -28,54 +28,51 @@ from draftproof.theory.targets import declared
 ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
 
 
+class Given(NamedTuple):
+    """What an option is when it is not given, what it means, and its bounds."""
+
+    default: Any
+    help: str
+    least: float = -inf
+    most: float = inf
+
+
 class Options(TypedDict, total=False):
     """The keyword arguments of `examine`, each with its meaning, which is also the help of the command."""
 
-    vocab: Annotated[int, "Largest vocabulary."]
-    depth: Annotated[int, "Largest draft depth."]
-    dtype: Annotated[str | None, "The arithmetic that the target computes in, such as float32."]
+    vocab: Annotated[int, Given(VOCAB, "Largest vocabulary.", 2)]
+    depth: Annotated[int, Given(DEPTH, "Largest draft depth.", 1)]
+    dtype: Annotated[str | None, Given(None, "The arithmetic that the target computes in, such as float32.")]
     instances: Annotated[
-        Sequence[Any] | None, "Instances, or batches, in place of those within these bounds."
+        Sequence[Any] | None, Given(None, "Instances, or batches, in place of those within these bounds.")
     ]
-    iterations: Annotated[int, "Rounds of decoding whose joint law is checked, with the state between them."]
-    processors: Annotated[bool, "Rows changed by grammars, filters and penalties, and missing drafts."]
-    edges: Annotated[bool, "Try coins at the ends of [0, 1), and rows of NaN."]
-    padding: Annotated[bool, "Also try drafts that end in -1."]
-    smallest: Annotated[bool, "Shrink an instance on which the target fails."]
-    against: Annotated[str | None, "A declared target in place of p, such as interpolation:1/4."]
-    own_bonus: Annotated[bool, "With against: a whole accepted draft's extra token follows that law too."]
-    statistical: Annotated[bool, "Test random runs instead of enumerating, at any vocabulary."]
-    runs: Annotated[int, "Number of runs of a test."]
-    limit: Annotated[int | None, "Most runs of an instance over several rounds, or of a loop."]
-    seconds: Annotated[float, "Processor time of one call; six times as long by the clock."]
+    iterations: Annotated[
+        int, Given(1, "Rounds of decoding whose joint law is checked, with the state between them.", 1, 3)
+    ]
+    processors: Annotated[
+        bool, Given(False, "Also rows changed by grammars, filters and penalties, and missing drafts.")
+    ]
+    edges: Annotated[bool, Given(True, "Try coins at the ends of [0, 1), and rows of NaN.")]
+    padding: Annotated[bool, Given(False, "Also try drafts that end in -1.")]
+    smallest: Annotated[bool, Given(True, "Shrink an instance on which the target fails.")]
+    against: Annotated[str | None, Given(None, "A declared target in place of p, such as interpolation:1/4.")]
+    own_bonus: Annotated[
+        bool, Given(False, "With against: a whole accepted draft's extra token follows that law too.")
+    ]
+    statistical: Annotated[bool, Given(False, "Test random runs instead of enumerating, at any vocabulary.")]
+    runs: Annotated[int, Given(TEST_RUNS, "Number of runs of a test.", 0)]
+    limit: Annotated[
+        int | None, Given(None, "Most runs of an instance over several rounds, or of a loop.", 1)
+    ]
+    seconds: Annotated[
+        float, Given(CALL_SECONDS, "Processor time of one call; six times as long by the clock.", 0.1)
+    ]
 
 
-DEFAULTS = Options(
-    vocab=VOCAB,
-    depth=DEPTH,
-    dtype=None,
-    instances=None,
-    iterations=1,
-    processors=False,
-    edges=True,
-    padding=False,
-    smallest=True,
-    against=None,
-    own_bonus=False,
-    statistical=False,
-    runs=TEST_RUNS,
-    limit=None,
-    seconds=CALL_SECONDS,
-)
-
-BOUNDS = {
-    "vocab": (2, inf),
-    "depth": (1, inf),
-    "iterations": (1, 3),
-    "runs": (0, inf),
-    "limit": (1, inf),
-    "seconds": (0.1, inf),
+KNOWN: dict[str, tuple[Any, Given]] = {
+    name: get_args(hint) for name, hint in get_type_hints(Options, include_extras=True).items()
 }
+"""Option -> its type, and what is given."""
 
 EXCLUDED = {
     "statistical": ("iterations", "padding", "processors", "against"),
@@ -130,9 +127,6 @@ class Plan:
     seconds: float
 
 
-KINDS = {name: get_args(hint)[0] for name, hint in get_type_hints(Options, include_extras=True).items()}
-"""The type of each option."""
-
 WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a text"}
 
 SEVERAL_CALLS = "over several calls a text follows the declared target only with own_bonus"
@@ -146,17 +140,12 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> checked({"vocab": 4})["vocab"], checked({})["depth"]
     (4, 2)
     """
-    if unknown := sorted(options.keys() - Options.__annotations__.keys()):
+    if unknown := sorted(options.keys() - KNOWN.keys()):
         raise TypeError(f"examine() got an unexpected keyword argument {unknown[0]!r}")
-    found: dict[str, Any] = {**DEFAULTS, **options}
+    found: dict[str, Any] = {name: known.default for name, (_, known) in KNOWN.items()} | {**options}
     for name, value in found.items():
         _must_be(name, value)
-    for name, (least, most) in BOUNDS.items():
-        value = found[name]
-        if value is not None and not least <= value <= most:
-            upper = "" if most == inf else f" and at most {most}"
-            raise BadInput(f"{name} {value}: must be at least {least}{upper}")
-    given = {name for name, value in found.items() if value != DEFAULTS[name]}
+    given = {name for name in found if _is_given(name, found)}
     for name, others in EXCLUDED.items():
         for other in others:
             if {name, other} <= given:
@@ -177,7 +166,7 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
     """The plan for a target; BadInput for options that it does not go with, or that exclude each other."""
     asked = checked(options)
     for name in EXCLUDED_BY_KIND.get(_kind(target), ()):
-        if asked[name] != DEFAULTS[name]:
+        if _is_given(name, asked):
             raise BadInput(f"a {target.adapter} goes without {name}")
     if target.whole and asked["against"] and not asked["own_bonus"]:
         raise BadInput(SEVERAL_CALLS)
@@ -206,9 +195,10 @@ def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
             if isinstance(target, Selection)
             else tuple(given)
         )
+    chosen = list(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
     if asked["processors"]:
-        return tuple(processed_battery(asked["vocab"], asked["depth"], target.slow))
-    return tuple(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
+        chosen += processed_battery(asked["vocab"], asked["depth"], target.slow)
+    return tuple(chosen)
 
 
 def _batches(target: Target, asked: Mapping[str, Any]) -> tuple[Batch, ...]:
@@ -222,18 +212,26 @@ def _batches(target: Target, asked: Mapping[str, Any]) -> tuple[Batch, ...]:
     return tuple(target.batches_of(asked["instances"]))
 
 
+def _is_given(name: str, asked: Mapping[str, Any]) -> bool:
+    return asked[name] != KNOWN[name][1].default
+
+
 def _must_be(name: str, value: Any) -> None:
-    # BadInput unless the value is of the option's kind.
-    kinds = get_args(KINDS[name]) or (KINDS[name],)
+    # BadInput unless the value is of the option's kind, and within its bounds.
+    kind, known = KNOWN[name]
     if name == "instances":
         _must_be_instances(value)
         return
+    kinds = get_args(kind) or (kind,)
     if value is None and type(None) in kinds:
         return
     wider = {int: Integral, float: Real}
-    fits = isinstance(value, tuple(wider.get(kind, kind) for kind in kinds))
+    fits = isinstance(value, tuple(wider.get(each, each) for each in kinds))
     if not fits or (isinstance(value, bool) and bool not in kinds):
         raise BadInput(f"{name}: must be {WORDS[kinds[0]]}, not {quoted(value)}")
+    if isinstance(value, Real) and not known.least <= float(value) <= known.most:
+        upper = "" if known.most == inf else f" and at most {known.most}"
+        raise BadInput(f"{name} {value}: must be at least {known.least}{upper}")
 
 
 def _must_be_instances(given: Any) -> None:

@@ -31,7 +31,6 @@ from draftproof.theory.verifiers import named
 
 SEARCH_SECONDS, RUNS_KEPT = 60.0, 3  # of looking for a run; runs kept of each draft and what is emitted
 COIN_DIGITS = 17  # of a coin
-COINS_GIVEN = "from draftproof.simulators import audit; from draftproof.simulators.audit.load import load; "
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,7 @@ class WrongRun:
         given = [self.verify, str(document(self.instance)), repr(self.drafted)]
         named = {"coins": list(self.coins), "choices": list(self.choices)} | self.options
         given += [f"{name}={value!r}" for name, value in named.items() if value]
-        audit = COINS_GIVEN if self.verify[:6] == "audit." else ""
-        return f"import draftproof as dp; {audit}print(dp.replay({', '.join(given)}))"
+        return f"import draftproof as dp; print(dp.replay({', '.join(given)}))"
 
     def answer(self) -> dict[str, Any]:
         """The JSON object, with the rows along the draft where it is one path."""

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.sandbox import Sandbox
-from draftproof.simulators.audit.stand_ins.generators import lazies
 from draftproof.simulators.audit.targets.base import (
     INPUTS,
     Arrays,
@@ -34,7 +33,6 @@ class Function(DraftVerifier):
 
     Arrays are [gamma + 1, V], [gamma, V] and [gamma], numpy arrays or, with `tensors`, torch tensors. A class
     is instantiated without arguments for every run; attributes that it keeps between calls are its state.
-    `coins` maps parameters that are arrays of uniforms to their shapes: numbers, "gamma" or "vocab".
     Parameters named `rng` and `position` receive the generator and the number of tokens emitted before. A
     fourth parameter without a default is assumed to be the generator. For an object with a method `forward`,
     such as a torch.nn.Module, the parameters are those of `forward`. Raises BadInput if the parameters do not
@@ -53,7 +51,6 @@ class Function(DraftVerifier):
         name: str = "",
         dtype: str | None = None,
         tensors: bool | None = None,
-        coins: Mapping[str, tuple[int | str, ...]] | None = None,
     ):
         if not callable(verify):
             raise BadInput(f"{name or verify!r} is not a function")
@@ -65,7 +62,6 @@ class Function(DraftVerifier):
         if hasattr(verify, "forward") and signature(function) is None:
             function = verify.forward  # type: ignore[attr-defined]
         self._identify(verify, name, function)
-        self.coins = dict(coins or {})
         self._extra, self._named = self._parameters(function)
         if self.stateful:
             try:
@@ -76,7 +72,7 @@ class Function(DraftVerifier):
                 pass  # a class of an extension module has no signature
         if tensors is None:
             takes_rng = "rng" in (*self._extra, *self._named)
-            tensors = "torch" in self.namespace and not self.coins and not takes_rng
+            tensors = "torch" in self.namespace and not takes_rng
         self.tensors = tensors
         self.typed = dtype is not None
         self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
@@ -88,7 +84,7 @@ class Function(DraftVerifier):
         if parameters is None:
             return ["rng"], []
         own = parameters[1:] if self.stateful else parameters
-        return extra(own, self.name, INPUTS, ("rng", "position", *self.coins))
+        return extra(own, self.name, INPUTS, ("rng", "position"))
 
     @property
     def takes_position(self) -> bool:
@@ -120,14 +116,13 @@ class Function(DraftVerifier):
         extra: dict[str, Any] = {"rng": sandbox.start(source), "position": position}
         called = self._object(sandbox)
         given = [array.copy() for array in prepared]
-        extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
 
         def run(arguments: list[Any]) -> Any:
             more, named = self._beside(extra)
             return sandbox.call(lambda: self._emitted(called(*arguments, *more, **named), prepared))
 
         word = (
-            self._on_tensors(run, source, given, extra)
+            self._on_tensors(run, source, given)
             if self.tensors
             else self.followed(partial(run, given), source)
         )
@@ -139,23 +134,11 @@ class Function(DraftVerifier):
     def _emitted(self, result: Any, given: Arrays) -> Any:
         return emitted(result, given[0].shape[1], len(given[2]) + 1)
 
-    def _on_tensors(
-        self, run: Callable[[list[Any]], Any], source: Source, given: Any, extra: dict[str, Any]
-    ) -> Any:
-        import torch
-
+    def _on_tensors(self, run: Callable[[list[Any]], Any], source: Source, given: Any) -> Any:
         from draftproof.simulators.audit.stand_ins.torch_mode import answering
 
-        with answering(source, self.dtype) as mode:
-            tensor = mode.tensor if mode is not None else torch.from_numpy
-            extra |= {name: tensor(extra[name]) for name in self.coins}
+        with answering(source, self.dtype):
             return run(tensors(given, self.dtype))
-
-    def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
-        sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
-        dimensions = tuple(sizes[size] if isinstance(size, str) else size for size in shape)
-        kind = np.dtype(self.dtype if self.dtype in ("float64", "float16") else "float32").type
-        return lazies([source.uniform(kind) for _ in range(int(np.prod(dimensions)))], dimensions)
 
     def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
         rng, draft = sandbox.start(source), self._object(sandbox).draft

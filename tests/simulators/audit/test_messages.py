@@ -209,6 +209,7 @@ BAD_OPTIONS = [
     {"vocab": 2.0},
     {"vocab": True},
     {"vocab": -2},
+    {"vocab": np.int64(-2)},
     {"depth": 0},
     {"depth": 1.5},
     {"iterations": 0},

@@ -65,7 +65,7 @@ def test_a_verifier_that_takes_everything():
 
 @pytest.mark.parametrize(
     ("verify", "where"),
-    [(ends_at_missing, "missing"), (uniform_at_missing, "missing"), (smooths_zeros, '"kind": "mask"')],
+    [(ends_at_missing, "missing"), (uniform_at_missing, "missing"), (smooths_zeros, '["1", "0"]')],
 )
 def test_wrong_rows_are_found(verify, where):
     report = examined(verify)

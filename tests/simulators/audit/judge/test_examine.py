@@ -222,19 +222,17 @@ def test_explicit_coins():
         edges = np.cumsum(rest / rest.sum())
         return [*x[:i], int(np.searchsorted(edges[:-1], last[0], side="right"))]
 
-    target = audit.Function(given_coins, coins={"accept": ("gamma",), "last": (1,)})
-    report = audit.examine(target)
+    report = audit.examine(lambda p, q, x, rng: given_coins(p, q, x, rng.random(len(x)), rng.random(1)))
     assert report.lossless, report
     assert "bisection" not in report.adapter
 
 
 def test_coins_that_must_be_plain_numbers_are_read_by_bisection():
-    def plain(p, q, x, coins):
-        value = np.asarray(coins, dtype=np.float64).astype(float)
+    def plain(p, q, x, rng):
+        value = np.asarray(rng.random(1), dtype=np.float64).astype(float)
         return [int(np.searchsorted(np.cumsum(p[0])[:-1], np.float64(value[0])))]
 
-    target = audit.Function(plain, coins={"coins": (1,)})
-    report = audit.examine(target, instances=list(battery(3, 1))[24:30], edges=False)
+    report = audit.examine(plain, instances=list(battery(3, 1))[24:30], edges=False)
     assert report.lossless, report
     assert "coins by bisection" in report.answer()["adapter"]
 

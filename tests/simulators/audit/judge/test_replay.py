@@ -12,7 +12,6 @@ from draftproof.simulators import audit
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import adapted
 from draftproof.simulators.audit.processors import Missing
-from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -28,9 +27,6 @@ def squared(p, q, x, rng):  # the target's row squared
 
 def reads_digits(p, q, x, rng):  # a coin as a plain number
     return [int(not float(f"{rng.random():.17g}") < p[0][0] ** 2)]
-
-def given(p, q, x, accept):
-    return [int(not accept[0] < p[0][0] ** 2)]
 
 class Second:  # right in its first call only
     def __init__(self):
@@ -125,8 +121,6 @@ def test_every_kind_of_target_in_one_new_process(mine):
     assert "dtype='float32'" in runs["another dtype"].call
     assert "rounds=2" in runs["a class"].call
     assert (runs["bisected coins"].choices, len(runs["bisected coins"].coins)) == ((), 1)
-    coins = Function(load.load("mine.py:given"), coins={"accept": (1,)})
-    runs["an object"] = shown(audit.examine(coins, **FEW))
     runs["by its module"] = shown(audit.examine(residual_from_the_target, **FEW))
     assert pasted(runs.values()) == [str(run.emitted) for run in runs.values()]
     assert [run.emitted for run in runs.values()][: len(GIVEN)] == [wanted for *_, wanted in GIVEN.values()]
