@@ -12,7 +12,7 @@ import numpy as np
 
 from draftproof.simulators.endpoint.betting import FEW, Bets, Context
 from draftproof.simulators.endpoint.client import Refused, Spent
-from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart
+from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart, normalised
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Place, Sample, Server
 from draftproof.simulators.support.anytime import Wealth
@@ -34,6 +34,12 @@ MARGIN = 0.5
 
 TOLERANCE = 0.02
 """Total variation of two rows of log-probabilities of the same text that rounding explains."""
+
+LEAST = 1e-300
+"""Stands for a probability that is too small for a float."""
+
+AGAIN = 8
+"""Rows that are asked for again, alone, before they are said to be wrong."""
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}, "n": {"enum": [1, 2]}}}
 _FORM = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
@@ -71,8 +77,8 @@ def of_setting(
         if place is not None:
             bets.update(Context(n, each.before, ()), own, place)
         if place is not None and place >= 0 and not own.rest:
-            plain = np.exp([found[each] for each in own.tokens])
-            ignored.bet(log(plain[place] / plain.sum() / own.upper[place]))
+            plain = normalised(np.array([found[each] for each in own.tokens]))
+            ignored.bet(log(max(plain[place], LEAST) / own.upper[place]))
     if not bets.runs:
         return Result(name, *(("not judged", "rows leave open what it does", 0) if any(rows) else NOT_FORCED))
     rejected = bets.rejected or ignored.rejected
@@ -84,8 +90,9 @@ def of_setting(
 
 
 def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[Sequence[Sample]]) -> Found:
-    """Are the rows that come with a speculated text those of plain requests (teacher forcing)?"""
-    compared, worst = 0, 0.0
+    """Are the rows that come with a speculated text those of plain requests (teacher forcing)? Where they are
+    not, plain requests are sent again, alone: their own rounding may depend on what is decoded beside them.
+    """
     some = [
         (Place(prompt, each, t), row)
         for prompt, few in zip(prompts, samples, strict=True)
@@ -93,16 +100,21 @@ def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[
         for t, row in enumerate(each.rows or ())
         if row
     ]
-    for (_, row), forced in zip(some, server.rows([place for place, _ in some]), strict=True):
-        if forced is not None:
-            worst = max(worst, apart(server.law(row), server.law(forced)))
-            compared += 1
-    said = f"largest total variation {worst:.1g}"
-    if worst > TOLERANCE:
-        said = (
-            f"those of a speculated text are off those of plain requests, by a total variation of {worst:.2g}"
-        )
-    return (VERDICTS[worst > TOLERANCE], said, compared) if compared else NOT_FORCED
+    plain = server.rows([place for place, _ in some])
+    both = [(place, row, forced) for (place, row), forced in zip(some, plain, strict=True) if forced]
+    gaps = [apart(server.law(row), server.law(forced)) for _, row, forced in both]
+    worst, noise = max(gaps, default=0.0), 0.0
+    for n in np.argsort(gaps)[::-1][:AGAIN] if worst > TOLERANCE else ():
+        place, _, forced = both[n]
+        server.forced.clear()
+        [again] = server.rows([place])
+        noise = max(noise, apart(server.law(forced), server.law(again)) if again else 0.0)
+    if worst > TOLERANCE + 2 * noise:
+        said = f"of a speculated text are off those of plain requests, by a total variation of {worst:.2g}"
+        return VERDICTS[True], f"those {said}", len(gaps)
+    among = f", {noise:.1g} among plain requests themselves" if noise else ""
+    said = f"largest total variation {worst:.1g}{among}"
+    return (VERDICTS[False], said, len(gaps)) if gaps else NOT_FORCED
 
 
 def temperature_0(server: Server, prompts: Sequence[str]) -> Found:

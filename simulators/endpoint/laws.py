@@ -78,7 +78,8 @@ class Law:
         forbidden.
         """
         if token in self.tokens:
-            return self.tokens.index(token)
+            at = self.tokens.index(token)
+            return at if self.upper[at] > 0 else -1
         if token in self.either:
             return None
         return None if self.rest is None else len(self.tokens) if self.rest else -1
@@ -89,14 +90,14 @@ NOTHING = Law((), np.empty(0), None)
 
 
 def is_row(row: Mapping[str, float]) -> bool:
-    """Whether the values can be log-probabilities: none is NaN or above 0, and together they are at most 1.
-    Minus infinity is the value of a forbidden token.
+    """Whether the values can be log-probabilities: none is NaN or above 0, and their probabilities add up to
+    more than 0 and at most 1. Minus infinity is the value of a forbidden token.
 
     >>> is_row({"a": -0.7, "b": float("-inf")}), is_row({"a": float("nan")}), is_row({"a": -0.1, "b": -0.1})
     (True, False, False)
     """
     values = np.array([*row.values()])
-    return bool(len(values) and (values <= ROUNDING).all() and np.exp(values).sum() <= 1 + OVERWEIGHT)
+    return bool((values <= ROUNDING).all() and 0 < np.exp(values).sum() <= 1 + OVERWEIGHT)
 
 
 def apart(one: Law, other: Law) -> float:
@@ -131,13 +132,13 @@ def law(
     """
     listed = sorted(row.items(), key=lambda item: (-item[1], item[0]))[:most]
     hidden = [not ends_shown and bool(SPECIAL.fullmatch(token)) for token, _ in listed]
-    apart = [bool(token) and UNKNOWN not in token for token, _ in listed]
-    shown = np.array(apart, dtype=bool) & ~np.array(hidden, dtype=bool)
+    told = [bool(token) and UNKNOWN not in token for token, _ in listed]
+    shown = np.array(told, dtype=bool) & ~np.array(hidden, dtype=bool)
     tokens = tuple(token for (token, _), each in zip(listed, shown, strict=True) if each)
     every = np.array([value for _, value in listed], dtype=float)
     if setting.filters:
         # tokens that are not listed, or not told apart, may be more likely than listed ones after a penalty
-        exact = all(apart) and not setting.penalties
+        exact = all(told) and not setting.penalties
         return _filtered(tokens, every, shown, setting, ends_shown) if exact else NOTHING
     logs = every[shown]
     rest = max(1 - float(np.exp(logs).sum()), ROUNDING) if ends_shown and setting == PLAIN else None
@@ -149,10 +150,10 @@ def law(
             sure = np.array([not unsure(token) for token in tokens], dtype=bool)
             either = tuple(token for token, each in zip(tokens, sure, strict=True) if not each)
             tokens, logs = tuple(token for token in tokens if token not in either), logs[sure]
-    return Law(tokens, np.exp(logs) if rest else _shares(logs / setting.temperature), rest, either)
+    return Law(tokens, np.exp(logs) if rest else normalised(logs / setting.temperature), rest, either)
 
 
-def _shares(logs: np.ndarray) -> np.ndarray:
+def normalised(logs: np.ndarray) -> np.ndarray:
     """Probabilities in proportion to exp(logs)."""
     mass = np.exp(logs - logs.max(initial=-np.inf))
     return mass / mass.sum()
@@ -166,7 +167,7 @@ def _filtered(
     """
     mass = np.exp(every)
     known = setting.temperature == 1 and (ends_shown or bool(mass[-1] < CLOSE / 2))
-    mass = mass if known else _shares(every / setting.temperature)
+    mass = mass if known else normalised(every / setting.temperature)
     ways = [(shown, _kept(mass, setting, known))]
     if not shown.any():
         return NOTHING

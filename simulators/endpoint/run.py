@@ -82,7 +82,7 @@ class Run(Session):
         last: list[list[Sample]] = [[] for _ in plan.prompts]
         number = 0
         while not stream.rejected:
-            length = max(1, int(plan.length * LENGTHS[self.waves % len(LENGTHS)]))
+            length = max(min(2, plan.length), int(plan.length * LENGTHS[self.waves % len(LENGTHS)]))
             texts = (end - self.tokens) // (length * self.cost)
             if texts < 1:
                 break

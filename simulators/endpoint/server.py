@@ -244,29 +244,14 @@ class Server:
 
     def _sample(self, choice: dict[str, Any], read: int, prompt: Any) -> Sample:
         text = str((choice.get("message") or {}).get("content") or "") if self.chat else str(choice["text"])
-        shown = choice.get("logprobs") or {}
-        tokens: tuple[str, ...] = tuple(PIECES.findall(text))
-        rows: tuple[Row | None, ...] | None = None
-        ids, prompt_ids = choice.get("token_ids"), choice.get("prompt_token_ids")
-        if shown.get("content"):
-            entries = shown["content"]
-            tokens = tuple(map(_name, entries))
-            rows = tuple(
-                {_name(x): float(x["logprob"]) for x in each["top_logprobs"] or ()} for each in entries
-            )
-            ids = ids or [each.get("id") for each in entries]
-        elif shown.get("top_logprobs"):
-            tokens = tuple(map(str, shown["tokens"]))
-            rows = tuple({x: float(y) for x, y in (row or {}).items()} for row in shown["top_logprobs"])
-        if rows is not None and (len(rows) != len(tokens) or not all(is_row(row) for row in rows if row)):
-            rows = None
-        rows = rows and tuple(row or None for row in rows)
+        spelled, rows, listed = _listed(choice.get("logprobs") or {})
+        tokens = tuple(PIECES.findall(text)) if spelled is None else spelled
+        ids, prompt_ids = choice.get("token_ids") or listed, choice.get("prompt_token_ids")
         known = _ids(ids) if ids and len(ids) == len(tokens) else None
         if known and not prompt_ids and "return_token_ids" not in self.extensions:
             prompt_ids = self._read(prompt, read) if isinstance(prompt, str) else prompt
-        return Sample(
-            text, str(choice.get("finish_reason")), tokens, rows, known, _ids(prompt_ids or ()) or None, read
-        )
+        finish = str(choice.get("finish_reason"))
+        return Sample(text, finish, tokens, rows, known, _ids(prompt_ids or ()) or None, read)
 
     def _read(self, prompt: str, read: int) -> tuple[int, ...] | None:
         """The ids of a prompt, if the server has vLLM's or llama.cpp's `/tokenize`, and reads that many."""
@@ -279,6 +264,21 @@ class Server:
             ids = _ids(found) if isinstance(found, list) else None
             self.prompt_ids[prompt] = ids if ids and len(ids) == read else None
         return self.prompt_ids[prompt]
+
+
+def _listed(shown: dict[str, Any]) -> tuple[tuple[str, ...] | None, tuple[Row | None, ...] | None, list[Any]]:
+    """Tokens, rows and ids of log-probabilities in either of OpenAI's forms; no rows if a value cannot be."""
+    entries: list[Any] = shown.get("content") or []
+    if entries:
+        tokens = tuple(map(_name, entries))
+        rows = [{_name(x): float(x["logprob"]) for x in each["top_logprobs"] or ()} for each in entries]
+    elif shown.get("top_logprobs"):
+        tokens = tuple(map(str, shown["tokens"]))
+        rows = [{x: float(y) for x, y in (row or {}).items()} for row in shown["top_logprobs"]]
+    else:
+        return None, None, []
+    good = len(rows) == len(tokens) and all(is_row(row) for row in rows if row)
+    return tokens, tuple(row or None for row in rows) if good else None, [each.get("id") for each in entries]
 
 
 def _ids(given: Sequence[Any]) -> tuple[int, ...] | None:

@@ -52,13 +52,13 @@ def served(shipped, verifier, draft, heat=None):
 
 def asked(url, tokens=20_000, **plan):
     """The report on a server."""
-    return Run(Client(url), Plan(tokens=tokens, **plan), lambda *_: None).go()
+    return Run(Client(url), Plan(tokens=tokens, detect=0.9, **plan), lambda *_: None).go()
 
 
 @pytest.mark.parametrize("settings", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_short_run_of_a_lossless_verifier_finds_nothing(shipped, settings):
     with served(shipped, named("block"), "chain:3") as url:
-        report = asked(url, tokens=600, choices=16, settings=settings)
+        report = asked(url, tokens=6000 if settings else 600, choices=16, settings=settings)
     verdicts = {each.name: each.verdict for each in report.results}
     assert report.status == 0
     skipped = {name for name, verdict in verdicts.items() if verdict == "skipped"}
@@ -70,7 +70,8 @@ def test_a_short_run_of_a_lossless_verifier_finds_nothing(shipped, settings):
 def test_a_short_run_by_chat(shipped):
     with served(shipped, SPECIMENS["typical"], "chain:3") as url:
         report = Run(Client(url), Plan(tokens=8000, settings=False), lambda *_: None).go(chat=True)
-    assert report.found == ["law"]
+    assert report.found
+    assert set(report.found) <= {"law", "one by one"}
 
 
 @pytest.mark.slow
@@ -104,12 +105,13 @@ def test_a_lossy_verifier_is_noticed(shipped, name, draft, prompt, heat, setting
         plan = {"prompts": (prompt,), "settings": False, "length": length, "setting": setting}
         report = asked(url, tokens=tokens, **plan)
     print(f"\n{name} on {draft}: {report}")
-    assert report.found == ["law"]
+    assert report.found
+    assert set(report.found) <= {"law", "one by one"}
 
 
 @pytest.mark.slow
 def test_two_servers_are_compared(shipped):
-    plan = Plan(tokens=20_000, settings=False)
+    plan = Plan(tokens=20_000, settings=False, detect=0.9)
     with (
         served(shipped, named("block"), "chain:3") as one,
         served(shipped, named("token"), "chain:2") as other,

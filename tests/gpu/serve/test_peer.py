@@ -85,7 +85,7 @@ def own():
 def compared(peer, own, name, tokens):
     """The report on one of the models beside ours."""
     url, folder = peer
-    plan = Plan(tokens=tokens, settings=False)
+    plan = Plan(tokens=tokens, settings=False, detect=0.9)
     clients = Client(url, concurrency=1), Client(own, concurrency=1)
     return Comparison(clients, plan, lambda *_: None).go([str(folder / name), None])
 

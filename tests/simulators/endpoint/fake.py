@@ -156,6 +156,8 @@ class Fake:
             rows = [row(last) for last in [ids[-1], *tokens][: len(tokens)]]
             if self.fault == "other rows" and len(tokens) > 1:
                 rows = [rows[0], *(each * 1.2 - np.log(np.exp(each * 1.2).sum()) for each in rows[1:])]
+            if self.fault == "rounds" and len(tokens) == 1:  # as bfloat16 does, now up and now down
+                rows = [np.floor(each * 8 + self.rng.uniform(size=VOCAB)) / 8 - 0.1 for each in rows]
             top = [
                 {spell(int(x)): float(each[x]) for x in np.argsort(-each)[: body["logprobs"]]}
                 for each in rows
