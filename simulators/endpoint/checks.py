@@ -12,7 +12,7 @@ import numpy as np
 
 from draftproof.simulators.endpoint.betting import FEW, Bets, Context
 from draftproof.simulators.endpoint.client import Refused, Spent
-from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart, normalised
+from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart, normalised, ratio
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Place, Sample, Server
 from draftproof.simulators.support.anytime import Wealth
@@ -92,6 +92,7 @@ def of_setting(
 def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[Sequence[Sample]]) -> Found:
     """Are the rows that come with a speculated text those of plain requests (teacher forcing)? Where they are
     not, plain requests are sent again, alone: their own rounding may depend on what is decoded beside them.
+    How much the rows differ is kept in mind for the filters.
     """
     some = [
         (Place(prompt, each, t), row)
@@ -102,7 +103,9 @@ def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[
     ]
     plain = server.rows([place for place, _ in some])
     both = [(place, row, forced) for (place, row), forced in zip(some, plain, strict=True) if forced]
-    gaps = [apart(server.law(row), server.law(forced)) for _, row, forced in both]
+    laws = [(server.law(row), server.law(forced)) for _, row, forced in both]
+    gaps = [apart(*each) for each in laws]
+    server.close = max(server.close, *(2 * ratio(*each) for each in laws), 0.0)
     worst, noise = max(gaps, default=0.0), 0.0
     for n in np.argsort(gaps)[::-1][:AGAIN] if worst > TOLERANCE else ():
         place, _, forced = both[n]
@@ -193,7 +196,7 @@ def checked(name: str, check: Callable[..., Result | Found], *given: Any) -> Res
     except Refused as refusal:
         found = "skipped", f"the server refuses it{refusal}", 0
     except Spent:
-        found = "not judged", "its tokens are spent", 0
+        found = "not judged", "its tokens or the time are spent", 0
     return found if isinstance(found, Result) else Result(name, *found)
 
 

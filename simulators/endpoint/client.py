@@ -34,12 +34,8 @@ class Unanswered(Exception):
     """Every attempt at a request failed, or the budget is spent; the text says how."""
 
 
-class TimeUp(Unanswered):
-    """The time that was granted is over."""
-
-
 class Spent(Unanswered):
-    """A request would generate more tokens than are left."""
+    """The time is over, or a request would generate more tokens than are left."""
 
 
 @dataclass
@@ -60,10 +56,10 @@ class Budget:
             self.asked += tokens
 
     def left(self, ahead: float = 0) -> float:
-        """The seconds that are left after those `ahead`; TimeUp if there are none."""
+        """The seconds that are left after those `ahead`; Spent if there are none."""
         left = self.start + self.seconds - time.monotonic() - ahead
         if left <= 0:
-            raise TimeUp("the time is up")
+            raise Spent("the time is up")
         return left
 
 
@@ -116,6 +112,9 @@ class Client:
             try:
                 with closing(pool.map(call, given)) as done:  # type: ignore[type-var]
                     yield from done
+            except KeyboardInterrupt:
+                self.close()  # else the answers under way would be waited for
+                raise
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CLOSE = 0.01
-"""Tokens whose log-probability or cumulative mass is so near to a filter's bound may be kept or dropped."""
+CLOSE = 0.02
+"""Two passes of a model may differ by so much in the log-probability of a likely token."""
+
+LIKELY = np.log(0.01)
+"""Log-probability of a token above which `ratio` compares it."""
 
 ROUNDING = 1e-4
 """Probability that the log-probabilities' own rounding may hide."""
@@ -107,6 +110,13 @@ def apart(one: Law, other: Law) -> float:
     return sum(abs(p - mass[x]) for x, p in shared if x in mass) / 2
 
 
+def ratio(one: Law, other: Law) -> float:
+    """The largest difference of log-probabilities of two laws, over the tokens that are likely in both."""
+    logs = dict(zip(other.tokens, np.log(other.upper.clip(ROUNDING)).tolist(), strict=True))
+    shared = zip(one.tokens, np.log(one.upper.clip(ROUNDING)).tolist(), strict=True)
+    return max((abs(p - logs[x]) for x, p in shared if x in logs and min(p, logs[x]) > LIKELY), default=0.0)
+
+
 def law(
     row: Mapping[str, float],
     setting: Setting = PLAIN,
@@ -114,6 +124,7 @@ def law(
     most: int = 10**6,
     ends_shown: bool = True,
     unsure: Callable[[str], bool] | None = None,
+    close: float = CLOSE,
 ) -> Law:
     """The law of the next token from a row of log-probabilities of the plain model: token -> number.
 
@@ -122,6 +133,7 @@ def law(
     the tokens generated before it, for penalties. Where the server does not show an end token (`ends_shown`
     false), the law is that of a token given that it is listed and no special one. What a penalty does to
     tokens of which one is `unsure` is not known: the law is that of a token given that it is none of them.
+    Probabilities may be off by a share of `close`, so tokens so near to a filter's bound may be kept or not.
 
     >>> from math import log
     >>> row = {"a": log(0.6), "b": log(0.3), "c": log(0.1)}
@@ -139,7 +151,7 @@ def law(
     if setting.filters:
         # tokens that are not listed, or not told apart, may be more likely than listed ones after a penalty
         exact = all(told) and not setting.penalties
-        return _filtered(tokens, every, shown, setting, ends_shown) if exact else NOTHING
+        return _filtered(tokens, every, shown, setting, ends_shown, close) if exact else NOTHING
     logs = every[shown]
     rest = max(1 - float(np.exp(logs).sum()), ROUNDING) if ends_shown and setting == PLAIN else None
     either: tuple[str, ...] = ()
@@ -160,7 +172,12 @@ def normalised(logs: np.ndarray) -> np.ndarray:
 
 
 def _filtered(
-    tokens: tuple[str, ...], every: np.ndarray, shown: np.ndarray, setting: Setting, ends_shown: bool
+    tokens: tuple[str, ...],
+    every: np.ndarray,
+    shown: np.ndarray,
+    setting: Setting,
+    ends_shown: bool,
+    close: float,
 ) -> Law:
     """The law under filters of the tokens that are `shown`, of `every` log-probability that is listed. Tokens
     that are not end a text: they may be kept like others, or forbidden before the filters.
@@ -168,12 +185,14 @@ def _filtered(
     mass = np.exp(every)
     known = setting.temperature == 1 and (ends_shown or bool(mass[-1] < CLOSE / 2))
     mass = mass if known else normalised(every / setting.temperature)
-    ways = [(shown, _kept(mass, setting, known))]
+    ways = [(shown, _kept(mass, setting, known, close))]
     if not shown.any():
         return NOTHING
     own = mass[shown]
     if not shown.all():
-        ways.append((np.ones(len(own), dtype=bool), _kept(own / (1 - mass[~shown].sum()), setting, known)))
+        ways.append(
+            (np.ones(len(own), dtype=bool), _kept(own / (1 - mass[~shown].sum()), setting, known, close))
+        )
     least, most, whole = len(own), 0, set[bool]()
     for each, found in ways:
         if found is None:
@@ -187,7 +206,7 @@ def _filtered(
     return Law(tokens[:least], own[:least] / own[:least].sum(), 0.0, tokens[least:most])
 
 
-def _kept(mass: np.ndarray, setting: Setting, known: bool) -> tuple[int, int, bool] | None:
+def _kept(mass: np.ndarray, setting: Setting, known: bool, close: float) -> tuple[int, int, bool] | None:
     """(how many of the likeliest tokens the filters surely keep, how many they may keep, whether no other is
     kept). None if that cannot be told. `known`: masses are probabilities, not only in proportion to them.
     """
@@ -195,23 +214,23 @@ def _kept(mass: np.ndarray, setting: Setting, known: bool) -> tuple[int, int, bo
     whole = False
     if setting.top_k and setting.top_k < len(mass):  # the first token that is dropped is seen
         edge = mass[setting.top_k - 1]
-        near = int((mass >= edge * (1 - CLOSE)).sum())
+        near = int((mass >= edge * (1 - close)).sum())
         tied = near > setting.top_k  # another token may be kept in its place
-        low = int((mass > edge * (1 + CLOSE)).sum()) if tied else setting.top_k
+        low = int((mass > edge * (1 + close)).sum()) if tied else setting.top_k
         high, whole = near, True
     if setting.top_p < 1:
         if not known and not whole:
             return None
         total = mass[:high].sum() if whole else 1.0
         ahead = (np.cumsum(mass) - mass)[:high]
-        if ahead[-1] + mass[high - 1] >= setting.top_p * total + CLOSE or whole:
-            low = min(low, max(1, int((ahead < setting.top_p * total - CLOSE).sum())))
-            high = min(high, max(1, int((ahead < setting.top_p * total + CLOSE).sum())))
+        if ahead[-1] + mass[high - 1] >= setting.top_p * total + close / 2 or whole:
+            low = min(low, max(1, int((ahead < setting.top_p * total - close / 2).sum())))
+            high = min(high, max(1, int((ahead < setting.top_p * total + close / 2).sum())))
             whole = True
     if setting.min_p:
         bound = setting.min_p * mass[0]
-        if mass[-1] < bound * (1 - CLOSE):
-            low = min(low, max(1, int((mass >= bound * (1 + CLOSE)).sum())))
-            high = min(high, max(1, int((mass >= bound * (1 - CLOSE)).sum())))
+        if mass[-1] < bound * (1 - close):
+            low = min(low, max(1, int((mass >= bound * (1 + close)).sum())))
+            high = min(high, max(1, int((mass >= bound * (1 - close)).sum())))
             whole = True
     return low, max(low, high), whole

@@ -102,6 +102,6 @@ class Run(Session):
                 whole = server.with_rows(plan.prompts[prompt], samples)
                 self.cost = 2 if whole != samples else 1
                 stream.add(prompt, whole, length, alone)
-                last[prompt] = whole
+                last[prompt] = whole if len(whole) >= len(last[prompt]) else last[prompt]
                 self.progress(self.tokens, plan.tokens, "drawing")
         return last

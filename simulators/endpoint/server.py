@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from draftproof.simulators.endpoint.client import Client, Refused, Unanswered
-from draftproof.simulators.endpoint.laws import PLAIN, SPECIAL, Law, Setting, is_row, law
+from draftproof.simulators.endpoint.laws import CLOSE, PLAIN, SPECIAL, Law, Setting, is_row, law
 from draftproof.theory.errors import BadInput
 
 NEUTRAL = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
@@ -73,12 +73,13 @@ class Place:
 
 class Server:
     """A model of a server, asked by completions or by chat. `listed` is the number of log-probabilities of a
-    row; None if it has none. `most`: how many texts a request may ask for; `prompt_tokens` that were read.
+    row; None if it has none. `most`: how many texts a request may ask for; `prompt_tokens` that were read;
+    `close`: by how much log-probabilities of two passes may differ.
     """
 
     def __init__(self, client: Client, model: str | None = None, chat: bool = False, most: int = 32):
         self.client, self.chat, self.most = client, chat, most
-        self.prompt_tokens = 0
+        self.prompt_tokens, self.close = 0, CLOSE
         self.listed: int | None = None
         self.extensions: dict[str, Any] = dict(EXTENSIONS)
         self.prompt_ids: dict[str, tuple[int, ...] | None] = {}
@@ -197,7 +198,8 @@ class Server:
         the prompt, interfaces do not say; what a repetition penalty does depends on the sign of a logit.
         """
         unsure = place and (place.met if setting.repetition_penalty != 1 else place.read)
-        return law(row, setting, before, self.listed or 1, "return_token_ids" in self.extensions, unsure)
+        ends_shown = "return_token_ids" in self.extensions
+        return law(row, setting, before, self.listed or 1, ends_shown, unsure, self.close)
 
     def _only_model(self) -> str:
         why = ""

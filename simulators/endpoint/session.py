@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, TimeUp, Unanswered
+from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, Unanswered
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.report import Report, Result
 from draftproof.simulators.endpoint.server import Server
@@ -73,7 +73,7 @@ class Session:
         report.model = self.clients[0].shown(self.servers[0].model)
         try:
             self.judge()
-        except (TimeUp, Spent):
+        except Spent:
             pass  # the budget of time is as good an end as that of tokens
         except (Unanswered, Refused) as error:
             report.stopped = str(error)

@@ -1,13 +1,15 @@
 """The client as production servers meet it: retries, Retry-After, rates, and faults in one line."""
 
 import asyncio
+import signal
+import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import httpx2 as httpx
 import pytest
 
-from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, TimeUp, Unanswered
+from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, Unanswered
 from draftproof.theory.errors import BadInput
 
 
@@ -71,7 +73,7 @@ def test_a_wrong_key_or_path_is_bad_input_and_a_bad_request_is_refused():
 def test_the_deadline_ends_waiting(seconds):
     asking = client([httpx.Response(500)])
     asking.budget = Budget(seconds=seconds)
-    with pytest.raises(TimeUp):
+    with pytest.raises(Spent):
         asking.send("/x", {})
 
 
@@ -94,6 +96,18 @@ def test_a_closed_client_ends_what_is_under_way():
         asking.close()
         with pytest.raises(CancelledError):
             waiting.result(5)
+
+
+def test_ctrl_c_does_not_wait_for_answers():
+    async def never(request):
+        await asyncio.sleep(1000)
+
+    asking, began = Client("http://host", transport=httpx.MockTransport(never)), time.monotonic()
+    main = threading.main_thread().ident
+    threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(asking.map(asking.send, ["/x"] * 3))
+    assert time.monotonic() - began < 10
 
 
 def test_a_server_that_never_stops_sending_is_not_waited_for():
