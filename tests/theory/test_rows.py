@@ -131,6 +131,14 @@ def test_descending_order_breaks_ties_by_id(row):
     assert all((-row[x], x) < (-row[y], y) for x, y in pairwise(order))
 
 
+@given(laws, st.integers(0, V))
+def test_supported_tokens_are_those_above_zero(row, count):
+    above = [x for x in ops.descending(row) if row[x] > 0]
+    floats = np.array([rounded(x) for x in row])
+    assert ops.supported(row) == ops.supported(floats) == len(above)
+    assert ops.likeliest(row, count) == above[:count]
+
+
 def test_order_is_refused_to_lanes():
     with pytest.raises(TypeError, match="one instance at a time"):
         ops.descending(np.ones((V, 2)))
