@@ -76,6 +76,28 @@ def at_the_token_only(p, q):
     return law
 
 
+def sampled_at_each_leaf(p, leaves):
+    """Each leaf samples the shared root anew; a leaf that equals its sample wins, else either."""
+    law = [F(0)] * len(p)
+    for a, first_mass in enumerate(p):
+        for b, second_mass in enumerate(p):
+            drawn = (a, b)
+            won = [i for i in (0, 1) if drawn[i] == leaves[i]] or [0, 1]
+            for i in won:
+                law[drawn[i]] += first_mass * second_mass / len(won)
+    return law
+
+
+def coins_kept(p, q):
+    """`0 0` if the root of every round has one coin: after a rejected 1 the first token comes again."""
+    return p[0] * (q[0] * p[0] + q[1])
+
+
+def written_twice(p, later, q):
+    """`1 0` if an accepted token stands twice in the context that judges the next: p = (0, 1), later = q."""
+    return q[1] * ratio(p, q)[1] * q[0] * ratio(later, q)[0]
+
+
 QUARTERS = (F(1, 5), F(4, 5))  # at T = 1/2; its square roots are in the proportion 1 : 2
 WITNESSES = {
     "transformers, Gemma 4: 0 0": (argmax_drafts(A, B)[0] * A[0], F(1, 6)),
@@ -85,6 +107,10 @@ WITNESSES = {
     "REST, Medusa's nucleus: 0": (first([F(1), F(0)], HALF, HALF)[0], F(3, 4)),
     "HASS, SAM-Decoding, Spec-Bench, SWIFT: 0 0": (not_divided(A, QUARTERS), F(1, 15)),
     "PEARL: 0 0": (seen_twice(A, B), F(2, 9)),
+    "TokenSwift: 0": (sampled_at_each_leaf((F(1, 5), F(1, 5), F(3, 5)), (0, 1))[0], F(13, 50)),
+    "UMbreLLa: 0 0": (coins_kept(A, B), F(5, 27)),
+    "levvius: 1 0": (written_twice((F(0), F(1)), B, B), F(2, 9)),
+    "SVIP: 1 0": ((1 - ratio(HALF, (F(1), F(0)))[0]) * greedy(HALF)[0], F(1, 2)),
     "csaq-quant: 0": (first(B, ratio(B, B), B)[0], F(2, 3)),
     "tightwad: 0": (likeliest_listed(A, B)[0], F(2, 9)),
     "SpS-SpecDec: 0": (first(B, A, A)[0], F(11, 27)),

@@ -1,13 +1,11 @@
-"""NJUNLP/MCSD: `BatchStrategy` with two candidates for one token; logits stand for hidden states. As a
-script: with the likeliest tokens as candidates.
+"""NJUNLP/MCSD: `BatchStrategy` with two candidates for one token; logits stand for hidden
+states.
 """
 
 from types import SimpleNamespace
 
 import torch
-from clones import chain, importable, judge
-
-from draftproof.simulators import audit
+from clones import importable
 
 importable("NJUNLP/MCSD", "MCSD/inference")
 import strategies
@@ -36,11 +34,3 @@ def generate(target, draft, prompt, length, **options):
 
 def replaced(target, draft, prompt, length):
     return generate(target, draft, prompt, length, replacement=True)
-
-
-def likeliest(target, draft, prompt, length):
-    return generate(target, draft, prompt, length, draft_model_temp=0)
-
-
-if __name__ == "__main__":
-    judge(audit.Loop(likeliest), chain({(): ["1/2", "1/2"]}, {(): ["2/3", "1/3"]}))
