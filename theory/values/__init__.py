@@ -28,8 +28,8 @@ def expected_accepted(instance: Instance, name: str) -> fmpq:
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
-    >>> [expected_accepted(toy, name) for name in ("block", "greedy-block", "hsd-released")]
-    [11/9, 4/3, 4/3]
+    >>> [expected_accepted(toy, name) for name in ("block", "greedy-block")]
+    [11/9, 4/3]
     """
     form = FORMS.get((name, instance.draft.label))
     if form is None:

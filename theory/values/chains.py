@@ -7,7 +7,7 @@ from flint import fmpq
 
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Prefix, Row, excess, minimum, scale, share, total
+from draftproof.theory.rows import Prefix, Row, share
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.verifiers.multipath_block import ranking
 
@@ -28,31 +28,6 @@ def block(instance: Instance) -> fmpq:
 def greedy_block(instance: Instance) -> fmpq:
     """sum over l and x^l of min(p(x^l), q(x^l)): the full-information optimum of a chain (sun2025block)."""
     return chain_optimum(instance.target, instance.proposal, instance.draft.depth)
-
-
-def hsd_released(instance: Instance) -> fmpq:
-    """sum over l and x^l of q(x^l) b(x^l), from the leaves up: b = min(1, R) at a leaf, above it
-    b = B + (1 - B) h with B = sum_x q b(x) and block verification's h.
-
-    Source: zhou2026hsd, Listing 2; with w for R at the leaf it would be block verification's sum.
-    """
-    depth = instance.draft.depth
-
-    def reached(prefix: Prefix, P: fmpq, Q: fmpq, w: Any) -> tuple[Any, Any]:
-        # (Pr(tau >= l | x^l), mean number accepted beyond l, given x^l)
-        if len(prefix) == depth:
-            return minimum(P / Q, ONE), ZERO
-        p, q = instance.target[prefix], instance.proposal[prefix]
-        B = further = ZERO
-        for x, mass in enumerate(q):
-            if mass > ZERO:
-                b, more = reached((*prefix, x), P * p[x], Q * mass, share(w * p[x], mass))
-                B += mass * b
-                further += mass * (b + more)
-        A = total(excess(scale(w, p), q))
-        return B + (1 - B) * share(A, A + (1 - w)), further
-
-    return reached((), ONE, ONE, ONE)[1]
 
 
 def multipath_block(instance: Instance) -> fmpq:
@@ -110,6 +85,5 @@ AS_BLOCK = (
 FORMS = {
     **{(name, "chain"): block for name in AS_BLOCK},
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
-    ("hsd-released", "chain"): hsd_released,
     ("multipath-block", "paths"): multipath_block,
 }

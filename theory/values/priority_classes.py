@@ -60,7 +60,7 @@ def in_classes(draft: Draft, node: Node, t: Row) -> Plan:
     classes: dict[int, list[int]] = {}
     for x in drafted:
         classes.setdefault(kind(ratio[x]), []).append(x)
-    left, unkept, rate, mass = list(t), [one(t) for _ in laws], {}, {}
+    left, unkept, rate = list(t), [one(t) for _ in laws], {}
     for c in sorted(classes):
         cut = zero
         for j, R in enumerate(laws):
@@ -70,11 +70,11 @@ def in_classes(draft: Draft, node: Node, t: Row) -> Plan:
             for x in classes[c]:
                 if R[x] > 0:
                     part = kept(ratio[x], cut, c) - kept(ratio[x], before, c)
-                    mass[x, j] = a * R[x] / unit * part
-                    rate[x, j] = share(mass[x, j], R[x] * reach) if a > 0 else zero
-                    left[x] = left[x] - mass[x, j]
+                    mass = a * R[x] / unit * part
+                    rate[x, j] = share(mass, R[x] * reach) if a > 0 else zero
+                    left[x] = left[x] - mass
                     unkept[j] = unkept[j] - R[x] * rate[x, j]
-    return Plan(rate, mass, tuple(left))
+    return Plan(rate, tuple(left))
 
 
 def kept(ratio: fmpq, cut: fmpq, c: int) -> fmpq:

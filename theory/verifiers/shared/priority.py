@@ -10,7 +10,6 @@ holds for any order, and where tokens share a class.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.rows import Number, Row, add, minimum, one, possible, ratio, share
@@ -19,13 +18,11 @@ from draftproof.theory.shared.memo import remembered
 
 @dataclass(frozen=True)
 class Plan:
-    """`rate[x, j]` is the chance that token x is kept when sibling j is x and is judged, `mass[x, j]` the
-    chance that it is kept at all. The pairs stand in the order in which they are judged. `left` is what the
-    kept ones leave of t.
+    """`rate[x, j]` is the chance that token x is kept when sibling j is x and is judged, for the pairs in the
+    order in which they are judged. `left` is what the kept ones leave of t.
     """
 
     rate: dict[tuple[int, int], Number]
-    mass: dict[tuple[int, int], Any]
     left: Row
 
     def judged(self, node: Node) -> Iterator[tuple[Node, Number]]:
@@ -57,18 +54,16 @@ def plan(t: Row, laws: Sequence[Row], classes: Sequence[Sequence[int]]) -> Plan:
     """
     left, unkept = list(t), [one(t) for _ in laws]
     rate: dict[tuple[int, int], Number] = {}
-    mass: dict[tuple[int, int], Number] = {}
     for tokens in classes:
         for j, R in enumerate(laws):
             reach = prod((chance for i, chance in enumerate(unkept) if i != j), start=one(t))
             for x in tokens:
                 if possible(R[x]):
                     most = R[x] * reach
-                    mass[x, j] = minimum(left[x], most)
-                    rate[x, j] = share(mass[x, j], most)
-                    left[x] = left[x] - mass[x, j]
+                    rate[x, j] = share(left[x], most)
+                    left[x] = left[x] - minimum(left[x], most)
                     unkept[j] = unkept[j] - R[x] * rate[x, j]
-    return Plan(rate, mass, tuple(left))
+    return Plan(rate, tuple(left))
 
 
 @remembered(4096)
