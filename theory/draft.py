@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from draftproof.theory.rows import Prefix, Row, has_mass, likeliest, point, without
-from draftproof.theory.shared.strata import strata
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.shared.strata import rest_and_top, strata
 
 
 class Node:
@@ -109,11 +109,7 @@ class Draft:
         q, count = node.proposal, len(node.shape)
         if self.stratified:
             return strata(q, count)
-        if self.greedy:
-            top = likeliest(q, count - 1)
-            rest = without(q, *top)
-            return (*((rest,) if has_mass(rest) else ()), *(point(x, q) for x in top))
-        return (q,) * count
+        return rest_and_top(q, count) if self.greedy else (q,) * count
 
     @property
     def path(self) -> Path:

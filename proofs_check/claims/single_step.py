@@ -25,9 +25,10 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Number, Row, meet, one, total
+from draftproof.theory.shared.strata import rest_and_top
 from draftproof.theory.transport import single_step
 from draftproof.theory.transport.certificate import certified
-from draftproof.theory.transport.siblings import top_and_sample
+from draftproof.theory.transport.siblings import independent_law
 from draftproof.theory.transport.single_step import emitted, max_flow, set_law
 
 CASES = [(vocab, Chain(1)) for vocab in (2, 3)]
@@ -71,7 +72,7 @@ def _condition(p: Row, q: Row) -> Number:
 
 def _greedy_flow(p: Row, q: Row) -> Number:
     # alpha* of the greedy draft of two as a flow.
-    return total(emitted(max_flow(top_and_sample(q, 2), p), p))
+    return total(emitted(max_flow(independent_law(rest_and_top(q, 2)), p), p))
 
 
 def _best(instance: Instance, replacement: bool = True, k: int = 2) -> Number:

@@ -22,13 +22,13 @@ MODELLED: dict[ModuleType, str] = {
     table: "a2e6b5ffa010952c",
     memo: "065dc1c021de588c",
     oracle: "c1d0b6ba4785b385",
-    draft: "348bcf4eb379cb03",
+    draft: "e2610e8cd33f2349",
     chain: "49ba2592a41f0374",
     tree: "8d52485591805292",
     paths: "b1e734c37e379f2f",
     shape: "84c3156e86596c3d",
     stratified: "2e84224d9317def9",
-    strata: "ba3102345cfbcee8",
+    strata: "7d70a3ba05d04d15",
     enumerator: "c93a130409dbfc45",
 }
 """Module -> the hash of the code that the models were compared with."""

@@ -227,11 +227,11 @@ _all(
     ("normalisation dropped", "normalise(plan.left)", "plan.left"),
     ("residual is p itself", "normalise(plan.left)", "p"),
     ("siblings turned", "zip(node.children, plan.shares(node)", "zip(node.children, plan.shares(node)[::-1]"),
-    ("plan of the row above", "planned(draft, node, p)", "planned(draft, node, target[draft.root.prefix])"),
+    ("plan of the row above", "rule(draft, node, p)", "rule(draft, node, target[draft.root.prefix])"),
     (
         "strata for i.i.d. draws and the reverse",
-        "planned(draft,",
-        "planned(Draft(node, stratified=not draft.stratified, greedy=draft.greedy),",
+        "rule(draft,",
+        "rule(Draft(node, stratified=not draft.stratified, greedy=draft.greedy),",
     ),
 )
 _all(

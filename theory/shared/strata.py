@@ -8,7 +8,7 @@ all cuts). The token that straddles a cut belongs to two strata.
 
 import numpy as np
 
-from draftproof.theory.rows import Row, likeliest, maximum, minimum, one, positive
+from draftproof.theory.rows import Row, has_mass, likeliest, maximum, minimum, one, point, positive, without
 from draftproof.theory.shared.memo import remembered
 
 
@@ -71,3 +71,10 @@ def line(q: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     pi = np.ones(len(order))
     pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
     return order[pi > 0], pi[pi > 0]
+
+
+def rest_and_top(q: Row, count: int) -> tuple[Row, ...]:
+    """The rows of a greedy draft: q without its `count - 1` likeliest tokens, then each of these alone."""
+    top = likeliest(q, count - 1)
+    rest = without(q, *top)
+    return (*((rest,) if has_mass(rest) else ()), *(point(x, q) for x in top))

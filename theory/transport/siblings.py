@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
-from draftproof.theory.rows import Number, Row, has_mass, likeliest, one, total, without
+from draftproof.theory.rows import Number, Row, one, total, without
 from draftproof.theory.shared.memo import remembered
 
 Siblings: TypeAlias = tuple[tuple[int, tuple], ...]
@@ -116,12 +116,3 @@ def independent_law(laws: Sequence[Row]) -> SetLaw:
                     after[longer] = after[longer] + part if longer in after else part
         law = after
     return law
-
-
-def top_and_sample(q: Row, n: int) -> SetLaw:
-    """The law of the set that Hu et al.'s draft draws: the n - 1 likeliest tokens and one of the others."""
-    top = likeliest(q, n - 1)
-    rest = without(q, *top)
-    if not has_mass(rest):
-        return {frozenset(top): one(q)}
-    return {frozenset((*top, x)): mass for x, mass in enumerate(rest) if mass > 0}

@@ -14,10 +14,11 @@ from flint import fmpq
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Row, normalise, one, scale, share, total
+from draftproof.theory.rows import Row, one, scale, share, total
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Stop
 from draftproof.theory.verifiers.lifted_priority import lifted
+from draftproof.theory.verifiers.optimal import descend
 from draftproof.theory.verifiers.shared.priority import Plan, included
 
 PARTS, HIGHEST, CLASSES = 8, 4, 64
@@ -86,17 +87,7 @@ def kept(ratio: fmpq, cut: fmpq, c: int) -> fmpq:
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """Node by node. Children are entered in drawing order, each with its share of what earlier ones left."""
-    node = draft.root
-    while node.children:
-        plan, left = in_classes(draft, node, target[node.prefix]), one(target[node.prefix])
-        for child, w in zip(node.children, plan.shares(node), strict=True):
-            if oracle.accept(share(w, left)):
-                node = child
-                break
-            left = left - w
-        else:
-            return node, normalise(plan.left)
-    return node, target[node.prefix]
+    return descend(oracle, draft, target, in_classes)
 
 
 def verify_lifted(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

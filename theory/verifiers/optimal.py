@@ -9,18 +9,24 @@
 
 from draftproof.theory.rows import normalise, one, share
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.lifted_priority import Planned
 from draftproof.theory.verifiers.shared.optimal import planned
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """The descent by the plan that keeps most at every node."""
+    return descend(oracle, draft, target, planned)
+
+
+def descend(oracle: Oracle, draft: Draft, target: Rows, rule: Planned) -> Stop:
     """One child at most is kept, each with its share: descend to it.
 
-    None kept: Y ~ norm(what the plan leaves of p).
+    None kept: Y ~ norm(what the plan leaves of p). `rule` makes the plan of a node.
     """
     node = draft.root
     while node.children:
         p = target[node.prefix]
-        plan, left = planned(draft, node, p), one(p)
+        plan, left = rule(draft, node, p), one(p)
         for child, w in zip(node.children, plan.shares(node), strict=True):
             if oracle.accept(share(w, left)):
                 node = child

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import meet, total
+from draftproof.theory.shared.strata import rest_and_top
 from draftproof.theory.transport.certificate import certified
 from draftproof.theory.transport.resolution import resolve
-from draftproof.theory.transport.siblings import set_law, top_and_sample
+from draftproof.theory.transport.siblings import independent_law, set_law
 from draftproof.theory.transport.single_step import (
     alpha,
     canonical,
@@ -53,7 +54,7 @@ def test_every_way_to_alpha(pq, k: int, replacement: bool) -> None:
 @given(pairs(), st.integers(1, 3))
 def test_hu_greedy_is_the_optimum_of_its_draft(pq, n: int) -> None:
     p, q = pq
-    assert hu_greedy(p, q, n) == certified(problem(p, top_and_sample(q, n))).value
+    assert hu_greedy(p, q, n) == certified(problem(p, independent_law(rest_and_top(q, n)))).value
 
 
 @given(pairs(), st.integers(1, 3))
@@ -71,7 +72,7 @@ def test_global_resolution_reaches_alpha(pq, k: int) -> None:
 @given(rows(4), st.integers(1, 3))
 def test_draws_are_laws_of_sets(q, k: int) -> None:
     support = sum(mass > 0 for mass in q)
-    for law in (set_law(q, k, True), set_law(q, k, False), top_and_sample(q, k)):
+    for law in (set_law(q, k, True), set_law(q, k, False), independent_law(rest_and_top(q, k))):
         assert sum(law.values(), fmpq(0)) == 1
     assert all(len(t) == min(k, support) for t in set_law(q, k, False))
 
