@@ -2,7 +2,7 @@
 
 from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.against import Pairs
-from draftproof.simulators.endpoint.client import Client, Refused
+from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.laws import Setting
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Sample, Server
@@ -29,7 +29,6 @@ class Comparison(Session):
         self.pairs = {name: Pairs(plan.error * share) for name, share in shares.items()}
         self.same = False  # whether both spell tokens in the same way
         self.done: list[Result] = []
-        self.skipped: list[Result] = []
 
     def judge(self) -> None:
         (one, other), plan = self.servers, self.plan
@@ -40,9 +39,8 @@ class Comparison(Session):
             self._draw(self.pairs[OTHER], one, other, plan.setting, plan.tokens - self.tokens, MANY)
 
     def results(self) -> list[Result]:
-        skipped = {each.name for each in self.skipped}
-        judged = {name: test for name, test in self.pairs.items() if test.texts and name not in skipped}
-        return [*(self._result(*each) for each in judged.items()), *self.done, *self.skipped]
+        judged = [self._result(name) for name in (SELF, OTHER) if self.pairs[name].texts]
+        return [*judged, *self.done]
 
     @property
     def detectable(self) -> float:
@@ -51,15 +49,16 @@ class Comparison(Session):
     def _settings(self, one: Server, other: Server) -> None:
         if not self.plan.settings:
             return
+
+        def compared(name: str, setting: Setting) -> Result:
+            self._draw(self.pairs[name], one, other, setting, int(2 * OF_SETTING * self.plan.tokens), FEW)
+            return self._result(name)
+
         for name, setting in checks.SETTINGS.items():
-            try:
-                tokens = int(2 * OF_SETTING * self.plan.tokens)
-                self._draw(self.pairs[name], one, other, setting, tokens, FEW)
-            except Refused as refusal:
-                self.skipped.append(Result(name, "skipped", f"a server refuses it{refusal}"))
+            self.done.append(checks.checked(name, compared, name, setting))
         self.budget.tokens = int(self.plan.tokens * CHECKED)
-        given = one, self.plan.prompts[:PROMPTED]
-        self.done += [checks.checked(name, check, *given) for name, check in checks.CHECKS.items()]
+        for name, check in checks.CHECKS.items():
+            self.done.append(checks.checked(name, check, one, self.plan.prompts[:PROMPTED]))
         self.budget.tokens = self.plan.tokens
 
     def _draw(
@@ -87,8 +86,10 @@ class Comparison(Session):
                 test.update(n % len(plan.prompts), sides[0][:many], sides[1][:many])
             self.progress(self.tokens, plan.tokens, "comparing")
 
-    def _result(self, name: str, test: Pairs) -> Result:
-        said = ""
+    def _result(self, name: str) -> Result:
+        test, said = self.pairs[name], ""
+        if not test.texts:
+            return Result(name, "not judged", "too few tokens for a pair of answers")
         if test.rejected:
             said = {
                 SELF: "the server differs from itself: its law changes, so nothing can be compared with it",

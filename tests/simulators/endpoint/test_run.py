@@ -204,3 +204,12 @@ def test_a_number_of_400_digits_is_an_answer_that_cannot_be_read():
     fake.value = 10**400
     with pytest.raises(BadInput, match="an answer without choices"):
         ran(fake, tokens=300)
+
+
+@pytest.mark.parametrize("tokens", [60, 200, 700])
+def test_what_judged_nothing_is_not_called_found_nothing(tokens):
+    report = ran(Fake(), tokens=tokens, detect=0.05)
+    assert (report.status, report.verdict) == (3, "undecided")
+    assert {bool(each.runs) for each in report.results if each.verdict == "not rejected"} <= {True}
+    assert not any(each.runs for each in report.results if each.verdict == "not judged")
+    assert f"{report.detectable:.2g} would have shown" in str(report).splitlines()[0]
