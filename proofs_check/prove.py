@@ -26,6 +26,7 @@ from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.laws.against import laws
 from draftproof.simulators.laws.enumerate import CRASHES, Invalid
+from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.laws.witness import shrink
 from draftproof.theory.drafts import Scheme
@@ -100,7 +101,7 @@ def prove(
     started = thread_time()
     size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
     proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided")
-    proof.not_shown = not_shown(scheme, vocab)
+    proof.not_shown = not_shown(scheme.depth, vocab)
     proof.against = "" if law == ITSELF else str(law)
     statement = Statement(verifier, scheme, law)
     try:
@@ -261,20 +262,3 @@ def _refute(proof: Proof, instance: Instance, statement: Statement) -> None:
     small = shrink(instance, lambda small: small.vocab == vocab and statement.fails(small))
     proof.verdict = "refuted"
     proof.counterexample, proof.why = small, judge(small, statement.verifier, 1).invalid
-
-
-def not_shown(scheme: Scheme, vocab: int) -> str:
-    """Flaws that no verdict at this size can show; empty at a vocabulary of 3 and depth 2.
-
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> not_shown(Chain(2), 3), not_shown(Chain(1), 3)
-    ('', 'depth=1 cannot show what one drafted token hands to the next')
-    """
-    flaws = []
-    if vocab == 2:
-        flaws.append(
-            "vocab=2 cannot show how residuals, or q after a rejection, are scaled: one token has it all"
-        )
-    if scheme.depth == 1:
-        flaws.append("depth=1 cannot show what one drafted token hands to the next")
-    return "; ".join(flaws)

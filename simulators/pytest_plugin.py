@@ -8,10 +8,11 @@ imported by the first test that asks for it, so that other test runs do not wait
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
+
+NOT_SHOWN = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,4 +28,19 @@ def assert_lossless(request: pytest.FixtureRequest) -> Callable[..., Any]:
     from draftproof.simulators.audit import assert_lossless
 
     option = request.config.option
-    return partial(assert_lossless, vocab=option.audit_vocab, depth=option.audit_depth)
+
+    def judged(verify: Any, **options: Any) -> Any:
+        report = assert_lossless(
+            verify, **{"vocab": option.audit_vocab, "depth": option.audit_depth} | options
+        )
+        if report.not_shown:
+            request.config.stash.setdefault(NOT_SHOWN, []).append(f"{report.target}: {report.not_shown}")
+        return report
+
+    return judged
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Says what the sizes of audits that passed cannot show."""
+    for line in dict.fromkeys(config.stash.get(NOT_SHOWN, [])):
+        terminalreporter.write_line(f"draftproof: {line}")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from flint import fmpq
@@ -167,6 +167,14 @@ def declarations(tallies: Iterable[Tally]) -> Table:
             ),
         )
     return made
+
+
+def unseen(said: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What sizes cannot show, each with the names of those that it was said of: (name, what)."""
+    names: dict[str, list[str]] = {}
+    for name, what in said:
+        names.setdefault(what, []).append(name)
+    return (f"{what} ({', '.join(dict.fromkeys(each))})" for what, each in names.items() if what)
 
 
 def law(emitted: Mapping[str, fmpq], heading: str, most: int = 40) -> Table:

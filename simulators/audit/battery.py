@@ -48,6 +48,7 @@ def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iter
         if rounds > 1:
             yield from (scenario(name, Chain(d), v) for name in (*CORE, "uniform target"))
             yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
+            yield from [two_left(v, d)] if v > 2 else []
         else:
             yield from _one_round(v, d, largest=(v, d) == (vocab, depth))
     if rounds == 1 and (vocab, depth) == (VOCAB, DEPTH):  # a fault may need a fourth token, or a third draft
@@ -88,6 +89,17 @@ def placed(name: str, vocab: int, depth: int, at: int, alone: int | None = None)
     where = f"after {at} tokens" if alone is None else f"after {only} alone"
     label = f"{name} {where}, chain depth {depth} V={vocab}"
     return tabulate(vocab, Chain(depth), lambda prefix: row(0, prefix), lambda prefix: row(1, prefix), label)
+
+
+def two_left(vocab: int, depth: int) -> Instance:
+    """An instance of which every residual holds all tokens but the first, with different masses.
+
+    >>> two_left(3, 1).target[()], two_left(3, 1).proposal[()]
+    ((1/6, 1/3, 1/2), (2/3, 1/6, 1/6))
+    """
+    p, q = weighted([*range(1, vocab + 1)]), weighted([vocab + 1, *[1] * (vocab - 1)])
+    label = f"two tokens left, chain depth {depth} V={vocab}"
+    return tabulate(vocab, Chain(depth), lambda _: p, lambda _: q, label)
 
 
 def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:

@@ -29,7 +29,7 @@ from draftproof.simulators.laws.check import (
     must_apply,
     pieces,
 )
-from draftproof.simulators.laws.size import announcement, size, watched
+from draftproof.simulators.laws.size import announcement, not_shown, size, watched
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.support.pool import cores, shared
 from draftproof.simulators.user_code import named
@@ -241,7 +241,8 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
-                        found.results.append(result(verdict))
+                        unseen = not_shown(piece.depth, piece.size[1]) if verdict.lossless else ""
+                        found.results.append(result(verdict) | ({"not_shown": unseen} if unseen else {}))
                 first = piece.family[0]
                 request = first.requests[0] if isinstance(first, Batch) else first
                 found.vocabs.add(request.vocab)
@@ -276,6 +277,8 @@ def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
         screen.console().print(screen.verdicts(alone))
     if batches:
         screen.console().print(screen.verdicts(batches, batches=True))
+    for line in screen.unseen((tally.verifier.name, tally.not_shown) for tally in tallies):
+        click.echo(line)
     laws = sum(tally.instances for tally in tallies)
     conclusion = "every verdict is as declared" if ok else "NOT every verdict is as declared"
     if not found.instances:
@@ -299,6 +302,7 @@ def _summary(tally: Tally) -> dict[str, Any]:
         "lossless": tally.lossless,
         "declared": tally.declared,
         "total_variation": text(tally.worst),
+        **({"not_shown": tally.not_shown} if tally.not_shown else {}),
         **({"selection": tally.rule.name, "marginal": text(tally.worst_alone)} if tally.rule else {}),
         **(distances(tally.law, tally.token, tally.block) | {"met": tally.kept} if tally.law else {}),
     }

@@ -15,7 +15,7 @@ from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.laws.check import must_apply
 from draftproof.simulators.laws.repeat import must_have_a_law
-from draftproof.simulators.laws.size import announcement, size, watched
+from draftproof.simulators.laws.size import announcement, not_shown, size, watched
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
@@ -68,6 +68,8 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
         must_have_a_law(verifier, verdict.invalid)
         bar.update(task, completed=iterations, description="looking for a smaller instance")
         small = None if verdict.lossless or as_json else smallest(given, judge)
+    one = given.requests[0] if isinstance(given, Batch) else given
+    unseen = not_shown(one.draft.depth, one.vocab) if verdict.lossless else ""
     status = int(not (verdict.as_declared if as_declared else verdict.lossless))
     if as_json:
         answer = {
@@ -79,6 +81,7 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
             **(batch_fields(verdict) if isinstance(verdict, BatchVerdict) else {}),
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
             **({"declared": verdict.declared} if as_declared else {}),
+            **({"not_shown": unseen} if unseen else {}),
         }
         click.echo(json.dumps(answer))
         return status
@@ -99,6 +102,8 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
     scope = "" if isinstance(given, Batch) else f" (V = {given.vocab}, depth {given.draft.depth})"
     click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
+    if unseen:
+        click.echo(unseen)
     if small:
         click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return status

@@ -83,6 +83,8 @@ def sweep(
         click.echo(json.dumps({**answer, "seconds": seconds, "summary": lines}))
         return 0
     screen.console().print(_table(lines))
+    for said in screen.unseen((line["name"], line.get("not_shown", "")) for line in lines):
+        click.echo(said)
     before = f"{found.kept:,} of them kept from before, " if found.kept else ""
     click.echo(f"{rows:,} rows in {found.chunks:,} chunks, {before}{seconds:.1f} s; results are in {folder}")
     return 0

@@ -11,6 +11,7 @@ from flint import fmpq
 from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against, must_measure
 from draftproof.simulators.laws.batches import BatchVerdict, judge_any, must_verify
 from draftproof.simulators.laws.repeat import must_have_a_law
+from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -39,6 +40,12 @@ class Piece:
     own_bonus: bool = False
 
     @property
+    def depth(self) -> int:
+        """The depth of its drafts."""
+        first: Any = self.family[0]
+        return max(one.draft.depth for one in getattr(first, "requests", (first,)))
+
+    @property
     def effort(self) -> int:
         """A number roughly in proportion to the time that the piece takes."""
         return len(self.indices) * len(self.verifiers) * self.size[0]
@@ -46,8 +53,8 @@ class Piece:
 
 @dataclass
 class Tally:
-    """The results of one verifier, or of a selection rule with it, or against a declared target; `smallest`
-    locates the smallest failing instance.
+    """The results of one verifier, or of a selection rule with it, or against a declared target; `largest`
+    are the largest depth and vocabulary, and `smallest` locates the smallest failing instance.
     """
 
     verifier: Verifier
@@ -62,6 +69,7 @@ class Tally:
     over: int = 0
     token: Distance = field(default_factory=Distance)
     block: Distance = field(default_factory=Distance)
+    largest: tuple[int, int] = 0, 0
     smallest: tuple[tuple[int, int], str, Family | Sequence[Batch], int] | None = None
 
     @property
@@ -78,6 +86,7 @@ class Tally:
         self.instances += 1
         self.lossless += verdict.lossless
         self.worst = max(self.worst, verdict.total_variation)
+        self.largest = max(self.largest[0], piece.depth), max(self.largest[1], piece.size[1])
         if isinstance(verdict, BatchVerdict):
             self.worst_alone = max((self.worst_alone, *verdict.marginals))
         if isinstance(verdict, AgainstVerdict):
@@ -88,6 +97,11 @@ class Tally:
             found = piece.size, verdict.instance, piece.family, index
             if self.smallest is None or found[:2] < self.smallest[:2]:
                 self.smallest = found
+
+    @property
+    def not_shown(self) -> str:
+        """What the sizes on which it was found lossless cannot show."""
+        return not_shown(*self.largest) if self.instances and self.found_lossless else ""
 
     def as_declared(self, thorough: bool) -> bool:
         """Whether what was found agrees with what the verifier declares.

@@ -1,4 +1,4 @@
-"""How long an exact enumeration will take, estimated before it begins."""
+"""How long an exact enumeration will take, estimated before it begins; and what its size cannot show."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,6 +116,22 @@ def announcement(sizes: list[Size]) -> str:
     seconds = sum(each.seconds for each in sizes)
     longest = sorted(sizes, key=lambda each: -each.seconds)[:3]
     return f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}" if seconds > LONG else ""
+
+
+def not_shown(depth: int, vocab: int) -> str:
+    """Flaws that no verdict at this size can show; empty at a vocabulary of 3 and depth 2.
+
+    >>> not_shown(2, 3), not_shown(1, 3)
+    ('', 'depth=1 cannot show what one drafted token hands to the next')
+    """
+    flaws = []
+    if vocab == 2:
+        flaws.append(
+            "vocab=2 cannot show how residuals, or q after a rejection, are scaled: one token has it all"
+        )
+    if depth == 1:
+        flaws.append("depth=1 cannot show what one drafted token hands to the next")
+    return "; ".join(flaws)
 
 
 def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> None:

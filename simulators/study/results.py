@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pydantic import ValidationError
 
+from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.study.configuration import Entry, fault
 from draftproof.simulators.study.families import Family
 from draftproof.simulators.study.plan import FAMILY, place
@@ -82,6 +83,8 @@ class Results:
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
             if verdict:
                 columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
+                good = f"filter ({verdict}::varchar in ('true', 'proved'))"
+                columns.append(f", max(depth) {good} as depth, max(vocab) {good} as vocab")
             numbered = f"select kind, {who} as name, count(*) as rows {''.join(columns)}"
             for row in self.rows(f'{numbered} from "{metric}" group by kind, name order by kind, name'):
                 line = {"metric": metric, **{key: row[key] for key in ("kind", "name", "rows")}}
@@ -89,6 +92,9 @@ class Results:
                     line["verdicts"] = {
                         words.get(word, word): count for word, count in row["verdicts"].items()
                     }
+                    kept = {*row["verdicts"]} <= {"true", "proved"}
+                    if kept and (unseen := not_shown(row["depth"], row["vocab"])):
+                        line["not_shown"] = unseen
                 for n in numbers:
                     if row[n] is not None:
                         line[n] = {"mean": row[n], "least": row[f"{n}_min"], "largest": row[f"{n}_max"]}

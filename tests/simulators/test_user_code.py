@@ -192,15 +192,6 @@ def test_an_edited_file_is_loaded_again(own):
     assert named("plain.py:verify") is not before
 
 
-def test_a_proof_of_an_edited_one_starts_again(own, command):
-    prove = "prove", "form.py:mine", "--depth", "1", "--resume", "proof"
-    assert command(*prove)[0] == 0
-    assert command(*prove)[2] == ""
-    Path("form.py").write_text(FORM.replace("share(p[x], q[x])", "share(p[x] * p[x], q[x])"))
-    status, _, err = command(*prove)
-    assert (status, "was made with other sources; the proof starts again" in err) == (1, True)
-
-
 def test_an_own_draft_is_an_instance_s_draft(own, command):
     given = own(draft_of("rules.py:pair"))
     assert json.loads(given.read_text())["draft"] == "rules.py:pair"

@@ -14,6 +14,7 @@ from draftproof.simulators.audit.targets.batches import REQUESTS
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.laws.against import Distance, distances
 from draftproof.simulators.laws.batches import JointWrong
+from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
@@ -104,6 +105,11 @@ class Report:
         """The exit status: 0 lossless, 1 not, 3 cannot be enumerated."""
         return 3 if self.lossless is None else int(not self.lossless)
 
+    @property
+    def not_shown(self) -> str:
+        """What the sizes of the instances cannot show of a verifier that is lossless on them."""
+        return not_shown(self.sizes[1], self.sizes[0]) if self.lossless and self.instances else ""
+
     def add(self, instance: Instance | Batch) -> None:
         """Counts an instance that was enumerated."""
         each = instance.requests if isinstance(instance, Batch) else (instance,)
@@ -132,6 +138,7 @@ class Report:
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
             **self._against(),
             **({"requests": self.requests} if self.requests > 1 or self.alone else {}),
+            **({"not_shown": self.not_shown} if self.not_shown else {}),
             **({"replay": self.run.answer()} if self.run else {}),
             **({"no_replay": self._no_run} if self._no_run else {}),
         }
@@ -183,6 +190,8 @@ class Report:
         lines += self.run.lines() if self.run else []
         lines += [f"  no run to replay: {self._no_run}"] if self._no_run else []
         lines += self._requests()
+        if self.not_shown:
+            lines.append(f"  {self.not_shown}")
         if self.tokens:
             lines.append(f"  judged: the first {self.tokens} tokens of a text (--depth, --iterations)")
         if self.too_large:

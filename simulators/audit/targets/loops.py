@@ -19,7 +19,7 @@ from draftproof.simulators.audit.targets.base import (
     plainly,
     signature,
 )
-from draftproof.simulators.audit.targets.models import Model
+from draftproof.simulators.audit.targets.models import PROMPT, Model
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
@@ -39,7 +39,7 @@ PROMPT_GIVEN = (
 class Loop(Target):
     """`generate(target, draft, prompt, length[, gamma][, rng])`; the law of its text is checked.
 
-    `target` and `draft` are a `Model`, `prompt` is a tensor [1, 1], `gamma` is the instance's draft depth. It
+    `target` and `draft` are a `Model`, `prompt` is a tensor [1, 2], `gamma` is the instance's draft depth. It
     returns the new tokens: the first `length` count, and a shorter text is completed by the target. The
     function does its own drafting, caching and random draws. Raises BadInput if the parameters do not fit.
 
@@ -83,7 +83,7 @@ class Loop(Target):
             known = {"gamma": instance.draft.depth, "rng": sandbox.start(source)}
             more, named = self._beside(known)
             with answering(source, self.dtype):
-                prompt = torch.zeros(1, 1, dtype=torch.int64)
+                prompt = torch.zeros(1, PROMPT, dtype=torch.int64)
                 for model in models:
                     model.asked.clear()
                 words = sandbox.call(

@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     import torch
 
 
+PROMPT = 2
+"""The number of tokens of a prompt: of one token its end cannot be taken for the whole."""
+
+
 class Model:
     """A causal model made from a table: `model(ids, past_key_values)` gives `.logits` [B, T, V] and
     `.past_key_values` (None with use_cache=False), like models of transformers.
 
-    The first token of a context is the prompt. The cache holds the tokens themselves, in the shape [B, 1, T,
-    1] of keys and values, so a loop that crops it wrongly gets the rows of another context. It may be a
-    `Cache`, a cache of transformers such as `DynamicCache()`, which calls extend in place, or a tuple of
-    layers (keys, values), which they leave as it is. Logits are shifted by a constant.
+    The first PROMPT tokens of a context are the prompt. The cache holds the tokens themselves, in the shape
+    [B, 1, T, 1] of keys and values, so a loop that crops it wrongly gets the rows of another context. It may
+    be a `Cache`, a cache of transformers such as `DynamicCache()`, which calls extend in place, or a tuple
+    of layers (keys, values), which they leave as it is. Logits are shifted by a constant.
     """
 
     def __init__(self, rows: Rows, dtype: "torch.dtype"):
@@ -48,7 +52,7 @@ class Model:
         seen = cache.update(new, new, 0)[0] if use_cache or past_key_values is not None else new
         contexts = [list(map(int, ids)) for ids in seen.reshape(len(given), -1).tolist()]
         ends = range(len(contexts[0]) - given.shape[-1] + 1, len(contexts[0]) + 1)
-        logits = torch.stack([torch.stack([self.row(ids[1:end]) for end in ends]) for ids in contexts])
+        logits = torch.stack([torch.stack([self.row(ids[PROMPT:end]) for end in ends]) for ids in contexts])
         return Output(logits=logits[:, -logits_to_keep:], past_key_values=cache if use_cache else None)
 
     forward = __call__

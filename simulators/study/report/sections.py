@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from draftproof.simulators.instances.files import document, draft_of
+from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.study.gap import REACHED, described
 from draftproof.simulators.study.results import Results, Rows
 from draftproof.theory.errors import BadInput
@@ -47,8 +48,8 @@ def drafted(draft: str) -> str:
 
 def verdicts(results: Results) -> Rows:
     """One row per kind of draft and verifier: means of one kind are over the same drafts."""
-    return results.rows("""
-        select kind, verifier, count(*) as instances,
+    rows = results.rows("""
+        select kind, verifier, max(depth) as depth, max(vocab) as vocab, count(*) as instances,
                count(lossless) as decided, count(*) filter (lossless) as lossless,
                max(total_variation) as total_variation,
                arg_max(total_variation_exact, total_variation) as total_variation_exact,
@@ -56,6 +57,13 @@ def verdicts(results: Results) -> Rows:
                bool_and(lossless) as found
         from "check" group by kind, verifier order by kind, verifier
     """)
+    return [_with_unseen(row, row["decided"] and row["found"]) for row in rows]
+
+
+def _with_unseen(row: dict[str, Any], good: bool) -> dict[str, Any]:
+    # The row, with what its size cannot show in place of the size.
+    depth, vocab = row.pop("depth"), row.pop("vocab")
+    return row | {"not_shown": not_shown(depth, vocab) if good else ""}
 
 
 BINS = 1000  # bins per unit of the ratio to the optimum
@@ -226,20 +234,22 @@ def _fixed(names: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
 
 
 def proofs(results: Results) -> Rows:
-    """The rows of proofs, unchanged."""
+    """The rows of proofs, with what their sizes cannot show."""
     rows = results.rows(
-        "select verifier, draft, scope, verdict, cells, parameters, why from prove order by verifier, scope"
+        "select verifier, draft, scope, verdict, cells, parameters, why, depth, vocab from prove"
+        " order by verifier, scope"
     )
-    return [{**row, "draft": drafted(row["draft"])} for row in rows]
+    return [_with_unseen({**row, "draft": drafted(row["draft"])}, row["verdict"] == "proved") for row in rows]
 
 
 def audits(results: Results) -> Rows:
     """One row per audited target."""
-    return results.rows("""
-        select target, adapter, count(*) as instances,
+    rows = results.rows("""
+        select target, adapter, max(depth) as depth, max(vocab) as vocab, count(*) as instances,
                case when count(lossless) < count(*) then 'undecided' when bool_and(lossless) then 'lossless'
                     else 'lossy' end as verdict,
                max(total_variation) as total_variation,
                string_agg(distinct nullif(findings, ''), '; ') as findings
         from audit group by target, adapter order by target
     """)
+    return [_with_unseen(row, row["verdict"] == "lossless") for row in rows]

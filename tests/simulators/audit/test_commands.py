@@ -165,10 +165,10 @@ def test_a_whole_loop(capfd, tmp_path):
     path.write_text(
         "import torch\n"
         "def plain(target, draft, prompt, length):\n"
-        "    while prompt.shape[1] <= length:\n"
+        "    first = prompt.shape[1]\n    while prompt.shape[1] < first + length:\n"
         "        row = target(prompt).logits[0, -1].softmax(-1)\n"
         "        prompt = torch.cat([prompt, torch.multinomial(row, 1)[None]], 1)\n"
-        "    return prompt[0, 1:]\n"
+        "    return prompt[0, first:]\n"
     )
     assert run(f"{path}:plain", *SMALL, "--loop") == 0
     assert "generation loop): lossless" in capfd.readouterr().out

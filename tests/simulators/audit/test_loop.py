@@ -22,7 +22,7 @@ def decoded(target, draft, prompt, length, gamma=1, *, keep=0, fresh=True, resid
     """Token verification with caches; `keep` tokens too many stay in the target's, noise is drawn
     once where not `fresh`, and rejections draw from the whole row where not `residual`."""
     ids, cache, noise = prompt, None, torch.rand(gamma, target.rows.vocab)
-    while ids.shape[1] <= length:
+    while ids.shape[1] < prompt.shape[1] + length:
         start, drafted, rows = ids.shape[1], ids, []
         for at in range(gamma):
             rows.append(draft(drafted, use_cache=False).logits[0, -1].softmax(-1))
@@ -46,7 +46,7 @@ def decoded(target, draft, prompt, length, gamma=1, *, keep=0, fresh=True, resid
         cache = tuple(
             (k[:, :, : start + n + keep], v[:, :, : start + n + keep]) for k, v in out.past_key_values
         )
-    return ids[0, 1:]
+    return ids[0, prompt.shape[1] :]
 
 
 def sound(target, draft, prompt, length, gamma):
@@ -83,7 +83,7 @@ def in_place(cache_of, keep=0):
 
     def generate(target, draft, prompt, length, gamma=1):
         ids, cache = prompt.to(next(target.eval().parameters()).device), cache_of()
-        while ids.shape[1] <= length:
+        while ids.shape[1] < prompt.shape[1] + length:
             start, mine, new, rows = ids.shape[1], cache_of(), ids, []
             drafted = ids
             for _ in range(gamma):
@@ -101,7 +101,7 @@ def in_place(cache_of, keep=0):
             if (more := cache.get_seq_length() - start - n - keep) > 0:
                 cache.crop(-more)
             ids = torch.cat([drafted[:, : start + n], torch.multinomial(row, 1)[None]], 1)
-        return ids[0, 1:]
+        return ids[0, prompt.shape[1] :]
 
     return generate
 
@@ -254,22 +254,48 @@ def test_a_model_gives_no_cache_where_none_is_wanted():
     from draftproof.simulators.audit.targets.models import Model
 
     model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
-    assert model(torch.tensor([[0, 1]]), use_cache=False).past_key_values is None
-    batch = model(torch.tensor([[0], [0]]))
+    assert model(torch.tensor([[0, 0, 1]]), use_cache=False).past_key_values is None
+    batch = model(torch.tensor([[0, 0], [0, 0]]))
     again = model(torch.tensor([[1], [0]]), past_key_values=batch.past_key_values)
     assert again.logits.softmax(-1)[:, 0, 0].tolist() == [1.0, 0.5]
 
 
-def test_a_loop_is_not_tested_with_padding_or_wide_rows(tmp_path):
-    for wrong in ({"statistical": True, "rows": tmp_path}, {"padding": True}):
-        with pytest.raises(BadInput, match="loop"):
-            audit.examine(audit.Loop(sound), **wrong)
+def test_a_loop_is_not_tested_with_padding():
+    with pytest.raises(BadInput, match="loop"):
+        audit.examine(audit.Loop(sound), padding=True)
 
 
 def test_a_model_gives_its_rows_with_and_without_a_cache():
     from draftproof.simulators.audit.targets.models import Model
 
     model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
-    assert model(torch.tensor([[0, 1]])).logits.softmax(-1)[0].tolist() == [[0.5, 0.5], [1.0, 0.0]]
-    cache = model(torch.tensor([[0]])).past_key_values
+    assert model(torch.tensor([[0, 0, 1]])).logits.softmax(-1)[0].tolist() == [[0.5, 0.5]] * 2 + [[1.0, 0.0]]
+    cache = model(torch.tensor([[0, 0]])).past_key_values
     assert model(torch.tensor([[1]]), past_key_values=cache).logits.softmax(-1).tolist() == [[[1.0, 0.0]]]
+
+
+def test_a_first_residual_holds_two_tokens_by_default():
+    def spread(target, draft, prompt, length):  # a rejected token is replaced evenly among those left
+        words = []
+        while len(words) < length:
+            p, q = (model.row(words).softmax(-1) for model in (target, draft))
+            x = int(torch.multinomial(q, 1))
+            if torch.rand(()) >= p[x] / q[x]:
+                x = int(torch.multinomial(((p - q).clamp(min=0) > 1e-4).float(), 1))
+            words.append(x)
+        return words
+
+    few = audit.examine(audit.Loop(spread), vocab=2, edges=False)
+    assert few.lossless
+    assert "vocab=2 cannot show" in str(few)
+    assert audit.examine(audit.Loop(spread), edges=False, smallest=False).lossless is False
+
+
+def test_a_prompt_holds_two_tokens():
+    def alone(target, draft, prompt, length):  # takes the prompt for one token
+        ids = prompt
+        for _ in range(length):
+            ids = torch.cat([ids, torch.multinomial(target(ids).logits[0, -1].softmax(-1), 1)[None]], 1)
+        return ids[0, 1:]
+
+    assert audit.examine(audit.Loop(alone), **SMALL).lossless is False

@@ -17,7 +17,7 @@ export function verdicts(rows) {
     { title: "largest TV", number: true, cell: (r) => exactly(r.total_variation_exact, r.total_variation), key: (r) => r.total_variation },
     { title: "mean E[tau]", number: true, cell: (r) => decimal(r.expected_accepted), key: (r) => r.expected_accepted },
     { title: "declared", cell: (r) => word(r.declared) },
-    { title: "found", cell: (r) => marked(r.found, r.declared) },
+    { title: "found", cell: (r) => [marked(r.found, r.declared), r.not_shown ? element("small", { class: "note" }, ` ${r.not_shown}`) : null] },
   ], rows, { sorted: 1 });
 }
 
