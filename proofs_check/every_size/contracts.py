@@ -145,7 +145,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     siblings.law_below: ((siblings,), "1fa9cddcb6ab2ce3", law_below),
     siblings.siblings: ((siblings,), "1fa9cddcb6ab2ce3", drawn),
     priority.planned: ((priority, draft), "211fbb0334106106", priority_plan),
-    optimal.planned: ((optimal, priority, draft, level, siblings), "ae436ef6ea413d92", priority_plan),
+    optimal.planned: ((optimal, priority, draft, level, siblings), "40298f896544471d", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
     leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", left_after_whole_drafts),
     layered.shared: ((layered, level), "96dc54635137f2e1", shared),

@@ -23,26 +23,19 @@ from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 NODE_BY_NODE = {
-    *("token", "sampling-match", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "k-seq"),
-    *(
-        "gls",
-        "hu-greedy",
-        "spechub",
-        "optimal-transport",
-        "khisti",
-        "global-resolution",
-        "priority",
-        "optimal",
-    ),
+    *("token", "sampling-match", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "k-seq", "gls"),
+    *("hu-greedy", "spechub", "optimal-transport", "khisti", "global-resolution", "priority", "optimal"),
 }
 """Rules by which what happens below an accepted child depends on that child's subtree alone."""
 
 
 def applies(instance: Instance, verifier: Verifier) -> bool:
-    """Whether `expected_accepted` is for the verifier on the instance's draft."""
-    return verifier.name in NODE_BY_NODE and isinstance(instance.draft, Chain | Paths | SpecHub | Shaped)
+    """Whether `expected_accepted` is for the verifier, one of this project's, on the instance's draft."""
+    known = verifier.name in NODE_BY_NODE and VERIFIERS[verifier.name] == verifier
+    return known and isinstance(instance.draft, Chain | Paths | SpecHub | Shaped)
 
 
 def expected_accepted(instance: Instance, verifier: Verifier) -> fmpq:
@@ -50,7 +43,7 @@ def expected_accepted(instance: Instance, verifier: Verifier) -> fmpq:
 
     def mean(prefix: Prefix, scheme: Scheme) -> fmpq:
         accepted: dict[tuple[Prefix, Scheme | None], fmpq] = {}
-        level = OneLevel(scheme)
+        level: Any = OneLevel(scheme)
         for weight, draft, node, _ in iteration(
             level, instance.proposal, verifier, instance.target, context=prefix, start=ONE
         ):
@@ -75,7 +68,8 @@ class OneLevel:
             short = {"count": self.scheme.count} if isinstance(self.scheme, Paths) else {}
             return type(self.scheme)(**short, depth=1).draw(oracle, proposal, context)
         shape = self.scheme.shape
-        draft = replace(self.scheme, shape=((),) * len(shape)).draw(oracle, proposal, context)
+        flat: Any = replace(self.scheme, shape=((),) * len(shape))
+        draft = flat.draw(oracle, proposal, context)
         draft.root.shape = shape
         for child, below in zip(draft.root.children, shape, strict=False):
             child.shape = below
@@ -84,7 +78,7 @@ class OneLevel:
     def below(self, draft: Draft, child: Node) -> Scheme | None:
         """The scheme of the subtree of a child, None if it is a leaf."""
         if isinstance(self.scheme, Shaped):
-            return replace(self.scheme, shape=child.shape) if child.shape else None
+            return replace(self.scheme, shape=child.shape) if child.shape else None  # type: ignore[return-value]
         if self.scheme.depth == 1:
             return None
         if isinstance(self.scheme, Paths):

@@ -65,6 +65,12 @@ def test_a_lift_does_not_go_down_node_by_node() -> None:
     assert not any(nodes.applies(each, named("lifted-priority")) for each in instances)
 
 
+def test_a_rule_of_the_same_name_is_not_the_projects() -> None:
+    (instance,) = Randoms(Chain(2), 2, 1)
+    assert nodes.applies(instance, named("token"))
+    assert not nodes.applies(instance, replace(named("block"), name="token"))
+
+
 def test_every_rule_of_single_steps_goes_down_node_by_node() -> None:
     assert set(VERIFIERS) >= nodes.NODE_BY_NODE
     assert all(not verifier.carry for name, verifier in VERIFIERS.items() if name in nodes.NODE_BY_NODE)

@@ -20,7 +20,6 @@ from flint import fmpq
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.rows import (
-    Number,
     Row,
     add,
     excess,
@@ -46,7 +45,7 @@ class Plan:
     leads. `left`: what the kept ones leave of t.
     """
 
-    chances: dict[Order, Number]
+    chances: dict[Order, Any]
     rate: Row
     left: Row
 
@@ -118,7 +117,7 @@ def leads(order: Order, laws: Sequence[Row]) -> Row:
     return tuple(lead)
 
 
-def mean(chances: dict[Order, Number], rows: dict[Order, Row]) -> Row:
+def mean(chances: dict[Order, Any], rows: dict[Order, Row]) -> Row:
     """How often each token leads in an order drawn by its chance."""
     first, *others = (scale(chance, rows[order]) for order, chance in chances.items())
     for row in others:
@@ -126,7 +125,7 @@ def mean(chances: dict[Order, Number], rows: dict[Order, Row]) -> Row:
     return first
 
 
-def nearest(chances: dict[Order, Number], rows: dict[Order, Row], t: Row, pi: Row) -> dict[Order, Number]:
+def nearest(chances: dict[Order, Any], rows: dict[Order, Row], t: Row, pi: Row) -> dict[Order, Any]:
     """The chances of these orders whose mean is nearest to t. Orders that would need a chance below 0 go."""
     while True:
         want = balance([add(rows[order], scale(-one(t), t)) for order in chances], pi)
