@@ -1,10 +1,8 @@
 """The row test: a network's rows as the engine reads them, beside plain passes without a cache."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,13 +10,14 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from draftproof.gpu.checks.twin import computed_in, shortened
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import WAYS, Model, quiet
-from draftproof.gpu.network.reader import WINDOWS, changing_lengths
-from draftproof.gpu.sampling.device import out_of_memory
+from draftproof.gpu.network.reader import IDLE_READERS
+from draftproof.gpu.sampling.device import memory_errors, out_of_memory
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 from draftproof.theory.errors import BadInput
 
@@ -30,13 +29,7 @@ NEW_TOKENS = 8
 """Tokens added to each prompt: some four steps."""
 
 LONGEST_PROMPT = 40
-"""Tokens of the longest prompt, or more if the network changes at a greater length."""
-
-SHORT_WINDOW = 24
-"""Longer attention windows are shortened to this during the test."""
-
-FARTHEST_CHANGE = 256
-"""Another length at which a network changes is crossed if it is at most so long."""
+"""Tokens of the longest prompt: longer than any `LENGTHS`, once they are shortened."""
 
 ROUNDING_FACTOR = 64
 """By how many float32 errors of plain passes the engine's rows may differ from the rows of plain passes: the
@@ -114,7 +107,10 @@ def checked_pair(
 def _fit(model: Model) -> Model:
     if SHIPPED in Path(model.name).parents:
         return model
-    return checked(model) if ROW_TEST.get() else trusted(model)
+    if not ROW_TEST.get():
+        return trusted(model)
+    with memory_errors("--no-row-test leaves out the test that needed it"):
+        return checked(model)
 
 
 def reports(models: Sequence[Model]) -> dict[str, str]:
@@ -147,16 +143,18 @@ def compared(model: Model, draft: str) -> Found:
     """Decodes a batch of unequal prompts, with the model as target and as drafter, and compares each row of
     both with a plain pass over the text before it; so is a row from transformers' own `generate`.
 
-    All of it is in float32, of which a narrower network gets a copy. Rounding explains `ROUNDING_FACTOR`
-    times the largest difference between plain passes in float32 and in float64.
+    All of it is with short lengths and in float32 or, if it is wider, the network's own type. Rounding
+    explains `ROUNDING_FACTOR` times the largest difference between plain passes in float32 and in float64.
     """
     try:
-        if model.network.dtype not in (torch.float32, torch.float64):
-            model = replace(model, network=deepcopy(model.network).float())
-        with short_windows(model.network.config.get_text_config(decoder=True)):
+        with torch.inference_mode():
+            model = replace(model, network=shortened(model.network))
+        with computed_in(model.network, torch.float32):
             words, ours = _decoded(model, draft)
             plain = _plain(model.network, words)
-            error = _error(model.network, words, plain)
+        IDLE_READERS.pop(model.network, None)  # it would go on in the wider type
+        with computed_in(model.network, torch.float64):
+            error = _apart(plain, _plain(model.network, words))
     except BadInput as error:
         return Found(draft, failure=str(error))
     except Exception as error:  # whatever a network's own code raises
@@ -167,52 +165,12 @@ def compared(model: Model, draft: str) -> Found:
     return Found(draft, len(ours), _apart(ours, plain), ROUNDING_FACTOR * error)
 
 
-def _error(network: Any, words: Sequence[Word], plain: Tensor) -> float:
-    """The largest error of float32: the difference from float64 or, for a network that cannot be computed in
-    float64, from bfloat16, times the ratio of their rounding errors.
-    """
-    try:
-        return _apart(plain, _plain(in_double(network), words))
-    except (RuntimeError, TypeError) as error:
-        if out_of_memory(error):
-            raise
-    return _apart(plain, _plain(deepcopy(network).bfloat16(), words)) / 2**16
-
-
-def in_double(network: Any) -> Any:
-    """A copy in float64; experts are computed one by one, since grouped products know narrower types only."""
-    copy = deepcopy(network).double()
-    if copy._can_set_experts_implementation():
-        copy.set_experts_implementation("eager")
-    return copy
-
-
-@contextmanager
-def short_windows(config: Any) -> Iterator[None]:
-    """Shortens long attention windows to `SHORT_WINDOW`, so that a short text is longer than them."""
-    long = {name: getattr(config, name, None) for name in WINDOWS}
-    long = {name: size for name, size in long.items() if size and size > SHORT_WINDOW}
-    try:
-        for name in long:
-            setattr(config, name, SHORT_WINDOW)
-        yield
-    finally:
-        for name, size in long.items():
-            setattr(config, name, size)
-
-
 @torch.inference_mode()
 def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
     """Texts, each with the log-probabilities [V] of the next token, from which the engine drew or judged."""
     draw = torch.Generator().manual_seed(0)
     most = max(1, model.context - NEW_TOKENS)
-    longest = max(
-        [
-            LONGEST_PROMPT,
-            *(3 + each for each in changing_lengths(model.network.config) if each <= FARTHEST_CHANGE),
-        ]
-    )
-    sizes = (min(size, most) for size in (longest // 2, longest, 2, longest - 1))
+    sizes = (min(size, most) for size in (LONGEST_PROMPT // 2, LONGEST_PROMPT, 2, LONGEST_PROMPT - 1))
     prompts = [torch.randint(model.known, (size,), generator=draw).tolist() for size in sizes]
     given: dict[str, Any] = {"verifier": RANDOM_WALK, "structure": structure(draft), "ignore_end": True}
     so_far, words, rows = [tuple(prompt) for prompt in prompts], [], []

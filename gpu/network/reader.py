@@ -13,6 +13,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 from draftproof.gpu.network.graphs import Recorder
 from draftproof.gpu.sampling.tree import mask
+from draftproof.theory.errors import BadInput
 
 IDLE_READERS: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
 """Network -> the reader that was closed last, for reuse in the next run; holds networks weakly."""
@@ -24,13 +25,15 @@ SLOT_BLOCK = 256
 @dataclass
 class Slots:
     """The cache slots that the next pass writes, shared by all layers: `at` is [B, n] with `rows` [B, 1], or
-    one slice for all rows. `seen` is the number of slots that a query may attend to.
+    one slice for all rows. `seen` is the number of slots that a query may attend to, `lengths` [B] are the
+    tokens that each row has read.
     """
 
     capacity: int
     rows: Tensor
     at: Tensor | slice
     seen: int = 0
+    lengths: Any = None
 
 
 class SlotLayer(CacheLayerMixin):
@@ -70,14 +73,15 @@ class SlotLayer(CacheLayerMixin):
         for cache in (self.keys, self.values):
             cache[rows, :, to] = cache[rows, :, source]
 
-    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self.slots.seen, 0
+    def get_seq_length(self) -> Any:
+        """[B, 1]: of each row. A network that needs one number for all rows fails in a pass."""
+        return self.slots.lengths[:, None]
 
-    def get_seq_length(self) -> int:
-        return self.slots.seen
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        raise BadInput("the network asks for one length of all rows, which have lengths of their own")
 
     def get_max_length(self) -> int:
-        return self.slots.capacity
+        raise BadInput("the network asks for one length of all rows, which have lengths of their own")
 
 
 class Reader:
@@ -219,7 +223,7 @@ class Reader:
         """Writes to the slots from `start` on or, if `start` is None, from `offset` after each row's end.
         Queries attend to at most the first `seen` slots.
         """
-        self.slots.seen, batch = seen, len(self.counts)
+        self.slots.seen, self.slots.lengths, batch = seen, self.lengths, len(self.counts)
         if start is None:
             at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
             self.slots.at = at
@@ -306,16 +310,6 @@ def ropes(config: Any) -> list[dict[str, Any]]:
     """The settings of a network's rotary positions: one, or one for each kind of layer."""
     rope = getattr(config, "rope_parameters", None) or {}
     return [each for each in (rope, *rope.values()) if isinstance(each, dict) and "rope_type" in each]
-
-
-def changing_lengths(config: Any) -> set[int]:
-    """Context lengths at which attention or rotary embedding changes behaviour: windows, chunks, and the
-    context before an extension.
-    """
-    text = config.get_text_config(decoder=True)
-    names = *WINDOWS, "window_size", "attention_window_size", "index_topk", ORIGINAL
-    given = [getattr(text, name, None) for name in names] + [rope.get(ORIGINAL) for rope in ropes(text)]
-    return {each for each in given if isinstance(each, int)}
 
 
 def padded(prompts: Sequence[Sequence[int]], device: torch.device, filler: int = 0) -> Tensor:

@@ -87,6 +87,7 @@ SHARED = {
     "hidden_size_per_layer_input": 8,
     "layer_types": KINDS * 2,
 }
+CHUNKS = {"num_hidden_layers": 4, "attention_chunk_size": 8, "no_rope_layers": [1, 0, 1, 0]}
 ENCODER = {"pad_token_id": 1}
 DECODER = {"pad_token_id": 1, "is_decoder": True}
 LONGROPE = {
@@ -142,7 +143,8 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "lfm2": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention"] * 2},
     "lfm2_moe": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention"] * 2},
     "lfm3": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention"] * 2},
-    "llama4_text": {"num_hidden_layers": 4, "attention_chunk_size": 8, "no_rope_layers": [1, 0, 1, 0]},
+    "llama4_text": CHUNKS | {"floor_scale": 8},
+    "llama4_text-cold": CHUNKS | {"attn_temperature_tuning": False},
     "longcat_flash": {**LATENT, "zero_expert_num": 2},
     "mamba2": {"head_dim": 16, "num_heads": 4, "state_size": 8, "n_groups": 2},
     "minicpm3": LATENT,

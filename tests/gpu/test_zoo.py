@@ -36,7 +36,8 @@ def one_thread():
     ("name", "reads", "drafts"),
     [
         ("gpt_oss", "trees", DRAFTS),  # a window on every other layer, experts
-        ("llama4_text", "trees", DRAFTS),  # attention in chunks
+        ("llama4_text-cold", "trees", DRAFTS),  # attention in chunks
+        ("llama4_text", "chains", CHAINS),  # a temperature by place
         ("gemma3n_text", "trees", DRAFTS),  # layers that share keys and values
         ("bloom", "chains", CHAINS),
         ("lfm2", "chains", CHAINS),

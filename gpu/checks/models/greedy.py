@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 import torch
 
 from draftproof.gpu.checks.models.joint import logits_after
-from draftproof.gpu.checks.row_test import in_double
+from draftproof.gpu.checks.twin import computed_in
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model
@@ -86,11 +85,6 @@ class Reference:
         )
         return text[0, len(prompt) :].tolist()
 
-    @cached_property
-    def double(self) -> Any:
-        """The same network in float64."""
-        return in_double(self.target.network)
-
     @torch.inference_mode()
     def tie(self, prompt: int, ours: Sequence[int], theirs: Sequence[int]) -> Tie:
         """The first place where two texts differ.
@@ -104,10 +98,9 @@ class Reference:
         pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
         place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
         given, word = self.prompts[prompt], tuple(theirs[:place])
-        logits, exact = (
-            logits_after(network, given, [word], self.sampling)[0]
-            for network in (self.target.network, self.double)
-        )
+        logits = logits_after(self.target.network, given, [word], self.sampling)[0]
+        with computed_in(self.target.network, torch.float64):
+            exact = logits_after(self.target.network, given, [word], self.sampling)[0]
         likely = exact.topk(min(LIKELIEST, len(exact))).indices
         error = float((logits - exact)[likely].nan_to_num().square().mean().sqrt())  # both may be -inf
         two = (float(exact[a]) if a >= 0 else -torch.inf, float(exact[b]) if b >= 0 else -torch.inf)
