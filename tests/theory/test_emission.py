@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 
 from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.enumerate import emission
+from draftproof.theory.draft import Node
 from draftproof.theory.emission import Emission
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, exact
 from draftproof.theory.rows import scale
+from draftproof.theory.table import Table
 from draftproof.theory.verifier import ALL
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import emitted, stops
@@ -90,3 +92,17 @@ def test_an_equal_row_that_is_not_the_targets_own_makes_the_same_law():
     assert own.total_variation == copy.total_variation
     assert own.wrong_prefix() == copy.wrong_prefix()
     assert not copy.bonus
+
+
+def test_of_wrong_prefixes_one_is_named_that_rounding_does_not_explain():
+    """Token 0 comes out with 51/100 for 1/2, and 0 0 with 153/400 for 1/4; the total variation is 53/400."""
+    even = Table.exact(2, {(): ["1/2", "1/2"]})
+    gathered = Emission(even)
+    gathered.add(exact("51/100"), Node((0,), even[()]), (exact("3/4"), exact("1/4")))
+    gathered.add(exact("49/100"), Node((1,), even[()]), even[(1,)])
+    assert gathered.total_variation == exact("53/400")
+    assert gathered.words == len(gathered.law()) == 4
+    first = (0,), exact("51/100"), exact("1/2")
+    assert gathered.wrong_prefix() == gathered.wrong_prefix(exact("1/1000")) == first
+    assert gathered.wrong_prefix(exact("1/10")) == ((0, 0), exact("153/400"), exact("1/4"))
+    assert gathered.wrong_prefix(exact("53/400")) is gathered.wrong_prefix(ONE) is None
