@@ -51,12 +51,11 @@ ROW_FACTS = (
     "drafter's row",
     "law",
     "law, or nothing at rate 0",
-    "unknown",
 )
-NUMBER_FACTS, DIVISOR_FACTS = ("unit", "at least 0"), ("above 0, at most 1", "above 0")
+NUMBER_FACTS, DIVISOR = ("unit", "at least 0"), "above 0, at most 1"
 """What can be known of a variable at a claim's place, from the strongest fact to the weakest. Of a number
-that is no item of a list also: nothing; and, beside a list along the path, that it is at least 1, or the
-product of the list's last item and another number.
+beside a list along the path also that it is at least 1, or the product of the list's last item and another
+number.
 """
 
 
@@ -135,13 +134,13 @@ class Claim:
         if isinstance(value, Row | TargetRow):
             return ROW_FACTS
         if name == self.over:
-            return DIVISOR_FACTS
+            return (DIVISOR,)
         if isinstance(value, list | Stack):
             return NUMBER_FACTS
         lists = [other for other, held in self.env.items() if isinstance(held, list | Stack) and length(held)]
         numbers = [other for other, held in self.env.items() if isinstance(held, Symbol) and other != name]
         tied = ["at least 1", *(f"{a} * {b}" for a, b in product(lists, numbers))] if lists else []
-        return ("unit", *tied, "at least 0", "unknown")
+        return ("unit", *tied, "at least 0")
 
     def fact(self, name: str) -> str:
         """What is known of the variable."""
@@ -176,8 +175,6 @@ class Claim:
             return run.unknown_row(NEXT_CHILD)
         if isinstance(old, Symbol):
             fact = self.fact(name)
-            if fact == "unknown":
-                return UNKNOWN
             if name == self.rate and self._nothing(run):
                 return run.space.number(0)
             return self._number(run, name, fact)
@@ -189,8 +186,6 @@ class Claim:
                 return run.unknown_row(NEXT_CHILD) if NEXT_CHILD in self.env else run.proposal_row
             if fact == "drafter's row":
                 return run.proposal_row
-            if fact == "unknown":
-                return UNKNOWN
             if fact != "law" and self._nothing(run):
                 return Row([run.space.number(0)] * run.space.tokens)
             return run.unknown_row(f"row {name}")
@@ -211,11 +206,11 @@ class Claim:
             value: Any = self._factor(run, fact, 0) * self._factor(run, fact, 1)
             run.bounds[id(value)] = (value, False)  # factors are at least 0
             return value
-        kind = UNIT if fact in ("above 0, at most 1", "unit") else POSITIVE_NUMBER
+        kind = UNIT if fact in (DIVISOR, "unit") else POSITIVE_NUMBER
         value = run.number_or_row(f"number {name}", kind)
         if fact == "at least 1":
             run.space.assume(value - 1, ZERO | POSITIVE)
-        elif fact.startswith("above 0"):
+        elif fact == DIVISOR:
             run.space.assume(value, POSITIVE)
         return value
 
@@ -273,12 +268,10 @@ class Claim:
                     raise Weaken(f"{name}: {known}")
 
     def _holds(self, run: Run, fact: str, value: Any, env: Env, node: Any) -> bool:
-        if fact == "unknown":
-            return True
         if " * " in fact:
             a, b = (_item(name, env.get(name)) for name in fact.split(" * "))
             return isinstance(value, Symbol | int) and bool(value == a * b)
-        if fact in (*NUMBER_FACTS, *DIVISOR_FACTS, "at least 1"):
+        if fact in (*NUMBER_FACTS, DIVISOR, "at least 1"):
             return isinstance(value, Symbol | int) and _number_holds(run, fact, value)
         if fact == "target's row":
             if node is run.here:
@@ -321,8 +314,6 @@ def _number_holds(run: Run, fact: str, value: Any) -> bool:
             return known is not None or not value < 0
         case "above 0, at most 1":
             return value > 0 and (unit or not value > 1)
-        case "above 0":
-            return value > 0
     return not value < 1  # "at least 1"
 
 
@@ -350,8 +341,6 @@ def _equal(a: Any, b: Any) -> bool:
         return a.token is b.token and _equal(a.row, b.row)
     if isinstance(a, Row) and isinstance(b, Row):
         return a is b or all(bool(x == y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, Symbol | int) and isinstance(b, Symbol | int):
-        return bool(a == b)
     return False
 
 

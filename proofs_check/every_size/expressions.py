@@ -4,7 +4,7 @@ import ast
 import builtins
 from typing import Any
 
-from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test
+from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Test
 from draftproof.proofs_check.every_size.values import UNKNOWN, Unknown
 
 Env = dict[str, Any]
@@ -34,7 +34,7 @@ class Expressions:
                 case Test(condition=condition, yes=yes, no=no):
                     step = yes if self.truth(self.value(condition, env)) else no
                 case Loop():
-                    step = self.looped(step, env)
+                    raise NotFollowed(f"{function} has a loop and is not about one node")
         result = None if step.value is None else self.value(step.value, env)
         self.function = caller
         return result
@@ -139,10 +139,6 @@ class Expressions:
         raise NotFollowed(f"line {expression.lineno}: {type(expression).__name__} is not followed")
 
     # What the values can do.
-
-    def looped(self, loop: Loop, env: Env) -> Step:
-        """What runs next at the head of a loop in a function that is run at once."""
-        raise NotFollowed(f"{self.function} has a loop and is not about one node")
 
     def asserted(self, statement: ast.Assert, holds: bool) -> None:
         """Goes on if the assertion holds; raises NotFollowed if it can fail."""

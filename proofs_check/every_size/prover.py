@@ -283,7 +283,7 @@ class Proof:
                 self.told_apart(check, individual, forms, new.forms)
                 return
         real = [form for form in loose if len(terms_of(space.solver.polynomials[form])) > 1]
-        needed = 1 + sum(form.tells_apart for form in forms) + len(real) + len(space.explicit)
+        needed = 1 + sum(form.tells_apart for form in forms) + len(real)
         if needed > self.classes:
             raise MoreClasses(needed)
 

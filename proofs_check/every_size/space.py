@@ -97,8 +97,7 @@ class Space:
             if individual is not None and name.endswith(f"_{individual}") and name != "unused"
         ]
         self.forms: set[str] = set()
-        self.explicit: set[str] = set()
-        self.noting = ""
+        self.noting = False
         self.whole_class = list(context.gens())  # the individual token is all of the last class
         for at in self.own:
             row = self.known[context.names()[at].rsplit("_", 1)[0]]
@@ -264,22 +263,19 @@ class Space:
     def _note(self, product: Sequence[fmpq_mpoly]) -> None:
         # Remembers what is compared of the individual token's entries.
         for polynomial in product if self.own and self.noting else ():
-            self.forms |= (found := self.own_factors(polynomial))
-            if self.noting == "explicit":
-                self.explicit |= found
+            self.forms |= self.own_factors(polynomial)
 
     @contextmanager
-    def notes(self, kind: str = "continuous") -> Iterator[None]:
-        """Records the forms in the individual token's entries whose signs are asked for within this context.
-
-        `kind` is "explicit" where the code itself tests a number, else "continuous": an operation such as
-        min compares its arguments, and both answers give the same result where they are equal.
+    def notes(self) -> Iterator[None]:
+        """Records the forms in the individual token's entries whose signs are asked for within this context:
+        an operation such as min compares its arguments, and both answers give the same result where they are
+        equal.
         """
-        self.noting = kind
+        self.noting = True
         try:
             yield
         finally:
-            self.noting = ""
+            self.noting = False
 
     def own_factors(self, polynomial: fmpq_mpoly) -> set[str]:
         """The factors of the polynomial that have entries of the individual token in them."""
