@@ -278,8 +278,8 @@ def _budget_only(case: Case | None) -> bool:
     return case is not None and case.aim is not None and case.aim.budget_only
 
 
-def _text(number: fmpq | float | None) -> str | float | None:
-    return text(number) if isinstance(number, fmpq) else number
+def _text(number: fmpq | None) -> str | None:
+    return None if number is None else text(number)
 
 
 def _estimates(sampled: Sampled) -> dict[str, Any]:
@@ -350,7 +350,7 @@ def _accepted(case: Case) -> str:
     return line
 
 
-def _optimum_text(optimum: fmpq | float | None) -> str:
+def _optimum_text(optimum: fmpq | None) -> str:
     return "" if optimum is None else f", valid optimum {float(optimum):.6g}"
 
 

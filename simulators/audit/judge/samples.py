@@ -22,7 +22,6 @@ from draftproof.theory.rows import Prefix
 
 TEST_RUNS, TEST_SECONDS = 20_000, 60.0  # default limits: number of runs, and seconds
 CLASS_WORDS = 100  # most words of classes; more need more runs for the same total variation
-DRAFTS_SUMMED = 10**6  # largest number of drafts for an exact E[tau]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Sampled:
     detectable: float
     total_variation: float
     expected_accepted: float | None
-    optimum: fmpq | float | None
+    optimum: fmpq | None
     likeliest: tuple[tuple[int, ...], float, float]
     tokens: bool
     faults: dict[str, str]
@@ -92,6 +91,7 @@ class LargeVocabulary:
     """
 
     tokens = False
+    optimum = None  # unknown
 
     def __init__(self, target: np.ndarray, proposal: np.ndarray, name: str):
         self.p, self.q, self.name = target, proposal, name
@@ -139,20 +139,6 @@ class LargeVocabulary:
             found.append(int(self.kinds[at, after, token]))
             probability *= self.classes[at][after][found[-1]] if self.p[at, after, token] > 0 else 0.0
         return tuple(found[1:]), probability
-
-    @property
-    def optimum(self) -> float | None:
-        """The E[tau] of block verification; None if there are too many drafts to sum over."""
-        if self.vocab**self.depth > DRAFTS_SUMMED:
-            return None
-        weight, mass, after, total = np.ones(1), np.ones(1), np.zeros(1, dtype=np.int64), 0.0
-        for p, q, kinds in zip(self.p, self.q, self.kinds[:-1], strict=False):
-            ratio = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
-            weight = np.minimum(1.0, weight[:, None] * ratio[after]).ravel()
-            mass = (mass[:, None] * q[after]).ravel()
-            total += float(weight @ mass)
-            after = kinds[after].ravel()
-        return total
 
     def _after(self, prefix: Prefix) -> int:
         after = 0

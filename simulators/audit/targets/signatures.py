@@ -7,7 +7,7 @@ or says what was tried, how far each trial came, and which names are unknown.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -58,7 +58,7 @@ ROLES = {
 """What a parameter means -> its names."""
 
 NAMES = {name: role for role, names in ROLES.items() for name in names.split()}
-ROWS, TOKENS = {"p", "p_logits", "q", "q_logits"}, "tokens"
+TOKENS = "tokens"
 LAYOUTS = {
     "single": "one request",
     "flat": "flat rows",
@@ -134,14 +134,15 @@ def roles_of(function: Any, given: Sequence[str] | None = None) -> tuple[list[Pa
     parameters = signature(function)
     if parameters is None:
         return None, "its parameters are not named"
+    roles = [NAMES.get(each.name) for each in parameters]
     if given is not None:
         unknown = [role for role in given if role not in ROLES]
         if unknown or len(given) > len(parameters):
             what = f"{unknown[0]!r} is not one of {', '.join(ROLES)}" if unknown else "more than it has"
             raise BadInput(f"signature: {what}; the parameters are {inspect.signature(function)}")
+        roles[: len(given)] = given
     found, unknown = [], []
-    for at, each in enumerate(parameters):
-        role = given[at] if given is not None and at < len(given) else NAMES.get(each.name)
+    for each, role in zip(parameters, roles, strict=True):
         optional = each.default is not each.empty or each.kind is each.VAR_KEYWORD
         if role is None and not optional:
             unknown.append(repr(each.name))
@@ -149,16 +150,17 @@ def roles_of(function: Any, given: Sequence[str] | None = None) -> tuple[list[Pa
             found.append((each.name, role, each.kind is each.KEYWORD_ONLY or each.default is not each.empty))
     if unknown:
         return None, f"{', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} no known name"
-    roles = {role for _, role, _ in found}
-    named = {name for name, _, _ in found}
-    if "logits" in named and not roles & {"q", "q_logits"}:
-        return None, "'logits' may be those of the target or of the draft"
-    if TOKENS not in roles or not roles & {"p", "p_logits"}:
-        return (
-            None,
-            f"no name is known of {'the rows of the target' if TOKENS in roles else 'drafted tokens'}",
-        )
-    return found, ""
+    lacks = _lacking({name for name, _, _ in found}, {role for _, role, _ in found})
+    return (None, lacks) if lacks else (found, "")
+
+
+def _lacking(names: Collection[str], roles: Collection[str]) -> str:
+    # Which arrays have no name, or an ambiguous one.
+    if "logits" in names and not {"q", "q_logits"} & {*roles}:
+        return "'logits' may be those of the target or of the draft"
+    if TOKENS not in roles:
+        return "no name is known of drafted tokens"
+    return "" if {"p", "p_logits"} & {*roles} else "no name is known of the rows of the target"
 
 
 def infer_signature(

@@ -148,6 +148,18 @@ def last_tokens_share(target_probs, draft_probs, draft_tokens, rng):
     return words
 
 
+def recovered_tokens_share(target_probs, draft_probs, draft_tokens, rng):
+    """Only the coin of the token in place of a rejected one is shared."""
+    coin, words = rng.random(), []
+    for p, q, x in zip(target_probs, draft_probs, draft_tokens, strict=True):
+        n, token = accepted(p, q, x, rng)
+        if n < len(x):
+            rest = np.maximum(p[n] - q[n], 0)
+            token = drawn(rest if rest.any() else p[n], coin)
+        words.append([*x[:n].tolist(), token])
+    return words
+
+
 def first_stream_in_the_mirror(target_probs, draft_probs, draft_tokens, rng):
     """Antithetic: every second request gets 1 - u."""
     kept, words = Kept(rng), []
@@ -243,6 +255,7 @@ SHARED = (
     first_and_last_share,
     equal_drafts_share,
     last_tokens_share,
+    recovered_tokens_share,
     first_stream_in_the_mirror,
     equal_drafts_and_rows_once,
 )
@@ -279,7 +292,7 @@ def test_a_lossless_batch_is_lossless_on_all_instances(function):
 
 @pytest.mark.parametrize("function", SHARED, ids=lambda f: f.__name__)
 def test_what_two_requests_share_is_found(function):
-    report = audit.examine(function, **FEW)
+    report = audit.examine(function, **FEW | {"vocab": 3, "depth": 1})
     assert report.lossless is False, report
     assert report.instance.requests, "of two requests together"
     assert len(report.wrong.prefixes) == len(report.instance.requests)

@@ -5,20 +5,15 @@ from math import lgamma, log
 
 import numpy as np
 import pytest
-from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.judge.exact import optimum
 from draftproof.simulators.audit.judge.samples import LargeVocabulary, classes
 from draftproof.simulators.support.anytime import Process, detectable
-from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import exact
-from draftproof.theory.table import Table
 from tests.mutants import controls, functions
 from tests.simulators.audit import foreign
 
@@ -91,22 +86,6 @@ def test_the_law_of_classes_is_the_sum_over_words():
         assert said == pytest.approx(mass)
 
 
-def test_the_optimum_of_wide_rows_is_that_of_block_verification():
-    wide = LargeVocabulary.peaked(4, 2, seed=1)
-    rows = [{}, {}]
-    for prefix in [(), *product(range(4), repeat=1), *product(range(4), repeat=2)]:
-        rows[0][prefix] = [fmpq(*float(x).as_integer_ratio()) for x in wide[prefix]]
-        if len(prefix) < 2:
-            rows[1][prefix] = [
-                fmpq(*float(x).as_integer_ratio()) for x in wide.q[len(prefix), wide._after(prefix)]
-            ]
-    target, proposal = (
-        Table(4, {at: [x / sum(row) for x in row] for at, row in each.items()}) for each in rows
-    )
-    assert wide.optimum == pytest.approx(float(optimum(Instance(target, proposal, Chain(2)))), abs=1e-12)
-    assert LargeVocabulary.peaked(2000, 2).optimum is None
-
-
 def test_a_word_that_cannot_be_has_no_probability():
     target, proposal = np.array([[1.0, 0, 0], [0, 1, 0]]), np.array([[0.5, 0.5, 0]])
     both = (np.repeat(rows[:, None], classes(3, 1), axis=1) for rows in (target, proposal))
@@ -160,8 +139,7 @@ def test_a_vocabulary_that_is_too_large():
         audit.examine(foreign.good, statistical=True, vocab=10**9)
 
 
-def test_the_number_of_classes_and_the_optimum():
+def test_the_number_of_classes():
     assert (classes(32_000, 1), classes(32_000, 3), classes(2, 1)) == (10, 3, 2)
-    assert round(LargeVocabulary.peaked(vocab=10, depth=2).optimum, 3) == 1.015
     wide = LargeVocabulary.peaked(vocab=1000, depth=2, seed=0)
     assert (wide.outcomes, round(sum(wide.classes[0][0]), 9)) == (64, 1.0)
