@@ -7,6 +7,7 @@ from typing import Any
 
 from flint import fmpq
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +17,7 @@ from draftproof.simulators.laws.against import AgainstVerdict
 from draftproof.simulators.laws.batches import BatchVerdict, JointWrong
 from draftproof.simulators.laws.check import Tally
 from draftproof.simulators.laws.verdict import Verdict, Wrong
+from draftproof.theory.errors import printable
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import shown, text
 from draftproof.theory.selection.batch import Batch
@@ -104,12 +106,20 @@ def progress(unit: str = "instances") -> Progress:
     )
 
 
+class _Table(Table):
+    """A table whose cells are shown as they are: a name may look like markup."""
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        lines = (str(cell).split("\n") for cell in cells)
+        super().add_row(*(escape("\n".join(map(printable, each))) for each in lines), **options)
+
+
 def table(title: str, sides: str, *headings: str) -> Table:
     """An empty table; `sides` has one letter per column, l or r, for its alignment.
 
     On a narrow terminal words are folded into several lines, verdicts never.
     """
-    made = Table(title=title or None)
+    made = _Table(title=title or None)
     for side, heading in zip(sides, headings, strict=True):
         justify, verdict = "right" if side == "r" else "left", heading in VERDICTS
         made.add_column(heading, justify=justify, overflow="fold", no_wrap=verdict)
@@ -174,7 +184,7 @@ def unseen(said: Iterable[tuple[str, str]]) -> Iterator[str]:
     names: dict[str, list[str]] = {}
     for name, what in said:
         names.setdefault(what, []).append(name)
-    return (f"{what} ({', '.join(dict.fromkeys(each))})" for what, each in names.items() if what)
+    return (printable(f"{what} ({', '.join(dict.fromkeys(each))})") for what, each in names.items() if what)
 
 
 def law(emitted: Mapping[str, fmpq], heading: str, most: int = 40) -> Table:
@@ -216,7 +226,7 @@ def smallest(given: Instance | Batch, verdict: Verdict) -> str:
     rule = f"{verdict.selection} with " if isinstance(verdict, BatchVerdict) else ""
     fault = f"misses {verdict.against}" if isinstance(verdict, AgainstVerdict) else "is not lossless"
     there = json.dumps(document(given))
-    return f"{rule}{verdict.verifier} {fault} on\n  {there}\n  where {why(verdict)}"
+    return f"{rule}{printable(verdict.verifier)} {fault} on\n  {there}\n  where {why(verdict)}"
 
 
 def _instead(wrong: Wrong | JointWrong) -> str:

@@ -29,6 +29,15 @@ def quoted(value: object) -> str:
     return _brief.repr(value)
 
 
+def printable(text: str) -> str:
+    """The text with control characters spelled out: names may hold the escapes of a terminal.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
 def unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
     """The error for a name that nothing has: the names most like it, or all if there is none like it.
 

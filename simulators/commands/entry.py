@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, printable
 
 INTERRUPTED = 130
 
@@ -91,6 +91,5 @@ def _discard_output() -> None:
 
 def _refuse(message: str) -> int:
     line = " ".join(line.strip() for line in message.splitlines())
-    shown = "".join(x if x.isprintable() else ascii(x)[1:-1] for x in line)  # a name may hold escapes
-    click.echo(f"draftproof: {shown}", err=True)
+    click.echo(f"draftproof: {printable(line)}", err=True)
     return 2

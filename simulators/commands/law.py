@@ -19,7 +19,7 @@ from draftproof.simulators.laws.size import announcement, not_shown, size, watch
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, printable
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
@@ -85,7 +85,7 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
         }
         click.echo(json.dumps(answer))
         return status
-    what = f"{verifier.name} on {given.name}"
+    what = printable(f"{verifier.name} on {given.name}")
     title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
     heading, total = "tokens", "E[tau]"
     if isinstance(given, Batch):

@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from filelock import FileLock, Timeout
 from pyarrow import parquet
 
@@ -146,7 +147,10 @@ class Store:
         """
         if chunk.name not in finished:
             return chunk
-        there, now = made_of(self._shard(chunk.name)), chunk.made_of
+        try:
+            there, now = made_of(self._shard(chunk.name)), chunk.made_of
+        except (pa.ArrowException, OSError):  # it is damaged
+            return chunk
         if there == now:
             return None
         before = there.get("sources", {})
