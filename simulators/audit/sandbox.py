@@ -26,17 +26,15 @@ from draftproof.theory.errors import BadInput
 Result = TypeVar("Result")
 
 THREAD_STARTERS = [
-    (place, name)
-    for place, name in (
-        (threading.Thread, "start"),
-        (_thread, "start_new_thread"),
-        (threading, "_start_new_thread"),  # until Python 3.12
-        (_thread, "start_joinable_thread"),  # from 3.13 on
-        (threading, "_start_joinable_thread"),
-    )
-    if hasattr(place, name)
+    (threading.Thread, "start"),
+    (_thread, "start_new_thread"),
+    (threading, "_start_new_thread"),  # until Python 3.12
+    (_thread, "start_joinable_thread"),  # from 3.13 on
+    (threading, "_start_joinable_thread"),
 ]
-"""(object, name) of the functions that start a thread."""
+THREAD_STARTERS = [each for each in THREAD_STARTERS if hasattr(*each)]
+FORKS = [each for each in ((os, "fork"), (os, "forkpty")) if hasattr(*each)]
+"""(object, name) of the functions that start a thread, or copy the process."""
 
 
 class Fault(Exception):
@@ -46,9 +44,6 @@ class Fault(Exception):
         super().__init__(f"{kind}: {what}")
         self.kind, self.what = kind, what
 
-
-FORKS = [(os, name) for name in ("fork", "forkpty") if hasattr(os, name)]
-"""(object, name) of the functions that copy the process."""
 
 BUILTINS = {name: value for name, value in builtins.__dict__.items() if name != "_"}  # an interactive result
 
@@ -200,8 +195,8 @@ def sandboxed(
         if torch:
             torch.set_num_threads(1)  # rows are short, so more threads would only cost time
         with (
-            swapped((*starter, refuse) for starter in THREAD_STARTERS),
-            swapped((*starter, refuse_copy) for starter in FORKS),
+            swapped((*each, refuse) for each in THREAD_STARTERS),
+            swapped((*each, refuse_copy) for each in FORKS),
             warnings.catch_warnings(action="ignore"),
             redirect_stdout(printed),
             redirect_stderr(printed),

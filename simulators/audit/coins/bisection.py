@@ -45,6 +45,7 @@ or only if they reject, which may be almost certain or almost impossible.
 class Plain(Fixed):
     """Given coins as plain floats (the last is repeated if they run out); draws go to the enumeration."""
 
+    again = False
     mirrored = False  # so that the coins of a box give the same run again
 
     def __init__(self, coins: Sequence[float], oracle: Oracle):
@@ -53,12 +54,12 @@ class Plain(Fixed):
         self.fine = 2.0**-30  # float32 coins differ by far more than this
         self.state = CoinState(oracle)
 
-    def uniform(self, kind: type = np.float64) -> Any:
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
         if kind is np.float64:
             self.fine = 0.0
         return super().uniform(kind)
 
-    def choose(self, row: Any) -> int:
+    def choose(self, row: Any, use: Hashable = "") -> int:
         self.chosen.append(self.state.choose(weights(row)))
         return self.chosen[-1]
 

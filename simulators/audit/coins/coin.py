@@ -40,27 +40,15 @@ class Coin:
     def _less(self, t: Any) -> Any:
         return None if t != t else self._below(t)  # every comparison with NaN is false
 
-    stepped = False  # equality has a probability above zero
-
     def __lt__(self, other: Any) -> Any:
         less = self._less(other)
         return less if less is NotImplemented else bool(less)
 
     def __gt__(self, other: Any) -> Any:
-        less = self._less(self._after(other))
-        return less if less is NotImplemented else less is False
-
-    def __le__(self, other: Any) -> Any:
-        return self < self._after(other)
-
-    def __ge__(self, other: Any) -> Any:
         less = self._less(other)
         return less if less is NotImplemented else less is False
 
-    def _after(self, other: Any) -> Any:
-        # What the value is below if it is at most `other`: without steps equality has probability zero.
-        c = number(other) if self.stepped else None
-        return other if c is None else float(np.nextafter(float(c), np.inf))
+    __le__, __ge__ = __lt__, __gt__  # equality has probability zero
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -98,6 +86,13 @@ class Coin:
         raise Opaque("a coin is turned into a plain number (float, hash, index, text)")
 
     __float__ = __hash__ = __index__ = __complex__ = __format__ = __str__ = __round__ = _refused
+    __floordiv__ = __divmod__ = __mod__ = __abs__ = __pow__ = sqrt = _refused
+
+    def _unknown(self, *_: Any, **__: Any) -> Any:
+        raise NotEnumerable("arithmetic on random numbers that has no closed form")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = _unknown
+    __truediv__ = __rtruediv__ = log = log1p = exp = _unknown
     hex = is_integer = as_integer_ratio = __reduce_ex__ = _refused
 
     def __copy__(self) -> "Coin":

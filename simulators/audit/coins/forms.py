@@ -4,7 +4,7 @@ import numpy as np
 
 Form = tuple[str, float, float, float] | None
 """A shape of f(u). ("u", 0, c, off): c u;  ("E", a, c, off): a + c E;  ("1/E", 0, c, off): c / E;
-("G", a, c, off): a - c log E;  ("X", 0, c, off): exp(-c E);  with E = -log u, or E = -log(1 - u) for a
+("G", a, c, off): a - c log E;  with E = -log u, or E = -log(1 - u) for a
 mirrored coin. `off` bounds the total variation between f(u) and that shape. The law of u + e is
 uniform, and that of E + e exponential, within total variation e: so races with an epsilon are decided."""
 
@@ -19,7 +19,7 @@ def off_by(form: Form, more: float) -> Form:
 
 def scaled(form: Form, c: float) -> Form:
     """The form of c f(u)."""
-    if form is None or form[0] == "X":
+    if form is None:
         return None
     return form[0], form[1] * c, form[2] * c, form[3]
 
@@ -44,8 +44,6 @@ def logged(form: Form) -> Form:
     if form is None:
         return None
     name, a, c, off = form
-    if name == "X":
-        return "E", 0.0, -c, off
     if c <= 0 or name == "G":
         return None
     shape, sign = {"u": ("E", -1.0), "E": ("G", -1.0), "1/E": ("G", 1.0)}[name]

@@ -2,8 +2,8 @@
 
 A `Lazy` stands for f(u), where u is one coin and f a sequence of monotone steps. A comparison with a number
 asks the state of the coins whether u lies below the point where f crosses that number. Some shapes of f also
-have a `Form`, because they can be compared with one another (races of exponentials). `combined` has products
-and sums of several coins.
+have a `Form`, because they can be compared with one another (races of exponentials). A `Product` is one of
+several coins, and an `Integer` is used as a seed.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.coins import combined
 from draftproof.simulators.audit.coins.coin import Coin, number, with_number
 from draftproof.simulators.audit.coins.forms import (
     UNIFORM,
@@ -27,9 +26,8 @@ from draftproof.simulators.audit.coins.forms import (
 )
 from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, dyadic
 from draftproof.simulators.audit.coins.volumes import exponential
-from draftproof.theory.numbers import ONE
+from draftproof.theory.numbers import ONE, ZERO
 
-_COARSE = {"grid", "float16", "bfloat16"}
 Steps = tuple[tuple[str, float], ...]
 
 _STEP = {
@@ -38,23 +36,12 @@ _STEP = {
     "/": lambda x, c: x / c,
     "c-": lambda x, c: c - x,
     "c/": lambda x, c: c / x,
-    "**": lambda x, c: x**c,
     "log": lambda x, c: np.log(x),
     "log1p": lambda x, c: np.log1p(x),
     "exp": lambda x, c: np.exp(x),
-    "sqrt": lambda x, c: np.sqrt(x),
     "max": lambda x, c: max(x, x.dtype.type(c)),
     "min": lambda x, c: min(x, x.dtype.type(c)),
-    "grid": lambda x, c: np.floor(x / x.dtype.type(c)) * x.dtype.type(c),
-    "float16": lambda x, c: x.dtype.type(np.float16(x)),
-    "bfloat16": lambda x, c: x.dtype.type(_bfloat16(x)),
 }
-
-
-def _bfloat16(x: Any) -> Any:
-    # Rounded to the nearest, ties to the even one.
-    bits = int(np.float32(x).view(np.uint32))
-    return np.uint32((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
 
 
 @lru_cache(maxsize=65536)
@@ -105,13 +92,11 @@ class Lazy(Coin):
         return self.state.below(self.coin, cut) == self.rising
 
     def _less(self, other: Any) -> Any:
-        if isinstance(other, combined.Sum):
-            return (self - other)._below(0.0)
         return less(self, other) if isinstance(other, Lazy) else Coin._less(self, other)
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Coin):
-            return combined.added(self, other)
+            return self._unknown()
         c = number(other)
         if c is None:
             return NotImplemented
@@ -135,12 +120,6 @@ class Lazy(Coin):
             return self._then("c-", c, False, self.form, not self.mirror)
         return self._then("c-", c, False, moved(scaled(self.form, -1.0), c))
 
-    def _one_sided(self) -> None:  # 1/x and x^c are monotone on one side of 0
-        with np.errstate(all="ignore"):
-            ends = [_value(self.steps, self.kind(u)) for u in (0.0, 1.0)]
-        if min(ends) < 0 < max(ends):
-            raise NotEnumerable("a coin is divided by, or raised, on both sides of 0")
-
     def __neg__(self) -> "Lazy":
         return self._then("*", -1.0, False, scaled(self.form, -1.0))
 
@@ -151,7 +130,7 @@ class Lazy(Coin):
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Coin):
-            return combined.product(self, False) * other
+            return product(self) * other
         c = number(other)
         if c is None:
             return NotImplemented
@@ -173,18 +152,11 @@ class Lazy(Coin):
     def __rtruediv__(self, c: Any) -> Any:
         if c == 0 or c != c:
             return self.kind(c)
-        self._one_sided()
+        with np.errstate(all="ignore"):
+            ends = [_value(self.steps, self.kind(u)) for u in (0.0, 1.0)]
+        if min(ends) < 0 < max(ends):
+            raise NotEnumerable("it divides by a coin that may have both signs")
         return self._then("c/", c, bool(c < 0), inverted(self.form, float(c)))
-
-    def __pow__(self, other: Any) -> Any:
-        c = number(other)
-        if c is None:
-            raise NotEnumerable("a power of a coin that is not monotone")
-        self._one_sided()
-        if c == 0:
-            return self.kind(1)
-        form = ("X", 0.0, float(c), 0.0) if self.form == UNIFORM and c > 0 else None
-        return self._then("**", c, bool(c > 0), form)
 
     def log(self) -> Any:
         return self._then("log", 0.0, True, logged(self.form))
@@ -196,52 +168,68 @@ class Lazy(Coin):
     def exp(self) -> Any:
         return self._then("exp", 0.0, True, exponentiated(self.form))
 
-    def sqrt(self) -> Any:
-        return self._then("sqrt", 0.0, True, None)
-
     def capped(self, c: float, largest: bool) -> "Lazy":
         """max(f(u), c), or min(f(u), c)."""
         cut = crossing(self.steps, self.kind, self.rising, float(c))
         capped = cut if largest == self.rising else 1 - cut
         return self._then("max" if largest else "min", c, True, off_by(self.form, float(capped)))
 
-    def __abs__(self) -> "Lazy":
-        return -self if self < 0 else self
 
-    def gridded(self, step: float) -> "Lazy":
-        """The value rounded down to a multiple of `step`."""
-        return self._then("grid", step, True, None)
+@dataclass(slots=True, eq=False, repr=False)
+class Product(Coin):
+    """scale * u_1 .. u_k of different coins."""
 
-    def rounded(self, dtype: str) -> "Lazy":
-        """The value rounded to float16 or bfloat16."""
-        return self._then(dtype, 0.0, True, None)
+    state: CoinState
+    coins: tuple[int, ...]
+    scale: float
+
+    def _below(self, t: float) -> bool:
+        return self.state.product_below(self.coins, dyadic(t) / dyadic(self.scale) if t > 0 else ZERO)
+
+    def __mul__(self, other: Any) -> Any:
+        c = number(other)
+        if c is None:
+            more = other if isinstance(other, Product) else product(other)
+            return Product(self.state, (*self.coins, *more.coins), self.scale * more.scale)
+        return Product(self.state, self.coins, self.scale * float(c)) if c > 0 else self._unknown()
+
+    __rmul__ = __mul__
+
+    @with_number
+    def __truediv__(self, c: Any) -> Any:
+        return self * (1 / c)
+
+
+def product(coin: Any) -> Product:
+    """A multiple of a coin as a product; NotEnumerable if it is something else."""
+    if not isinstance(coin, Lazy) or not coin.form or coin.form[0] != "u" or coin.form[2] <= 0 or coin.mirror:
+        raise NotEnumerable("coins are multiplied in a way that has no closed form")
+    coin.state.stands_for(coin.coin, coin.form[3])
+    return Product(coin.state, (coin.coin,), coin.form[2])
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Integer(Coin):
+    """A uniform integer of many values, from a coin. Used as a seed it becomes a plain number."""
+
+    state: CoinState
+    coin: int
+    low: int
+    count: int
+
+    def _below(self, t: float) -> bool:
+        return self._refused()
 
     def __int__(self) -> int:
-        if ("grid", 1.0) not in self.steps:
-            return Coin.__int__(self)
-        return self.state.seed(self.coin, lambda u: int(_value(self.steps, self.kind(u))))
+        return self.state.seed(self.coin, lambda u: self.low + int(u * self.count))
 
-    __trunc__ = __int__
+    __trunc__ = __index__ = __hash__ = __int__
 
-    def __index__(self) -> int:
-        return int(self) if ("grid", 1.0) in self.steps else self._refused()
+    def __add__(self, other: Any) -> Any:
+        return int(self) + other
 
-    def __hash__(self) -> int:
-        return self.__index__()
-
-    @property
-    def stepped(self) -> bool:  # type: ignore[override]
-        return any(step in _COARSE for step, _ in self.steps)
-
-    def __floordiv__(self, other: Any) -> int:
-        return (self / other).__floor__()
-
-    def __divmod__(self, other: Any) -> Any:
-        whole = self // other
-        return whole, self - other * whole
-
-    def __mod__(self, other: Any) -> Any:
-        return self - other * (self / other).__floor__()
+    __radd__ = __add__
+    __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = Coin._refused
 
 
 def less(x: Lazy, y: Lazy) -> bool:
@@ -251,7 +239,7 @@ def less(x: Lazy, y: Lazy) -> bool:
             return False
         raise NotEnumerable("a coin is compared with a function of itself")
     if not x.form or not y.form or x.form[0] != y.form[0] or (x.form[0] == "u" and x.form[2] != y.form[2]):
-        return (combined.total(x) - combined.total(y))._below(0.0)
+        raise NotEnumerable("coins are compared in a way that has no closed form")
     (name, a, c, off), (_, b, d, other) = x.form, y.form
     x.state.stands_for(x.coin, off)
     y.state.stands_for(y.coin, other)
@@ -261,8 +249,6 @@ def less(x: Lazy, y: Lazy) -> bool:
     steep = dyadic(abs(c)) / dyadic(abs(d))
     if name == "u" and c == d:
         x_slower, ratio = c > 0, ONE
-    elif name == "X":
-        x_slower, ratio = c > 0, 1 / steep
     elif name == "1/E":
         x_slower, ratio = c > 0, steep if c > 0 else 1 / steep
     elif name == "E" and a == b:

@@ -13,20 +13,28 @@ from draftproof.theory.oracle import Oracle
 
 
 class Source(ABC):
-    """A stream of uniforms in [0, 1) and of draws from rows of weights; also used to draw drafts."""
+    """A stream of uniforms in [0, 1) and of draws from rows of weights; also used to draw drafts.
+
+    `use` names the random function that asks, if its answer is not made of a uniform by inversion.
+    """
 
     seeds: Any = None  # `replaced.Current`, which records seeded streams
+    again = False  # its runs were made before, with the same coins
     mirrored = True  # an exponential is made from a plain coin u as -log(1 - u), as real generators do
 
     def __init__(self) -> None:
         self.keyed: dict[Hashable, Any] = {}  # answers of seeded streams, so that one seed repeats them
         self.integers: set[int] = set()  # drawn in this run, perhaps to be a seed
-        self.states: set[int] = set()  # of torch's generators with such a seed
 
     @abstractmethod
-    def uniform(self, kind: type = np.float64) -> Any: ...
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any: ...
     @abstractmethod
-    def choose(self, row: Any) -> int: ...
+    def choose(self, row: Any, use: Hashable = "") -> int: ...
+    @property
+    def past(self) -> frozenset[float]:
+        """The numbers drawn in this run of which a seed may be made."""
+        return frozenset(self.integers)
+
     def accept(self, probability: Any) -> bool:
         return bool(self.choose((1 - probability, probability)))
 
@@ -40,10 +48,10 @@ class Every(Source):
         self.integers = self.state.integers
         self.chosen: list[int] = []
 
-    def uniform(self, kind: type = np.float64) -> Any:
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
         return Lazy(self.state, self.state.coin(), kind)
 
-    def choose(self, row: Any) -> int:
+    def choose(self, row: Any, use: Hashable = "") -> int:
         self.chosen.append(self.state.choose(weights(row)))
         return self.chosen[-1]
 
@@ -56,18 +64,24 @@ class Every(Source):
 class Fixed(Source):
     """Given coins in order (the last is repeated if they run out); draws take the first or last token."""
 
+    again = True
+
     def __init__(self, coins: Sequence[float], last: bool = False):
         super().__init__()
         self.coins, self.last, self.drawn = coins, last, 0
 
-    def uniform(self, kind: type = np.float64) -> Any:
+    @property
+    def past(self) -> frozenset[float]:
+        return frozenset({*self.integers, *self.coins[: self.drawn]})
+
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
         coin = self.coins[min(self.drawn, len(self.coins) - 1)]
         self.drawn += 1
         if self.drawn > CHOICES:
             raise NotEnumerable(f"one run asks for more than {CHOICES:,} coins")
         return kind(min(coin, float(np.nextafter(kind(1), kind(0)))))
 
-    def choose(self, row: Any) -> int:
+    def choose(self, row: Any, use: Hashable = "") -> int:
         possible = [x for x, weight in enumerate(weights(row)) if weight > 0]
         return possible[-1 if self.last else 0]
 
@@ -81,7 +95,7 @@ class Replay(Fixed):
         super().__init__([*coins, 0.5])
         self.chosen = list(reversed(chosen))
 
-    def choose(self, row: Any) -> int:
+    def choose(self, row: Any, use: Hashable = "") -> int:
         return self.chosen.pop() if self.chosen else super().choose(row)
 
 
@@ -96,12 +110,12 @@ class Chance(Source):
         super().__init__()
         self.rng, self.native = rng, native
 
-    def uniform(self, kind: type = np.float64) -> Any:
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
         if kind is np.float16:
             return kind(self.rng.random() // 2**-11 * 2**-11)
         return self.rng.random(dtype=kind)
 
-    def choose(self, row: Any) -> int:
+    def choose(self, row: Any, use: Hashable = "") -> int:
         numbers = np.array([float(x) for x in row])
         if not (numbers >= 0).all() or not 0 < numbers.sum() < np.inf:
             weights(row)  # raises BadInput
@@ -111,27 +125,42 @@ class Chance(Source):
 class Seeded(Source):
     """The stream of one seed: in each run its n-th answer is drawn once and then remembered."""
 
-    def __init__(self, source: Source, seed: Hashable):
-        self.source, self.seed, self.drawn, self.keyed = source, seed, 0, source.keyed
-        self.integers, self.states = source.integers, source.states
-        self.seeds, self.mirrored = source.seeds, source.mirrored
+    def __init__(self, source: Source, seed: Hashable, drawn: int = 0):
+        self.source, self.seed, self.drawn, self.keyed = source, seed, drawn, source.keyed
+        self.integers, self.seeds, self.mirrored = source.integers, source.seeds, source.mirrored
         self.used: Callable[[], None] | None = None  # called at every draw
 
-    def _remembered(self, make: Callable[[], Any], *what: Hashable) -> Any:
+    @property
+    def past(self) -> frozenset[float]:
+        return self.source.past
+
+    def over(self, source: Source) -> "Seeded":
+        """The same stream, at the same place, in a run on another source."""
+        stream = Seeded(source, self.seed, self.drawn)
+        stream.used = self.used
+        return stream
+
+    def remembered(self, make: Callable[[], Any], what: Hashable) -> Any:
+        """The stream's next answer, which `make` draws if it is new; `what` names the call that asks.
+        Raises NotEnumerable if another call had the same numbers: how the two depend is not known.
+        """
         if self.used is not None:
             self.used()
-        key = (self.seed, self.drawn, *what)
+        at = (self.seed, self.drawn)
         self.drawn += 1
-        if key not in self.keyed:
-            self.keyed[key] = make()
-        return self.keyed[key]
+        if at not in self.keyed:
+            self.keyed[at] = what, make()
+        known, answer = self.keyed[at]
+        if known != what:
+            raise NotEnumerable("two different random functions draw from the same state of a generator")
+        return answer
 
-    def uniform(self, kind: type = np.float64) -> Any:
-        return self._remembered(lambda: self.source.uniform(kind), kind)
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
+        return self.remembered(lambda: self.source.uniform(kind, use), (kind, use))
 
-    def choose(self, row: Any) -> int:
+    def choose(self, row: Any, use: Hashable = "") -> int:
         # By inversion of one remembered uniform, as in real generators: another row gets the same coin.
-        left = self.uniform() * sum(map(float, row))
+        left = self.uniform(use=use) * sum(map(float, row))
         below = 0.0
         possible = [x for x, weight in enumerate(weights(row)) if weight > 0]
         for x in possible[:-1]:

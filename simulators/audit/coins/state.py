@@ -6,7 +6,7 @@ from random import Random
 
 from flint import fmpq
 
-from draftproof.simulators.audit.coins.volumes import Interval, interval, products, race, weighted_sum
+from draftproof.simulators.audit.coins.volumes import Interval, products, race
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle
@@ -30,7 +30,7 @@ class CoinState:
 
     A coin is a uniform in [0, 1), identified by its index and known to lie in an interval. Coins that were
     multiplied form a chain of products; coins that were compared with one another form a race of
-    exponentials; coins that were added form a sum. A coin is in one chain, race or sum at most.
+    exponentials. A coin is in one chain or race at most.
     The oracle decides every comparison by its probability given all earlier answers.
     """
 
@@ -40,10 +40,11 @@ class CoinState:
         self.seeds: dict[int, int] = {}  # integers made of coins that were needed as plain numbers
         self.integers: set[int] = set()
         self.off: dict[int, float] = {}  # coins of a race or product: how far their law is from the assumed
-        self._chains: dict[int, _Chain | _Sum] = {}
+        self._chains: dict[int, _Chain] = {}
         self._ratios: set[tuple[int, int, fmpq]] = set()
-        self._racers: set[tuple[int, bool]] = set()
+        self._racers: dict[int, bool] = {}  # coin -> whether it stands for 1 - u
         self._questions = 0
+        self.ended = False  # the run is over: its coins are of an earlier call
 
     def coin(self) -> int:
         """The index of a new uniform."""
@@ -58,13 +59,17 @@ class CoinState:
 
     def below(self, coin: int, cut: fmpq) -> bool:
         """Whether the coin lies below `cut`."""
+        self._live()
         lo, hi = self.boxes[coin]
-        if lo < cut < hi and coin in self.seeds:
+        if cut <= lo or cut >= hi:
+            return cut >= hi
+        if coin in self.seeds:
             raise Opaque("an integer is turned into a plain number and then compared")
-        if lo < cut < hi and self.off.get(coin):
-            raise NotEnumerable("a coin with an epsilon is compared both with coins and with a number")
-        if coin in self._chains or self._races(coin):
-            return self._cut(self.boxes, coin, cut, lambda: self._probability(coin), _settled)
+        if coin in self._racers:
+            raise NotEnumerable("a coin is compared both with coins and with a number")
+        chain = self._chains.get(coin)
+        if chain is not None:
+            return self._cut(self.boxes, coin, cut, lambda: chain.volume(self.boxes), _settled)
         return self._cut(self.boxes, coin, cut, lambda: self.boxes[coin][1] - self.boxes[coin][0])
 
     def seed(self, coin: int, value: Callable[[float], int]) -> int:
@@ -85,33 +90,23 @@ class CoinState:
 
     def product_below(self, coins: tuple[int, ...], cut: fmpq) -> bool:
         """Whether the product of the coins lies below `cut`."""
+        self._live()
         if cut <= ZERO or cut >= ONE:
             return cut >= ONE
         chain = self._chain(coins)
         return self._cut(chain.bounds, len(coins) - 1, cut, lambda: chain.volume(self.boxes))
 
-    def sum_below(self, factors: dict[int, fmpq], cut: fmpq) -> bool:
-        """Whether the sum of multiples of coins (coin -> factor, not 0) lies below `cut`."""
-        coins, scale = tuple(sorted(factors)), abs(factors[min(factors)])
-        new = _Sum(coins, tuple(factors[coin] / scale for coin in coins))
-        tied = self._chains.get(coins[0], new)
-        if not isinstance(tied, _Sum) or (tied.coins, tied.factors) != (new.coins, new.factors):
-            raise NotEnumerable("a coin is in two different sums, or in a sum and a product")
-        if any(self._chains.setdefault(coin, tied) is not tied or self._races(coin) for coin in coins):
-            raise NotEnumerable("a coin is in two different sums, or both added and compared with another")
-        return self._cut(tied.bounds, 0, cut / scale, lambda: tied.volume(self.boxes))
-
     def slower(self, a: int, b: int, ratio: fmpq, mirrored: tuple[bool, bool]) -> bool:
         """Whether E_a >= ratio E_b, E = -log u (of a mirrored coin -log(1 - u)), a and b two coins."""
+        self._live()
         for coin, mirror in zip((a, b), mirrored, strict=True):
-            if coin in self._chains:
-                raise NotEnumerable("a coin is both compared with another and multiplied")
-            if (coin, not mirror) in self._racers:
+            if coin in self._chains or self.boxes[coin] != (ZERO, ONE):
+                raise NotEnumerable("a coin is compared both with coins and with a number, or multiplied")
+            if self._racers.setdefault(coin, mirror) != mirror:
                 raise NotEnumerable("a coin u is compared with others both as u and as 1 - u")
-            self._racers.add((coin, mirror))
         yes, no = (a, b, ratio), (b, a, 1 / ratio)
-        whole = self._volume({a, b})
-        answer = self._accept(_settled(self._volume({a, b}, yes) / whole))
+        known = self._component({a, b})
+        answer = self._accept(_settled(race(known | {yes}) / race(known)))
         self._ratios.add(yes if answer else no)
         return answer
 
@@ -131,8 +126,12 @@ class CoinState:
             tied.allows(coins) for tied in {id(tied): tied for tied in self._chains.values()}.values()
         ):
             return False
-        E = {coin: -log(1 - coins[coin] if mirror else coins[coin]) for coin, mirror in self._racers}
+        E = {coin: -log(1 - coins[coin] if mirror else coins[coin]) for coin, mirror in self._racers.items()}
         return all(E[a] > float(ratio) * E[b] for a, b, ratio in self._ratios)
+
+    def _live(self) -> None:
+        if self.ended:
+            raise NotEnumerable("it uses a random number that it drew in an earlier call")
 
     def _cut(
         self,
@@ -161,20 +160,6 @@ class CoinState:
         if self._questions > CHOICES:
             raise NotEnumerable(f"one run makes more than {CHOICES:,} random choices")
 
-    def _probability(self, coin: int) -> fmpq:  # of all constraints on a coin in a chain or a race
-        chain = self._chains.get(coin)
-        return chain.volume(self.boxes) if chain else self._volume({coin})
-
-    def _races(self, coin: int) -> bool:
-        return (coin, False) in self._racers or (coin, True) in self._racers
-
-    def _volume(self, coins: set[int], *more: tuple[int, int, fmpq]) -> fmpq:
-        # The probability of all constraints on these coins and the coins they were compared with.
-        known = self._component(coins)
-        tied = coins.union(*({a, b} for a, b, _ in known))
-        boxes = (interval(coin, self.boxes[coin], mirror) for coin, mirror in self._racers if coin in tied)
-        return race(known.union(more, *boxes))
-
     def _component(self, coins: set[int]) -> frozenset[tuple[int, int, fmpq]]:
         grown = True
         while grown:
@@ -183,11 +168,9 @@ class CoinState:
         return frozenset(each for each in self._ratios if each[0] in coins)
 
     def _chain(self, coins: tuple[int, ...]) -> "_Chain":
-        if any(self._races(coin) for coin in coins):
+        if any(coin in self._racers for coin in coins):
             raise NotEnumerable("a coin is both compared with another and multiplied")
         chain = self._chains.get(coins[0]) or _Chain()
-        if not isinstance(chain, _Chain):
-            raise NotEnumerable("a coin is both added and multiplied")
         shared = min(len(chain.coins), len(coins))
         new = coins[shared:]
         continues = tuple(chain.coins[:shared]) == coins[:shared] and len(set(coins)) == len(coins)
@@ -217,22 +200,6 @@ class _Chain:
             if not float(lo) < value < float(hi):
                 return False
         return True
-
-
-class _Sum:
-    """Coins u_1, u_2, .. with a bound on c_1 u_1 + c_2 u_2 + ..; the first c is 1 or -1."""
-
-    def __init__(self, coins: tuple[int, ...], factors: tuple[fmpq, ...]):
-        self.coins, self.factors = coins, factors
-        lowest = sum((min(c, ZERO) for c in factors), ZERO)
-        self.bounds: list[Interval] = [(lowest, lowest + sum(map(abs, factors), ZERO))]
-
-    def volume(self, boxes: list[Interval]) -> fmpq:
-        return weighted_sum(tuple(boxes[coin] for coin in self.coins), self.factors, self.bounds[0])
-
-    def allows(self, values: list[float]) -> bool:
-        value = sum(float(c) * values[coin] for coin, c in zip(self.coins, self.factors, strict=True))
-        return float(self.bounds[0][0]) < value < float(self.bounds[0][1])
 
 
 def _settled(probability: fmpq) -> fmpq:

@@ -1,13 +1,12 @@
 """Exact probabilities of joint constraints on several coins.
 
-Closed forms exist for products u_1 .. u_k compared with numbers (`products`), for exponentials compared with
-multiples of one another and with numbers (`race`), and for sums of multiples of uniforms (`weighted_sum`).
+Closed forms exist for products u_1 .. u_k compared with numbers (`products`) and for exponentials compared
+with multiples of one another (`race`).
 """
 
 from functools import lru_cache
 from itertools import pairwise
 from itertools import product as pairs
-from math import factorial
 
 from flint import arb, arb_poly, ctx, fmpq
 
@@ -18,7 +17,6 @@ BITS = 320  # working precision if logarithms are needed; such results are round
 Interval = tuple[fmpq, fmpq]
 Constraints = frozenset[tuple[int, int, fmpq]]  # E_a >= c E_b for every (a, b, c)
 End = tuple[int, fmpq]  # a bound c E_name of another variable
-UNIT = -1  # stands for the number 1 in constraints that compare an exponential with a constant
 
 
 def rational(number: arb) -> fmpq:
@@ -82,56 +80,16 @@ def _integral(poly: arb_poly, x: fmpq) -> arb:
 
 
 @lru_cache(maxsize=65536)
-def weighted_sum(boxes: tuple[Interval, ...], factors: tuple[fmpq, ...], bound: Interval) -> fmpq:
-    """The probability that uniforms lie in `boxes` and the sum of their multiples in [low, high). Exact.
-
-    Below t the sum of n uniforms on [0, w_i) has the volume sum (-1)^|S| (t - w(S))_+^n / n!, over sets S.
-
-    >>> half, one = fmpq(1, 2), fmpq(1)
-    >>> print(weighted_sum(((ZERO, one),) * 2, (one, one), (ZERO, half)))
-    1/8
-    """
-    ends = [sorted((c * low, c * high)) for c, (low, high) in zip(factors, boxes, strict=True)]
-    start, n, density = sum((low for low, _ in ends), ZERO), len(ends), ONE
-    signed = {ZERO: 1}  # w(S) -> the sum of (-1)^|S|
-    for c, (low, high) in zip(factors, ends, strict=True):
-        density *= abs(c)
-        new = dict(signed)
-        for shift, count in signed.items():
-            new[shift + high - low] = new.get(shift + high - low, 0) - count
-        signed = new
-
-    def below(t: fmpq) -> fmpq:
-        return sum((count * (t - start - at) ** n for at, count in signed.items() if t > start + at), ZERO)
-
-    return (below(bound[1]) - below(bound[0])) / (factorial(n) * density)
-
-
-def interval(name: int, box: Interval, mirrored: bool) -> Constraints:
-    """Constraints (to 2^-BITS) on a coin's exponential that say that the coin lies in a box."""
-    least, most = (1 - box[0], 1 - box[1]) if mirrored else (box[1], box[0])
-    found: set[tuple[int, int, fmpq]] = set()
-    with ctx.workprec(BITS):
-        if least < 1:
-            found.add((name, UNIT, rational(-_log(least))))
-        if most > 0:
-            found.add((UNIT, name, rational(-1 / _log(most))))
-    return frozenset(found)
-
-
-@lru_cache(maxsize=65536)
 def race(constraints: Constraints) -> fmpq:
     """The probability that independent unit exponentials satisfy every E_a >= c E_b of (a, b, c).
 
-    Variables are integrated out one by one; the rest is again a problem of this form, with other rates. If
-    UNIT occurs, the answer is irrational and accurate to about 2^-BITS.
+    Variables are integrated out one by one; the rest is again a problem of this form, with other rates.
     """
     names = sorted({name for a, b, _ in constraints for name in (a, b)})
     bounds: dict[tuple[int, int], fmpq] = {}
     for a, b, c in constraints:
         _tighten(bounds, a, b, c)
-    rates = tuple((name, ZERO if name == UNIT else ONE) for name in names)
-    return _integrated(rates, tuple(sorted(bounds.items())))
+    return _integrated(tuple((name, ONE) for name in names), tuple(sorted(bounds.items())))
 
 
 @lru_cache(maxsize=65536)
@@ -140,10 +98,10 @@ def _integrated(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[in
     bounds = dict(known)
     if any(c * bounds.get((b, a), ZERO) >= 1 for (a, b), c in bounds.items()):
         return ZERO
-    if all(name == UNIT for name, _ in rates):
-        return exponential(-rates[0][1]) if rates else ONE
-    tied = {name: sum(name in pair for pair in bounds) for name, _ in rates if name != UNIT}
-    n, rate = min(((name, r) for name, r in rates if name in tied), key=lambda each: (tied[each[0]], each[0]))
+    if not rates:
+        return ONE
+    tied = {name: sum(name in pair for pair in bounds) for name, _ in rates}
+    n, rate = min(rates, key=lambda each: (tied[each[0]], each[0]))
     left = {name: r for name, r in rates if name != n}
     lowers = [(b, c) for (a, b), c in bounds.items() if a == n]
     uppers = [(a, 1 / c) for (a, b), c in bounds.items() if b == n]

@@ -42,8 +42,13 @@ DRAFTS_FOR_OPTIMUM, OPTIMUM_ACCURACY = 100, fmpq(1, 10**9)  # off chains: most d
 FIRST_CHECKED, CHECKED_EVERY = 500, 8  # the first runs of a failing instance; elsewhere every eighth
 SEEDED, VALUES = 4, 16  # first runs of a draft with an integer as a seed, and other values that are tried
 HIDDEN = (
-    "the same coins give different results: it also draws from a generator of its own, the system's entropy "
-    "or the clock, which cannot be followed; pass it an rng"
+    "the same coins give different results: it depends on earlier calls, or draws from a generator of its "
+    "own, the system's entropy or the clock, which cannot be followed; pass it an rng"
+)
+
+GONE = (
+    "a failure did not recur: its result depends on something that cannot be followed, as earlier calls, the "
+    "clock or the system's entropy"
 )
 
 SLACK = fmpq(1, 10**6)  # by how much rounding may take a token over a budget
@@ -163,7 +168,10 @@ def case(
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that cannot be followed would look like bias
         if not each and not sandbox.bisected:
-            return case(target, sandbox, instance, rounds, aim, each=True)
+            again = case(target, sandbox, instance, rounds, aim, each=True)
+            if again.met and not sandbox.bisected:
+                raise NotEnumerable(GONE)
+            return again
     return found
 
 
@@ -182,10 +190,7 @@ def shrunk(judge: Judge, failing: Case, shrinks: bool) -> Case:
 
     failing = judge(shrink(failing.instance, fails, 1.0) if shrinks else failing.instance)
     if failing.met:
-        raise NotEnumerable(
-            "a failure did not recur: its result depends on something that cannot be followed, as earlier "
-            "calls, the clock or the system's entropy"
-        )
+        raise NotEnumerable(GONE)
     return failing
 
 
@@ -270,7 +275,9 @@ def followed(program: Program) -> Iterator[tuple[fmpq, tuple[Every, Any]]]:
 
     def run(oracle: Any) -> tuple[Every, Any]:
         source = Every(oracle)
-        return source, run_or_fault(program.run, source)
+        result = run_or_fault(program.run, source)
+        source.state.ended = True
+        return source, result
 
     return outcomes(run, program.weight)
 

@@ -292,8 +292,8 @@ class _Audit:
             self.report.note(kind, what)
             return
         raise NotEnumerable(
-            f"it seeds its own generator with {what}; all its calls draw the same numbers, so it has no law; "
-            "pass it an rng, or make the generator once"
+            f"it seeds its own generator with {what}; what is drawn from it comes again in all calls, which "
+            "then have no law; pass it an rng, or make the generator once"
         )
 
     def _sample(self, rows: LargeVocabulary | None) -> None:

@@ -190,7 +190,6 @@ def sampled(
     process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
     faults, accepted = dict[str, str](), 0
     while process.runs < runs and not process.rejected and monotonic() < deadline:
-        chance.keyed.clear()
         sandbox.current.source = None  # a new run
         try:
             word = target.sample(sandbox, chance, population)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.coins.lazy import Lazy
-from draftproof.simulators.audit.coins.sources import Chance, Fixed, Seeded, Source
+from draftproof.simulators.audit.coins.lazy import Integer, Lazy
+from draftproof.simulators.audit.coins.sources import Fixed, Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 
 BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more values is a coin
@@ -15,7 +15,6 @@ BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more valu
 SEED_VALUES = 16  # an integer with fewer values is hardly a seed
 
 _NUMPY = np.random.Generator(np.random.PCG64(0))
-_PYTHON = random.Random  # kept here, since it is replaced during an audit
 
 
 class Lazies(np.ndarray):
@@ -47,7 +46,8 @@ def copied(*_: Any) -> Any:
 class Generator:
     """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable."""
 
-    __class__ = property(lambda self: _REAL[type(self)])  # type: ignore[assignment]
+    real: type = np.random.Generator
+    __class__ = property(lambda self: self.real)  # type: ignore[assignment]
     __reduce_ex__ = copied
 
     def __init__(self, source: Source):
@@ -94,7 +94,8 @@ class Generator:
             raise ValueError("low >= high")
         if count > BRANCHES:
             return self._many(lambda: wide_integer(self._source, low, count), size)
-        drawn = self._draws(lambda: low + self._source.choose([1.0] * count), size)
+        use = "integers", count
+        drawn = self._draws(lambda: low + self._source.choose([1.0] * count, use), size)
         if count > SEED_VALUES:
             self._source.integers.update(np.ravel(drawn).tolist())
         return drawn
@@ -111,32 +112,14 @@ class Generator:
         chosen = items[index]
         return chosen.item() if size is None and np.ndim(chosen) == 0 else chosen
 
-    def multinomial(self, n: int, pvals: Any, size: Any = None) -> Any:
-        if size is not None or np.ndim(pvals) > 1:
-            raise NotEnumerable("multinomial for several rows at once")
-        row = np.asarray(pvals, dtype=np.float64)
-        if not (row >= 0).all() or row[:-1].sum() > 1 + 1e-12:
-            raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
-        row = np.append(row[:-1], max(1 - row[:-1].sum(), 0.0))
-        counts = np.zeros(len(row), dtype=np.int64)
-        for _ in range(n):
-            counts[self._source.choose(row)] += 1
-        return counts
-
-    def permutation(self, x: Any, axis: int = 0) -> Any:
-        items = np.arange(x) if np.ndim(x) == 0 else np.array(x)
-        return items[self._without(np.ones(len(items)), len(items))]
-
-    def shuffle(self, x: Any, axis: int = 0) -> None:
-        order = self._without(np.ones(len(x)), len(x))
-        x[:] = [x[i] for i in order] if isinstance(x, list) else np.array(x)[order]
-
     def unread(self, count: int) -> None:
         """Says that the last `count` uniforms were not read, so that no law depends on them."""
         if isinstance(self._source, Fixed):
             self._source.drawn -= count
 
     def spawn(self, n_children: int) -> list["Generator"]:
+        if isinstance(self._source, Seeded):
+            raise NotEnumerable("a generator with a seed is spawned; spawn its SeedSequence")
         return [Generator(self._source) for _ in range(n_children)]
 
     def _draws(self, one: Any, size: Any) -> Any:
@@ -147,26 +130,58 @@ class Generator:
         return np.array(chosen, dtype=np.int64).reshape(size)
 
     def __getattr__(self, name: str) -> Any:
-        return _unaccounted(name, "rng", self._source, lambda rng: rng)
+        return unknown(f"rng.{name}")
 
 
 class RandomState(Generator):
     """The methods of `numpy.random.RandomState`, which are also the functions of `numpy.random`."""
 
-    random_sample, randint = Generator.random, Generator.integers
+    real = np.random.RandomState
+    random_sample = ranf = sample = Generator.random
+    randint = Generator.integers
 
     def rand(self, *shape: int) -> Any:
         return self.random(shape or None)
+
+    def seed(self, seed: Any = None) -> None:
+        self._source = self._source.seeds.seeded(RandomState, "numpy.random.seed", seed)
+
+    def get_state(self, legacy: bool = True) -> Any:
+        """A state as numpy writes it. What is drawn from here on is remembered, since `set_state` may go
+        back to it.
+        """
+        self._source, number = self._source.seeds.saved(self._source)
+        return "MT19937", np.full(624, number, dtype=np.uint32), 624, 0, 0.0
+
+    def set_state(self, state: Any) -> None:
+        words = state["state"]["key"] if isinstance(state, dict) else state[1]
+        self._source = self._source.seeds.restored("numpy.random", tuple(map(int, words)))
 
 
 class Random:
     """The methods of `random.Random` over a source."""
 
-    __class__ = property(lambda self: _PYTHON)  # type: ignore[assignment]
+    real: type = random.Random
+    __class__ = property(lambda self: self.real)  # type: ignore[assignment]
     __reduce_ex__ = copied
 
     def __init__(self, source: Source):
-        self._source, self._rng = source, Generator(source)
+        self._source = source
+
+    @property
+    def _rng(self) -> Generator:
+        return Generator(self._source)
+
+    def seed(self, a: Any = None, version: int = 2) -> None:
+        self._source = self._source.seeds.seeded(Random, "random.seed", a)
+
+    def getstate(self) -> Any:
+        """As `RandomState.get_state`, in Python's form."""
+        self._source, number = self._source.seeds.saved(self._source)
+        return 3, (*[number] * 624, 624), None
+
+    def setstate(self, state: Any) -> None:
+        self._source = self._source.seeds.restored("random", tuple(state[1][:624]))
 
     def random(self) -> Any:
         return self._source.uniform()
@@ -174,13 +189,10 @@ class Random:
     def uniform(self, a: float, b: float) -> Any:
         return a + (b - a) * self._source.uniform()
 
-    def expovariate(self, lambd: float = 1.0) -> Any:
-        return self._rng.exponential(1 / lambd)
-
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         options = range(start) if stop is None else range(start, stop, step)
         at = self._rng.integers(len(options))
-        return options.start + options.step * at if isinstance(at, Lazy) else options[at]
+        return options[int(at)]
 
     def randint(self, a: int, b: int) -> int:
         return self.randrange(a, b + 1)
@@ -203,43 +215,22 @@ class Random:
             raise ValueError("Total of weights must be greater than zero")
         return [population[self._source.choose(row)] for _ in range(k)]
 
-    def sample(self, population: Any, k: int) -> list[Any]:
-        order = self._rng.permutation(len(population))
-        return [population[i] for i in order[:k]]
-
-    def shuffle(self, x: list[Any]) -> None:
-        self._rng.shuffle(x)
-
     def __getattr__(self, name: str) -> Any:
-        return _unaccounted(name, "random", self._source, lambda rng: _PYTHON(int(rng.integers(2**62))))
+        return unknown(f"random.{name}")
 
 
-_REAL = {Generator: np.random.Generator, RandomState: np.random.RandomState}
-"""Stand-in -> the class that its objects pass for."""
-
-
-def chance_of(source: Source) -> Chance | None:
-    """The real generator behind a source, if there is one."""
-    while isinstance(source, Seeded):
-        source = source.source
-    return source if isinstance(source, Chance) else None
-
-
-def _unaccounted(name: str, module: str, source: Source, real: Callable[[np.random.Generator], Any]) -> Any:
-    # A method without a stand-in: a real generator's method if runs are random, else NotEnumerable.
-    if name.startswith("_"):
-        raise AttributeError(name)
-    chance = chance_of(source)
-    if chance is None:
-        raise NotEnumerable(f"{module}.{name} cannot be enumerated here")
-    return getattr(real(chance.rng), name)
+def unknown(function: str) -> Any:
+    """A method without a stand-in; real generators have it where random runs are tested."""
+    if function.rpartition(".")[2].startswith("__"):
+        raise AttributeError(function)
+    raise NotEnumerable(f"{function} cannot be enumerated here")
 
 
 def wide_integer(source: Source, low: int, count: int) -> Any:
-    """A uniform integer of many values, which is compared like a coin, or used as a seed."""
-    u = source.uniform()
+    """A uniform integer of many values, which is used as a seed."""
+    u = source.uniform(use=("integers", count))
     if isinstance(u, Lazy):
-        return (u * count).gridded(1.0) + low
+        return Integer(u.state, u.coin, low, count)
     drawn = low + int(u * count)
     source.integers.add(drawn)
     return drawn
@@ -249,20 +240,20 @@ def without_replacement(source: Source, row: Any, count: int) -> list[int]:
     """Up to `count` distinct tokens drawn from a row of weights; fewer if the other weights are 0."""
     left, chosen = np.array(row, dtype=np.float64), []
     while len(chosen) < count and left.any():
-        chosen.append(source.choose(left))
+        chosen.append(source.choose(left, ("without replacement", tuple(left.tolist()))))
         left[chosen[-1]] = 0.0
     return chosen
 
 
-def exponential(source: Source, kind: type = np.float64) -> Any:
+def exponential(source: Source, kind: type = np.float64, use: str = "exponential") -> Any:
     """An exponential from a new coin u: -log u of a lazy coin, -log(1 - u), never infinite, of a float."""
-    u = source.uniform(kind)
+    u = source.uniform(kind, use)
     return -np.log1p(-u) if isinstance(u, np.floating) and source.mirrored else -np.log(u)
 
 
 def gumbel(source: Source, kind: type = np.float64) -> Any:
     """-log E of a new exponential E; a coin that gives E = 0 is drawn again, as in numpy."""
-    E = exponential(source, kind)
+    E = exponential(source, kind, "gumbel")
     return -np.log(max(E, kind(2.0**-53))) if isinstance(E, np.floating) else -np.log(E)
 
 

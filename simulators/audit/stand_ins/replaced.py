@@ -5,33 +5,36 @@ import random
 import secrets
 import sys
 import time
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from heapq import heappop, heappush
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from draftproof.simulators.audit.coins.coin import Coin
-from draftproof.simulators.audit.coins.sources import Seeded, Source
+from draftproof.simulators.audit.coins.lazy import Lazy
+from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import (
     Generator,
     Random,
     RandomState,
-    chance_of,
     copied,
 )
 from draftproof.simulators.support.sources import INSTALLED
 
-_STATE = np.random.RandomState
-_SALT = random.Random(0)
+_STATE, _GENERATOR = np.random.RandomState, np.random.Generator
+_SALT, _NUMBERS = random.Random(0), count(2**20)  # of states, never twice
 _URANDOM = os.urandom  # kept here, since it is replaced during an audit
 
 
 class Current:
-    """The source of the current run; `seed` replaces a global stream by a seeded one.
+    """The source of the current run, and the stand-ins for generators that outlive a call.
 
     A seed that comes again in another run is a constant, or made from the arguments: with it every call draws
     the same numbers, though here one run's draws are independent of another's. `constant` names it.
@@ -39,84 +42,148 @@ class Current:
 
     def __init__(self) -> None:
         self.source: Source | None = None
-        self.streams: dict[str, Source] = {}
         self.constant, self.making = "", False  # making: an object is made, whose seed is given once
-        self._run, self._met = 0, dict[Hashable, int]()
-        self.salt = 0  # another number in every run, in addresses, hashes and the clock
+        self._run = 0
+        self._met: dict[Hashable, tuple[int, frozenset[float]]] = {}  # stream -> its first run, and the past
+        self.salt = 0  # of hashes and the clock; another number whenever coins are given again
         self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
-        # State -> (seed, draws, run) of its stream:
-        self._saved: dict[Hashable, tuple[Hashable, int, int]] = {}
+        self._lasting: dict[Hashable, Any] = {}  # stand-ins of this run
+        self._real: dict[Hashable, Any] = {}  # generators in their place, where these are real
+        # Number of a state -> (seed, draws, what is called at a draw, run) of its stream:
+        self._saved: dict[Hashable, tuple[Hashable, int, Any, int]] = {}
+        self._seed_of_torch: int | None = None
+        self.carried: frozenset[float] = frozenset()  # the past of the run that left torch's seed
 
     def start(self, source: Source) -> None:
-        if source is not self.source:
-            self._run += 1
-            self.salt = _SALT.randrange(2**30)
-            source.seeds = self
-            torch = sys.modules.get("torch")
-            if torch is not None:  # a state that no run had before
-                torch.default_generator.manual_seed(2**40 + self._run)
-        self.source, self.streams = source, {}
+        if source is self.source:
+            return
+        self._run += 1
+        if source.again:
+            self.salt += _SALT.randrange(2**30)
+        if "torch" in sys.modules:
+            self._new_state_of_torch(sys.modules["torch"])
+        source.keyed.clear()
+        source.integers.clear()
+        source.seeds, self.source = self, source
+        for lasting in self._lasting.values():  # a constant seed stays in place for the next call
+            before = lasting._source
+            constant = isinstance(before, Seeded) and before.used
+            lasting._source = before.over(source) if constant else source
 
-    def stream(self, name: str) -> Source:
+    def _new_state_of_torch(self, torch: Any) -> None:
+        # A state that no run had before, of the same seed. One that a call has seeded with a constant stays.
+        seed = torch.initial_seed()
+        if self._seed_of_torch is None:
+            self._seed_of_torch = seed
+        self.carried = frozenset()
+        if seed != self._seed_of_torch and self.source and seed not in self.source.integers:
+            self.carried = self.source.past
+            return
+        torch.default_generator.manual_seed(self._seed_of_torch)
+        state = torch.default_generator.get_state()
+        state[24:28] = torch.tensor([*self._run.to_bytes(4, "little")], dtype=torch.uint8)
+        torch.default_generator.set_state(state)
+
+    @property
+    def followed(self) -> bool:
+        """Whether a run is under way that gets no real generators."""
+        return not (self.source is None or (isinstance(self.source, Chance) and self.source.native))
+
+    def lasting(self, name: Hashable, kind: Any) -> Any:
+        """The stand-in for a generator that outlives a call, or a real one of its kind."""
+        source = self.source
+        if isinstance(source, Chance) and source.native:
+            if name not in self._real:
+                drawn = source.rng.integers(2**31)
+                self._real[name] = source.rng if kind is Generator else kind.real(int(drawn))
+            return self._real[name]
+        assert source is not None
+        if name not in self._lasting:
+            self._lasting[name] = kind(source)
+        return self._lasting[name]
+
+    def seeded(self, kind: type, name: str, value: Any) -> Source:
+        """The stream of a seed, for a stand-in of that kind; `name` is the function that was given it."""
         assert self.source is not None
-        return self.streams.get(name, self.source)
-
-    def seed(self, name: str, value: Any) -> None:
-        self.streams[name] = self.seeded(name, value)
-
-    def seeded(self, name: str, value: Any) -> Source:
-        assert self.source is not None
-        if isinstance(value, np.random.SeedSequence):
-            value = (str(value.entropy), *value.spawn_key)
-        key = tuple(np.ravel(value).tolist()) if np.ndim(value) else value
         if value is None:
             return self.source
-        if isinstance(value, Coin):
-            return Seeded(self.source, (name, int(value)))  # type: ignore[call-overload]
-        stream = Seeded(self.source, (name, key))
-        drawn = isinstance(value, int | np.integer) and int(value) in self.source.integers
+        if isinstance(value, np.random.BitGenerator):
+            raise NotEnumerable(
+                "it makes a generator of a bit generator; give numpy.random.default_rng the seed"
+            )
+        if isinstance(value, Lazy):
+            return Seeded(self.source, (kind, value.coin, value.steps))
+        value = int(value) if isinstance(value, Coin) else value
+        key = _plain(value)
+        stream = Seeded(self.source, (kind, key))
+        drawn = len(key) == 1 and key[0] in self.source.integers
         if not drawn and not self.making:
-            stream.used = partial(self.met, (name, key), f"{name}({value!r:.40})")
+            stream.used = partial(self.met, (kind, key), f"{name}({value!r:.40})", self.source.past)
         return stream
 
-    def saved(self, name: str) -> tuple[Any, ...]:
-        """The state of a global stream, as its library writes it. What is drawn from here on is remembered,
-        since `restored` may go back to it.
+    def saved(self, source: Source) -> tuple[Seeded, int]:
+        """A stream that is remembered from here on, and a number by which `restored` goes back to it."""
+        number = next(_NUMBERS)
+        if not isinstance(source, Seeded):
+            source = Seeded(source, ("state", number))
+        self._saved[number] = source.seed, source.drawn, source.used, self._run
+        return source, number
+
+    def restored(self, name: str, words: tuple[int, ...]) -> Seeded:
+        """The stream of a saved state. One of another run, or of a real generator, is a constant."""
+        assert self.source is not None
+        key = words[0] if len({*words}) == 1 else words
+        seed, drawn, used, run = self._saved.get(key, (("state", key), 0, None, -1))
+        stream = Seeded(self.source, seed, drawn)
+        what = f"{name}, a state that was saved before"
+        stream.used = used if run == self._run else partial(self.met, ("state", key), what, frozenset())
+        return stream
+
+    def met(self, key: Hashable, what: str, past: frozenset[float]) -> None:
+        """The stream `key` is used in this run, after these draws. It was seeded with a constant if another
+        run used it too, unless they have a number in common of which the seed may be made.
         """
-        assert self.source is not None
-        number = 2**20 + len(self._saved)
-        stream = self.streams.get(name)
-        if not isinstance(stream, Seeded):
-            stream = self.streams[name] = Seeded(self.source, ("state", number))
-        words = np.full(624, number, dtype=np.uint32)
-        state: Any = (3, (*words.tolist(), 624), None)
-        if "numpy" in name:
-            state = "MT19937", words, 624, 0, 0.0
-        self._saved[_hashable(state)] = stream.seed, stream.drawn, self._run
-        return state
-
-    def restored(self, name: str, state: Any) -> None:
-        """Goes back to a saved state. One of another run, or of a real generator, is a constant."""
-        assert self.source is not None
-        key = _hashable(state)
-        seed, drawn, run = self._saved.get(key, (("state", key), 0, -1))
-        stream = self.streams[name] = Seeded(self.source, seed)
-        stream.drawn = drawn
+        if self.making or key in self.once:
+            return
+        run, before = self._met.setdefault(key, (self._run, past))
         if run != self._run:
-            what = f"{name.rpartition('.')[0]}, a state that was saved before"
-            stream.used = partial(self.met, ("state", key), what)
-
-    def met(self, key: Hashable, what: str) -> None:
-        """The stream `key` is used in this run; it was seeded with a constant if another run used it, too."""
-        if not self.making and key not in self.once and self._met.setdefault(key, self._run) != self._run:
-            self.constant = what
+            self._met[key] = run, before & past
+            self.constant = what if not before & past else self.constant
 
 
-def _hashable(state: Any) -> Hashable:
-    # A generator's state as a key: numpy's has an array, and may be a dictionary.
-    if isinstance(state, dict):
-        state = state["bit_generator"], *state["state"].values()
-    return tuple(tuple(np.ravel(part).tolist()) if np.ndim(part) else part for part in state[:3])
+def _plain(seed: Any) -> tuple[Any, ...]:
+    # A seed as a key: numpy's take lists and arrays.
+    if isinstance(seed, np.random.SeedSequence):
+        return *_plain(seed.entropy), *(("child", child) for child in seed.spawn_key)
+    return (seed,) if isinstance(seed, str | bytes) else tuple(np.ravel(seed).tolist())
+
+
+class _Addresses:
+    """`id` as a caller may meet it: an address that is free again goes to the next object, so that a cache
+    by address finds what belongs to an object that is gone.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[int, weakref.ref[Any]]] = {}  # real address -> (number, its object)
+        self._free: list[int] = []
+
+    def of(self, value: Any, salt: int) -> int:
+        """The number of an object; of one whose end is not seen, as a list's, its address."""
+        real = id(value)
+        if real not in self._held:
+            try:
+                held = weakref.ref(value, lambda _: self._forget(real))
+            except TypeError:
+                return real + 16 * salt
+            number = heappop(self._free) if self._free else 16 * (len(self._held) + 1)
+            self._held[real] = number, held
+        return self._held[real][0]
+
+    def _forget(self, real: int) -> None:
+        heappush(self._free, self._held.pop(real)[0])
+
+
+_ADDRESSES = _Addresses()
 
 
 class _Made(type):
@@ -158,50 +225,58 @@ def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
 @contextmanager
 def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     """While entered, replaces `random.*`, `numpy.random.*` and `secrets.*` by stand-ins, including names that
-    the audited function's module and others imported, and the modules' own generators. What addresses,
-    hashes of text and the clock say differs from run to run, so that a result made of them does not recur.
+    the audited function's module and others imported, and the modules' own generators. What hashes of text
+    and the clock say differs where a run is made again, so that a result made of them does not recur; of
+    what addresses say, see `_Addresses`.
     """
 
-    def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
-        return lambda *a, **k: getattr(kind(current.stream(stream)), name)(*a, **k)
+    def method(own: "_Own", name: str) -> Callable[..., Any]:
+        return lambda *a, **k: getattr(own, name)(*a, **k)
 
     def made(kind: Any, name: str) -> Callable[..., Any]:
-        return lambda seed=None: seed if isinstance(seed, Generator) else kind(current.seeded(name, seed))
+        def make(seed: Any = None) -> Any:
+            return seed if isinstance(seed, Generator) else kind(current.seeded(kind, name, seed))
+
+        return make
 
     def system(_: Any = None) -> Random:
-        return Random(current.stream("secrets"))
+        assert current.source is not None
+        return Random(current.source)
+
+    def of_bits(bits: Any) -> Any:
+        if not current.followed:
+            return _GENERATOR(bits)
+        return current.seeded(Generator, "Generator", bits)
 
     def unseen(*a: Any, **k: Any) -> Any:
-        if current.source is None or chance_of(current.source) is not None:
+        if not current.followed:
             return _URANDOM(*a, **k)
         raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
 
-    kept = {"seed", "getstate", "setstate", "get_state", "set_state"}
+    python, numpys = _Own(current, Random, "random"), _Own(current, RandomState, "numpy.random")
     changes = [
-        (module, name, method(stream, stand_in, name))
-        for module, kind, stand_in, stream in (
-            (random, random.Random, Random, "random.seed"),
-            (np.random, _STATE, RandomState, "numpy.random.seed"),
-        )
-        for name in dir(kind)
-        if not name.startswith("_") and name not in kept and callable(getattr(kind, name))
+        (module, name, method(own, name))
+        for module, kind, own in ((random, random.Random, python), (np.random, _STATE, numpys))
+        for name in (*dir(kind), "ranf", "sample")
+        if not name.startswith("_") and callable(getattr(module, name, None))
     ]
+    secret = _Own(current, Random, "secrets")
     changes += [
-        *((secrets, name, method("secrets", Random, name)) for name in ("choice", "randbelow")),
-        (secrets, "randbits", method("secrets", Random, "getrandbits")),
-        (secrets, "token_bytes", method("secrets", Random, "randbytes")),
-        (random, "getstate", lambda: current.saved("random.seed")),
-        (random, "setstate", lambda state: current.restored("random.seed", state)),
-        (np.random, "get_state", lambda legacy=True: current.saved("numpy.random.seed")),
-        (np.random, "set_state", lambda state: current.restored("numpy.random.seed", state)),
-        (random, "seed", lambda a=None, version=2: current.seed("random.seed", a)),
+        *((secrets, name, method(secret, name)) for name in ("choice", "randbelow")),
+        (secrets, "randbits", method(secret, "getrandbits")),
+        (secrets, "token_bytes", method(secret, "randbytes")),
+        (random, "_inst", python),
+        (np.random.mtrand, "_rand", numpys),
         (random, "Random", _made(random.Random, Random, made(Random, "random.Random"))),
         (random, "SystemRandom", _made(random.SystemRandom, Random, system)),
         *((place, name, unseen) for place, name in ((os, "urandom"), (random, "_urandom"))),
-        *((np.random, old, method("numpy.random.seed", RandomState, "random")) for old in ("ranf", "sample")),
-        (np.random, "seed", lambda seed=None: current.seed("numpy.random.seed", seed)),
         (np.random, "default_rng", made(Generator, "default_rng")),
-        (np.random, "RandomState", _made(_STATE, RandomState, made(RandomState, "RandomState"))),
+        (np.random, "Generator", _made(np.random.Generator, Generator, of_bits)),
+        (
+            np.random,
+            "RandomState",
+            _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
+        ),
     ]
     clocks = (("time", 1e-6), ("perf_counter", 1e-6), ("time_ns", 1), ("perf_counter_ns", 1))
     changes += [(time, name, _shifted(getattr(time, name), unit, current)) for name, unit in clocks]
@@ -209,7 +284,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     new_of = {id(getattr(place, name)): new for place, name, new in changes}
     own = {
         "float": _Float,  # float(coin) is the coin
-        "id": lambda value: id(value) + 16 * current.salt,
+        "id": lambda value: _ADDRESSES.of(value, current.salt),
         "hash": lambda value: hash(value) + current.salt * isinstance(value, str | bytes),
     }
     before: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = []
@@ -253,7 +328,7 @@ def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
         return new_of[id(value)]
     kind = stand_in_of(value)
     if kind is not None:
-        return _Own(current, kind)
+        return _Own(current, kind, id(value))
     if type(value).__name__ == "ScriptFunction":  # the function that torch.jit.script compiled
         return getattr(value, "_torchdynamo_inline", None)
     return None
@@ -273,15 +348,16 @@ def stand_in_of(value: Any) -> type | None:
 
 
 class _Own:
-    """The stand-in for a generator that the audited module made: a stream of the current run."""
+    """The stand-in for a generator that outlives a call: a stream of the current run."""
 
-    def __init__(self, current: Current, kind: type):
-        self._current, self._kind = current, kind
+    __class__ = property(lambda self: self._kind.real)  # type: ignore[assignment]
+    __reduce_ex__ = copied
+
+    def __init__(self, current: Current, kind: Any, name: Hashable):
+        self._current, self._kind, self._name = current, kind, name
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._kind(self._current.stream("own")), name)
-
-    __reduce_ex__ = copied
+        return getattr(self._current.lasting(self._name, self._kind), name)
 
 
 class _IsFloat(type):

@@ -6,52 +6,26 @@ move elements are applied to the elements' indices.
 """
 
 from collections.abc import Callable
-from functools import partial, partialmethod
-from math import ceil, floor
+from functools import partialmethod
+from math import floor
 from typing import Any
 
 import numpy as np
 import torch
 
-from draftproof.simulators.audit.coins.coin import Coin, number
-from draftproof.simulators.audit.coins.combined import softmax
-from draftproof.simulators.audit.coins.state import Opaque
+from draftproof.simulators.audit.coins.coin import Coin
+from draftproof.simulators.audit.coins.state import NotEnumerable, Opaque
 
 TopK, Sorted = torch.return_types.topk, torch.return_types.sort
-COARSE = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
-"""Coins drawn in these types are multiples of so much, which `torch.rand` gives."""
-
-
-PENDING = -(2**40)
-"""Stands in a tensor for an index that is not decided yet."""
-
-
-class Undecided(Coin):
-    """The index of the largest or smallest coin, decided when it is needed: engines draw a token for every
-    position and read one of them.
-    """
-
-    __slots__ = ("_decide", "_found")
-
-    def __init__(self, decide: Callable[[], Any]):
-        self._decide, self._found = decide, -1
-
-    def __int__(self) -> int:
-        if self._found < 0:
-            self._found = int(self._decide())
-        return self._found
-
-    def __mul__(self, other: Any) -> Any:
-        c = number(other)
-        return 0 if c == 0 else self if c == 1 else int(self) * other
-
-    __rmul__ = __mul__
+COARSE = {"bfloat16": (), "float16": (torch.bfloat16,)}
+"""Arithmetic -> the types whose rounding the bound of an audit in it leaves out; of others, both."""
 
 
 class CoinTensors:
     """Maps tensors to the coins that they hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: str = "float32") -> None:
+        self._coarse = COARSE.get(dtype, (torch.float16, torch.bfloat16))
         self._held: dict[int, tuple[torch.Tensor, np.ndarray]] = {}
 
     def holds(self, value: Any) -> bool:
@@ -81,23 +55,17 @@ class CoinTensors:
         dtype = like.dtype if isinstance(like, torch.Tensor) else torch.float32
         if not has_coins(values):
             return torch.from_numpy(values.astype(np.float64)).to(dtype)
-        if any(isinstance(value, Undecided) for value in values.flat):
-            handle = torch.full(values.shape, PENDING, dtype=torch.int64)
-        else:
-            kind = dtype if dtype.is_floating_point else torch.float32
-            handle = torch.full(values.shape, float("nan"), dtype=kind)
+        kind = dtype if dtype.is_floating_point else torch.float32
+        handle = torch.full(values.shape, float("nan"), dtype=kind)
         self._held[id(handle)] = (handle, values)
         return handle
 
-    def decide(self, value: Any) -> None:
-        """Decides the indices in a tensor, or anywhere in a list or dict."""
-        if isinstance(value, tuple | list):
-            for each in value:
-                self.decide(each)
-        elif isinstance(value, torch.Tensor) and self.holds(value):
-            values = self.array(value)
-            if any(isinstance(each, Undecided) for each in values.flat):
-                self.assign(value, values.astype(np.int64))
+    def fine(self, dtype: torch.dtype) -> None:
+        """Refuses coins of a type that is coarser than the arithmetic of the audit."""
+        if dtype in self._coarse:
+            raise NotEnumerable(
+                f"its random numbers are {dtype}; if it computes in that type, name it: dtype"
+            )
 
     def assign(self, tensor: torch.Tensor, values: Any) -> torch.Tensor:
         """Stores the values in the tensor and returns it."""
@@ -134,7 +102,7 @@ def extreme(a: np.ndarray, b: np.ndarray, largest: bool) -> np.ndarray:
     return out
 
 
-_OF_NUMPY = """subtract:sub multiply:mul,rmul negative:neg power:pow add:radd divide:div,truediv,true_divide
+_OF_NUMPY = """subtract:sub multiply:mul,rmul negative:neg add:radd divide:div,truediv,true_divide
     less:lt less_equal:le greater:gt greater_equal:ge equal:eq not_equal:ne rdiv:rtruediv"""
 _ALIASES = {
     old: new for new, _, many in (x.partition(":") for x in _OF_NUMPY.split()) for old in many.split(",")
@@ -144,8 +112,8 @@ _ALIASES = {
 _COMPARE = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    **{each.__name__: each for each in (np.add, np.subtract, np.multiply, np.divide, np.power, np.negative)},
-    **{each.__name__: each for each in (np.log, np.log1p, np.exp, np.sqrt)},
+    **{each.__name__: each for each in (np.add, np.subtract, np.multiply, np.divide, np.negative)},
+    **{each.__name__: each for each in (np.log, np.log1p, np.exp)},
     "rsub": lambda a, b: b - a,
     "rdiv": lambda a, b: b / a,
     "maximum": lambda a, b: extreme(a, b, True),
@@ -178,25 +146,15 @@ _SHAPES_ONLY = _names(
 
 _NUMBERS = ("__float__", "__int__", "__index__", "__bool__", "__complex__")
 
-_UNDECIDED = _MOVES | _SHAPES_ONLY | _names("mul multiply rmul where masked_fill")
-"""Functions of indices that need not be decided for them."""
-
 
 class Functions:
     """torch functions on tensors of coins; `op_NAME(...)` is torch's NAME."""
-
-    exact: frozenset[torch.dtype] = frozenset()  # types whose rounding the bound of the audit includes
 
     def __init__(self, coins: CoinTensors):
         self.coins = coins
 
     def __call__(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         """func(*args, **kwargs), where `name` is func's; NotEnumerable if coins cannot be followed."""
-        kept = name in _UNDECIDED and func.__name__ not in _NUMBERS
-        decided = args if not kept else args[1:] if name in _MOVES else ()
-        self.coins.decide([*decided, *kwargs.values()])
-        if not self.coins.holds([*args, *kwargs.values()]):
-            return func(*args, **kwargs)
         if func.__name__ in _NUMBERS:
             item = self.op_item(args[0])
             return bool(item) if name == "bool" else int(item) if name == "int" else item.__float__()
@@ -247,31 +205,17 @@ class Functions:
 
     def _cast(self, x: Any, handle: torch.Tensor) -> torch.Tensor:
         # The coins in the type of the handle, which was converted like x.
-        dtype = handle.dtype
-        if dtype != x.dtype:
-            self.coins.decide(x)
-        if dtype == x.dtype or not self.coins.holds(x):
-            return self.coins.tensor(self.coins.array(x), handle)
-        values = self.coins.array(x)
+        dtype, values = handle.dtype, self.coins.array(x)
         if dtype == torch.bool:
             return torch.ones(handle.shape, dtype=dtype)
         if not dtype.is_floating_point:
             return torch.from_numpy(np.vectorize(int, otypes=[np.int64])(values)).to(dtype)
-        if dtype in COARSE and x.dtype not in COARSE and dtype not in self.exact:
-            values = np.vectorize(lambda u: u.rounded(str(dtype)[6:]), otypes=[object])(values)
+        if dtype != x.dtype:
+            self.coins.fine(dtype)
         return self.coins.tensor(values, handle)
 
     def op_argmax(self, x: Any, dim: Any = None, keepdim: bool = False, arg: Any = np.argmax) -> torch.Tensor:
-        values = self.coins.array(x)
-        rows = values.reshape(1, -1) if dim is None else np.moveaxis(values, dim, -1)
-        found = np.empty(rows.shape[:-1], dtype=object)
-        for at in np.ndindex(found.shape):
-            found[at] = Undecided(partial(arg, rows[at]))
-        if dim is None:
-            found = found.reshape([1] * values.ndim if keepdim else [])
-        elif keepdim:
-            found = np.expand_dims(found, dim)
-        return self.coins.tensor(found, torch.empty(0, dtype=torch.int64))
+        return torch.from_numpy(np.array(arg(self.coins.array(x), axis=dim, keepdims=keepdim)))
 
     op_argmin = partialmethod(op_argmax, arg=np.argmin)
 
@@ -321,38 +265,8 @@ class Functions:
     def op_sum(self, x: Any, dim: Any = None, keepdim: bool = False, over: Any = np.sum, **_: Any) -> Any:
         return self.coins.tensor(over(self.coins.array(x), axis=dim, keepdims=keepdim), x)
 
-    op_mean = partialmethod(op_sum, over=np.mean)
-
-    def op_matmul(self, a: Any, b: Any) -> Any:
-        like = a if self.coins.holds(a) else b
-        return self.coins.tensor(np.matmul(self.coins.array(a), self.coins.array(b)), like)
-
-    op_dot = op_mv = op_mm = op_bmm = op_matmul
-
-    def op_einsum(self, equation: str, *given: Any) -> Any:
-        given = tuple(given[0]) if len(given) == 1 and isinstance(given[0], list | tuple) else given
-        found = np.einsum(equation, *map(self.coins.array, given))
-        return self.coins.tensor(found, next(filter(self.coins.holds, given)))
-
-    def op_lerp(self, start: Any, end: Any, weight: Any) -> Any:
-        a, b, w = map(self.coins.array, (start, end, weight))
-        return self.coins.tensor(a + w * (b - a), start)
-
     def op_floor(self, x: Any, one: Callable[[Any], Any] = floor) -> Any:
         return self.coins.tensor(np.vectorize(one, otypes=[object])(self.coins.array(x)), x)
-
-    op_ceil, op_abs = partialmethod(op_floor, one=ceil), partialmethod(op_floor, one=abs)
-    op_trunc = partialmethod(op_floor, one=int)
-    op_sign = partialmethod(op_floor, one=lambda u: 1.0 if u > 0 else -1.0 if u < 0 else 0.0)
-
-    def op_relu(self, x: Any, inplace: bool = False) -> Any:
-        return self.op_clamp(x, 0.0)
-
-    def op_softmax(self, x: Any, dim: Any = -1, *_: Any, **__: Any) -> Any:
-        return self.coins.tensor(softmax(self.coins.array(x), -1 if dim is None else dim), x)
-
-    def op_nan_to_num(self, x: Any, *_: Any, **__: Any) -> Any:
-        return x
 
     def op_masked_fill(self, x: Any, mask: Any, value: Any) -> Any:
         return self.op_where(mask, value, x)
@@ -360,28 +274,12 @@ class Functions:
     def op_scatter(self, x: Any, dim: int, index: Any, src: Any, **_: Any) -> Any:
         return self._moved(lambda x, src: x.scatter(dim, index, src), x, src)
 
-    def op_pad(self, x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-        def padded(x: Any, value: Any) -> Any:
-            return torch.nn.functional.pad(x, pad, mode, value if mode == "constant" else None)
-
-        return self._moved(padded, x, 0.0 if value is None else value)
-
     def op_tensor(self, data: Any, dtype: Any = None, **_: Any) -> Any:
         values = data if isinstance(data, torch.Tensor) else np.array(data, dtype=object)
         found = self.coins.array(data) if isinstance(data, torch.Tensor) else values
         return self.coins.tensor(found, torch.empty(0, dtype=dtype or torch.float32))
 
     op_as_tensor = op_tensor
-
-    def op_full(self, size: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Any:
-        size = (size,) if isinstance(size, int) else tuple(size)
-        like = torch.empty(0, dtype=dtype or torch.float32)
-        return self.coins.tensor(np.broadcast_to(self.coins.array(fill_value), size).copy(), like)
-
-    def op_full_like(self, x: Any, fill_value: Any, **more: Any) -> Any:
-        return self.op_full(tuple(x.shape), fill_value, **more)
-
-    op_fill = op_full_like
 
     def op_clamp(self, x: Any, min: Any = None, max: Any = None) -> Any:
         values = self.coins.array(x)
@@ -407,9 +305,6 @@ class Functions:
             out[at] = next((i for i, edge in enumerate(row) if u[at] < edge), len(row))
         return torch.from_numpy(out)
 
-    def op_bucketize(self, values: Any, edges: Any, **_: Any) -> torch.Tensor:
-        return self.op_searchsorted(edges, values)
-
     def op_item(self, x: Any) -> Any:
         return self.coins.array(x).item()
 
@@ -420,14 +315,6 @@ class Functions:
         return self.coins.array(x)
 
     op_numpy = op_array
-
-    def op_isnan(self, x: Any) -> torch.Tensor:
-        return torch.zeros(x.shape, dtype=torch.bool)
-
-    op_isinf = op_isnan
-
-    def op_isfinite(self, x: Any) -> torch.Tensor:
-        return torch.ones(x.shape, dtype=torch.bool)
 
     def op_setitem(self, x: Any, key: Any, value: Any) -> None:
         def stored(x: Any, value: Any) -> Any:

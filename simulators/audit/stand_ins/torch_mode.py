@@ -4,26 +4,34 @@ While a foreign function runs, `Answering` intercepts every torch function: rand
 `torch_functions` handles functions with coins as arguments, and an unknown function is refused by name.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from functools import partialmethod
+from functools import lru_cache, partialmethod
 from typing import Any
 
 import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from draftproof.simulators.audit.coins.combined import softmax
-from draftproof.simulators.audit.coins.lazy import Lazy
 from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator, exponential, without_replacement
-from draftproof.simulators.audit.stand_ins.torch_functions import COARSE, CoinTensors, Functions, objects
+from draftproof.simulators.audit.stand_ins.torch_functions import CoinTensors, Functions, objects
 from draftproof.simulators.audit.stand_ins.triton_mode import following
 
 KIND = {torch.float64: np.float64, torch.float16: np.float16}  # coins of other types are float32
 
-REFUSED = ("randn", "randn_like", "normal", "poisson", "log_normal", "cauchy", "geometric", "dropout")
+REFUSED = {
+    "randn",
+    "randn_like",
+    "randperm",
+    "normal",
+    "poisson",
+    "log_normal",
+    "cauchy",
+    "geometric",
+    "dropout",
+}
 """Random functions that cannot be enumerated here."""
 
 Draw = Callable[[Source, type], Any]  # draws one number of a numpy type from a source
@@ -34,10 +42,8 @@ class Answering(TorchFunctionMode):
 
     def __init__(self, source: Source, dtype: str = "float32"):
         super().__init__()
-        self.coins = CoinTensors()
+        self.coins = CoinTensors(dtype)
         self.draws, self.functions = _Draws(source, self.coins), Functions(self.coins)
-        exact = {"bfloat16": {*COARSE}, "float16": {torch.float16}}.get(dtype, ())
-        self.draws.exact = self.functions.exact = frozenset(exact)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -53,8 +59,6 @@ class Answering(TorchFunctionMode):
             if inplace and args:
                 self.coins.forget(args[0])
             return func(*args, **kwargs)
-        if inplace:
-            self.coins.decide([*args, *kwargs.values()])
         with np.errstate(all="ignore"):
             result = self.functions(func, name, args, kwargs)
         return self.coins.assign(args[0], result) if inplace else result
@@ -88,7 +92,6 @@ def answering(source: Source, dtype: str = "float32") -> Iterator[Answering | No
 class _Draws:
     """`draw_NAME(func, args, kwargs)` answers torch's NAME."""
 
-    exact: frozenset[torch.dtype] = frozenset()  # types whose rounding the bound of the audit includes
     used = False  # whether something was drawn
 
     def __init__(self, source: Source, coins: CoinTensors):
@@ -119,7 +122,8 @@ class _Draws:
         p = kwargs.get("p", args[1] if len(args) > 1 else args[0])
         if isinstance(p, torch.Tensor) and not bool(((p >= 0) & (p <= 1)).all()):
             return func(*args, **kwargs)  # torch's own complaint
-        coins = self._draws(args[0], kwargs.get("generator"), lambda source, kind: source.uniform(kind))
+        generator = kwargs.get("generator")
+        coins = self._draws(args[0], generator, lambda source, kind: source.uniform(kind), "bernoulli")
         heads = np.less(coins, objects(p) if isinstance(p, torch.Tensor) else float(p)).astype(bool)
         answer = torch.from_numpy(np.array(heads)).to(args[0].dtype)
         return args[0].copy_(answer) if func.__name__.endswith("_") else answer
@@ -134,60 +138,56 @@ class _Draws:
         plain = rows.detach().double()
         if not bool(torch.isfinite(plain).all() and (plain >= 0).all() and (plain.sum(-1) > 0).all()):
             return torch.multinomial(rows, count, replacement)  # torch's own complaint
-        source = self._stream(given.get("generator"))
-        drawn = [_categories(source, row, count, replacement) for row in plain.reshape(-1, plain.shape[-1])]
+        rows = plain.reshape(-1, plain.shape[-1])
+        with self._stream(given.get("generator")) as source:
+            drawn = [_categories(source, row, count, replacement) for row in rows]
         return torch.tensor(drawn, dtype=torch.int64).reshape(*plain.shape[:-1], count)
 
     def draw_randint(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         bounds = [int(x) for x in args if not isinstance(x, tuple | list | torch.Size)]
         shape = next((x for x in args if isinstance(x, tuple | list | torch.Size)), kwargs.get("size", ()))
-        drawn = Generator(self._stream(kwargs.get("generator"))).integers(*bounds, size=tuple(shape))
+        with self._stream(kwargs.get("generator")) as source:
+            drawn = Generator(source).integers(*bounds, size=tuple(shape))
         return self.coins.tensor(
             drawn.view(np.ndarray), torch.empty(0, dtype=kwargs.get("dtype", torch.int64))
         )
 
-    def draw_gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
-        names = ("logits", "tau", "hard", "eps", "dim")
-        given = {"tau": 1.0, "hard": False, "dim": -1, **dict(zip(names, args, strict=False)), **kwargs}
-        logits, dim = given["logits"], given["dim"]
-        noise = self._draws(logits, None, lambda source, kind: -np.log(exponential(source, kind)))
-        if not given["hard"]:
-            return self.coins.tensor(softmax((objects(logits) + noise) / given["tau"], dim), logits)
-        chosen = torch.from_numpy(np.argmax(objects(logits) + noise, axis=dim, keepdims=True))
-        return torch.zeros_like(logits).scatter(dim, chosen, 1.0)
+    def _filled(self, tensor: torch.Tensor, generator: Any, one: Draw, use: str = "") -> torch.Tensor:
+        return self.coins.assign(tensor, self._draws(tensor, generator, one, use))
 
-    def draw_randperm(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
-        return torch.from_numpy(Generator(self._stream(kwargs.get("generator"))).permutation(args[0]))
-
-    def _filled(self, tensor: torch.Tensor, generator: Any, one: Draw) -> torch.Tensor:
-        return self.coins.assign(tensor, self._draws(tensor, generator, one))
-
-    def _draws(self, like: torch.Tensor, generator: Any, one: Draw) -> np.ndarray:
-        source, kind = self._stream(generator), KIND.get(like.dtype, np.float32)
-        if like.dtype in COARSE and like.dtype not in self.exact:
-            source, kind = _Coarse(source, COARSE[like.dtype]), np.float32
-        values = np.empty(like.numel(), dtype=object)
-        values[:] = [one(source, kind) for _ in range(like.numel())]
+    def _draws(self, like: torch.Tensor, generator: Any, one: Draw, use: str = "") -> np.ndarray:
+        kind, values = KIND.get(like.dtype, np.float32), np.empty(like.numel(), dtype=object)
+        self.coins.fine(like.dtype)
+        with self._stream(generator, use) as source:
+            values[:] = [one(source, kind) for _ in range(like.numel())]
         return values.reshape(tuple(like.shape))
 
-    def _stream(self, generator: Any) -> Source:
-        # The real generator's state identifies the stream and is advanced, so that the same seed repeats it.
+    @contextmanager
+    def _stream(self, generator: Any, use: str = "") -> Iterator[Source]:
+        # The real generator's state says which stream it is and where, and is advanced with it.
         self.used = True
-        generator = torch.default_generator if generator is None else generator
-        state, source = state_of(generator), self.source
-        torch.rand(1, generator=generator)
-        if source.integers and state not in source.states:
-            source.states |= {state_of(torch.Generator().manual_seed(seed)) for seed in source.integers}
-        if state in source.states:
-            source.states.add(state_of(generator))
-        elif source.seeds is not None:
-            source.seeds.met(("torch", state), "torch.manual_seed or torch.Generator")
-        return _Stream(source, state)
+        generator, source = torch.default_generator if generator is None else generator, self.source
+        state = state_of(generator)
+        first, drawn = source.keyed.get(("torch", state), (state, 0))
+        made_of_drawn = any(first == _state_of_seed(seed) for seed in source.integers)
+        if not made_of_drawn and source.seeds is not None:
+            past = source.past | source.seeds.carried
+            source.seeds.met(("torch", first), "torch.manual_seed or torch.Generator", past)
+        stream = _Stream(source, ("torch", first), drawn)
+        stream.use = use
+        yield stream
+        torch.rand(stream.drawn - drawn, generator=generator)
+        source.keyed["torch", state_of(generator)] = first, stream.drawn
 
 
 def state_of(generator: torch.Generator) -> int:
     """A number that names the state of a generator."""
     return hash(generator.get_state().numpy().tobytes())
+
+
+@lru_cache(maxsize=65536)
+def _state_of_seed(seed: int) -> int:
+    return state_of(torch.Generator().manual_seed(seed))
 
 
 def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool) -> list[int]:
@@ -201,20 +201,13 @@ def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool
     return drawn
 
 
-class _Coarse(Seeded):
-    """Coins that are multiples of `step`, as torch draws them in narrow types."""
-
-    def __init__(self, source: Source, step: float):
-        super().__init__(source, step)
-        self.step = step
-
-    def uniform(self, kind: type = np.float64) -> Any:
-        u = self.source.uniform(kind)
-        return u.gridded(self.step) if isinstance(u, Lazy) else kind(np.floor(u / self.step) * self.step)
-
-
 class _Stream(Seeded):
-    """The draws of one generator state; categorical draws are remembered by row."""
+    """The draws of one generator by the function `use`; categorical draws are remembered by row."""
 
-    def choose(self, row: Any) -> int:
-        return self._remembered(lambda: self.source.choose(row), tuple(map(float, row)))
+    use = ""
+
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
+        return super().uniform(kind, (self.use, use))
+
+    def choose(self, row: Any, use: Hashable = "") -> int:
+        return self.remembered(lambda: self.source.choose(row), (use, tuple(map(float, row))))

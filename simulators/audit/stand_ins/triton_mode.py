@@ -87,7 +87,6 @@ class _Memory:
 
     def put(self, tensors: list[torch.Tensor]) -> None:
         """Stores the coins of the tensors, at the addresses of their elements."""
-        self._tensors.decide(tensors)
         for tensor in filter(self._tensors.holds, tensors):
             self.store(addresses(tensor).ravel().tolist(), self._tensors.array(tensor).ravel().tolist())
 

@@ -82,21 +82,19 @@ def test_what_was_replaced_is_put_back():
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_coins_of_a_narrow_type_are_its_multiples(dtype):
+@pytest.mark.parametrize("cast", [False, True])
+def test_coins_of_a_narrow_type_are_refused_unless_it_is_named(dtype, cast):
     torch = pytest.importorskip("torch")
+    narrow = getattr(torch, dtype)
 
-    def narrow(target_probs, draft_probs, draft_tokens):
-        coins = torch.rand(len(draft_tokens), dtype=getattr(torch, dtype)).float()
-        for i, t in enumerate(draft_tokens.tolist()):
-            if not coins[i] * draft_probs[i, t] < target_probs[i, t]:
-                rest = (target_probs[i] - draft_probs[i]).clamp(min=0)
-                return [*draft_tokens[:i], torch.multinomial(rest if rest.any() else target_probs[i], 1)[0]]
-        return [*draft_tokens, torch.multinomial(target_probs[-1], 1)[0]]
+    def verify(p, q, x):
+        coin = (torch.rand(1).to(narrow) if cast else torch.rand(1, dtype=narrow)).float()[0]
+        return [int(x[0]) if coin * q[0, x[0]] < p[0, x[0]] else int((p[0] - q[0]).argmax())]
 
-    report = audit.examine(audit.Function(narrow, tensors=True), **SMALL)
-    assert report.lossless is False
-    step = 2.0 ** (-8 if dtype == "bfloat16" else -11)
-    assert step / 10 < float(report.total_variation) < step
+    report = audit.examine(audit.Function(verify, tensors=True), **{**SMALL, "runs": 0})
+    assert report.lossless is None, report
+    assert dtype in report.undecided
+    assert audit.examine(audit.Function(verify, tensors=True, dtype=dtype), **SMALL).lossless
 
 
 FOLLOWED = {
@@ -104,13 +102,10 @@ FOLLOWED = {
     "max": lambda torch: torch.rand(1, 1).max(dim=-1).values[0],
     "sort": lambda torch: torch.rand(1).sort().values[0],
     "sum": lambda torch: torch.rand(1).sum(),
-    "einsum": lambda torch: torch.einsum("i,i->i", torch.rand(1), torch.ones(1))[0],
     "scatter": lambda torch: torch.zeros(2).scatter(0, torch.tensor([0]), torch.rand(1))[0],
     "masked_fill": lambda torch: torch.rand(2).masked_fill(torch.tensor([False, True]), 0.0)[0],
-    "pad": lambda torch: torch.nn.functional.pad(torch.rand(1), (0, 1))[0],
     "tensor": lambda torch: torch.tensor(torch.rand(1).item()),
     "floor": lambda torch: (lambda u: u * 4 - torch.floor(u * 4))(torch.rand(1)[0]),
-    "lerp": lambda torch: torch.lerp(torch.zeros(1), torch.ones(1), torch.rand(1))[0],
 }
 
 

@@ -6,7 +6,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.audit.coins.volumes import interval, products, race
+from draftproof.simulators.audit.coins.volumes import products, race
 from draftproof.theory.numbers import ONE, ZERO
 
 WHOLE = (ZERO, ONE)
@@ -63,9 +63,3 @@ def test_products_agree_with_chance():
 
 def test_bounds_that_do_nothing_leave_the_boxes():
     assert abs(products(((ZERO, fmpq(1, 2)), WHOLE), (WHOLE, WHOLE)) - fmpq(1, 2)) < fmpq(1, 2**200)
-
-
-def test_a_race_in_a_box():
-    half = interval(0, (ZERO, fmpq(1, 2)), False)
-    assert race(frozenset({(1, 0, fmpq(2))})) == fmpq(1, 3)  # E_1 >= 2 E_0
-    assert round(float(race(frozenset({(1, 0, ONE)}) | half)), 6) == 0.125  # u_1 < u_0 < 1/2

@@ -12,7 +12,7 @@ from draftproof.simulators.audit.stand_ins.torch_mode import Answering  # noqa: 
 from draftproof.simulators.audit.stand_ins.triton_mode import addresses  # noqa: E402
 from draftproof.simulators.laws.enumerate import outcomes  # noqa: E402
 
-ROW, PLACES = torch.tensor([0.125, 0.5, 0.375]), torch.arange(3)
+ROW = torch.tensor([0.125, 0.5, 0.375])
 
 
 def law(function):
@@ -52,55 +52,6 @@ DRAWS = {
     "where": lambda: int(torch.where(torch.rand(2)[0] < 0.125, 0, 1) + (torch.rand(()) < 3 / 7) * 0),
     "bernoulli": bernoulli,
 }
-
-
-def raced(rows):
-    return (rows / torch.empty_like(rows).exponential_()).argmax(dim=-1)
-
-
-READ_ONE = {
-    "index": lambda found, at: found[at].item(),
-    "product": lambda found, at: int((0 * PLACES).add_(found.mul(at == PLACES)).sum()),
-    "where": lambda found, at: int(torch.where(at == PLACES, found, 0).tolist()[at]),
-    "method": lambda found, at: found.where(at == PLACES, torch.tensor(0)).sum().item(),
-    "stacked": lambda found, at: torch.stack([found, found]).view(-1, 3)[0].clone()[at].item(),
-}
-"""Expressions that read one of three drawn tokens."""
-
-
-@pytest.mark.parametrize("read", READ_ONE)
-def test_a_drawn_token_that_nobody_reads_is_not_decided(read):
-    """Engines draw a token for each position of a draft and use one: that takes 4 runs, not 64."""
-    runs = []
-
-    def one():
-        runs.append(torch.rand(()) < 0.5)
-        return READ_ONE[read](raced(torch.stack([ROW, ROW.flip(0), ROW])), 1 + int(runs[-1]))
-
-    found = law(one)
-    assert len(runs) == 8
-    want = (ROW + ROW.flip(0)).div(2).tolist()
-    assert [found[x] for x in range(3)] == pytest.approx(want)
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda x: bool(x[0]) and bool(x[1] == x[1]),
-        lambda x: float(x[0]) > 0,
-        lambda x: x.bool()[0].item(),
-        lambda x: x.to(torch.int32)[0].item() != 0,
-        lambda x: int(x[0] + x[0]) > 0,
-        lambda x: torch.eye(3)[x][0, 0].item() == 0,
-        lambda x: torch.eye(3).gather(1, x[:, None])[0, 0].item() == 0,
-        lambda x: next(int(each) for each in x) > 0,
-        lambda x: x.numpy()[0] > 0,
-        lambda x: torch.zeros(2, 3).scatter(1, x[:, None], 1.0)[0, 0].item() == 0,
-    ],
-)
-def test_a_drawn_token_is_decided_where_it_is_used(use):
-    found = law(lambda: bool(use(raced(torch.stack([ROW, ROW])))))
-    assert found[True] == pytest.approx(0.875)
 
 
 @pytest.mark.parametrize("name", [name for name in DRAWS if name != "where"])
