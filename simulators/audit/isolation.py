@@ -29,11 +29,23 @@ def isolated(
     """`audit(observer, *arguments)` run in a new process; `audit` is a function of a module.
 
     A call of the target that takes more than `seconds` of processor time, or WAITS times as long by the
-    clock, is interrupted; if it cannot be (in C code), the process is killed. A process that dies is a
-    finding about the target `name`, in a Report. Its standard output is redirected to standard error. Raises
-    `audit`'s BadInput, and BadInput if the target is not imported in time. A KeyboardInterrupt kills the
-    process and is raised again.
+    clock, is interrupted; if it cannot be (in C code), the process is killed. A process that dies twice is a
+    finding about the target `name`, in a Report; one that dies once leaves the report undecided. Its standard
+    output is redirected to standard error. Raises `audit`'s BadInput, and BadInput if the target is not
+    imported in time. A KeyboardInterrupt kills the process and is raised again.
     """
+    found = _alone(audit, name, seconds, progress, *arguments)
+    if not isinstance(found, Report) or "dies" not in found.found:
+        return found
+    again = _alone(audit, name, seconds, progress, *arguments)
+    if isinstance(again, Report) and "dies" not in again.found:
+        again.undecided = f"{found.found['dies'].where}, once and not again"
+    return again
+
+
+def _alone(
+    audit: Callable[..., Result], name: str, seconds: float, progress: Progress, *arguments: Any
+) -> Result | Report:
     context = multiprocessing.get_context("spawn")
     since = context.RawValue("d", 0.0)
     mine, theirs = context.Pipe(duplex=False)

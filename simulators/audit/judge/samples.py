@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq
+from numpy.random import PCG64, Generator  # here, since the audit replaces numpy's names
 
 from draftproof.simulators.audit.coins.sources import Chance
 from draftproof.simulators.audit.judge.exact import optimum
@@ -186,7 +187,7 @@ def sampled(
     probability zero under the law, and so rejects; a call that raises is no law, and ends the test. With
     `native` the target gets real generators. Raises Fault if a call hangs.
     """
-    chance, deadline = Chance(np.random.Generator(np.random.PCG64(0)), native), monotonic() + seconds
+    chance, deadline = Chance(Generator(PCG64(0)), native), monotonic() + seconds
     process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
     faults, accepted = dict[str, str](), 0
     while process.runs < runs and not process.rejected and monotonic() < deadline:

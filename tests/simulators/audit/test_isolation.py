@@ -42,6 +42,29 @@ def test_a_process_that_does_not_come_back_is_a_finding(name, kind, said):
     assert "on trial calls" in finding.where
 
 
+DIES = """
+import os
+from pathlib import Path
+
+def verify(target_probs, draft_probs, draft_tokens, rng):
+    mark = Path(__file__).with_suffix(".mark")
+    if not mark.exists():
+        mark.touch()
+        os._exit(3)
+    return [int(rng.choice(2, p=target_probs[0]))]
+"""
+
+
+def test_a_process_that_dies_once_leaves_the_verdict_open(tmp_path):
+    path = tmp_path / "dies.py"
+    path.write_text(DIES)
+    target = f"{path}:verify"
+    report = isolated(_examined, target, 0.5, lambda *_: None, Subject(target), OPTIONS)
+    assert report.lossless is None, report
+    assert "exit status 3" in report.undecided
+    assert "once and not again" in report.undecided
+
+
 def test_a_good_one_comes_back_whole():
     calls = []
     report = audited("good", lambda *each: calls.append(each))

@@ -120,3 +120,18 @@ def test_a_failure_that_does_not_recur_is_undecided(call, fails):
 
     report = audit.examine(verify, **SMALL)
     assert report.lossless is None, report
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_call_that_hangs_once_is_undecided(again):
+    calls = []
+
+    def verify(p, q, x, rng):
+        calls.append(x)
+        while len(calls) == 60 or (again and len(calls) > 60):
+            pass
+        return token(p, q, x, rng.random)
+
+    report = audit.examine(verify, **SMALL, seconds=0.3)
+    assert report.lossless is (False if again else None), report
+    assert again or "not when it was made again" in report.undecided
