@@ -72,10 +72,6 @@ class Answering(TorchFunctionMode):
         super().__exit__(*raised)
         self._kernels.__exit__(*raised)
 
-    def tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """An array of coins as a tensor."""
-        return self.coins.tensor(values.view(np.ndarray), torch.empty(0, dtype=dtype))
-
 
 @contextmanager
 def answering(source: Source, dtype: str = "float32") -> Iterator[Answering | None]:
