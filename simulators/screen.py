@@ -1,7 +1,6 @@
 """Terminal output: tables, numbers, witnesses and progress bars."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -28,50 +27,7 @@ VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget"}
 WIDTH = 110  # columns when the output is not a terminal
 
 
-STYLES = "markdown", "latex"
-_style: list[str] = []
-"""The style of tables on standard output, if it is one of STYLES; `--format` sets it for a command."""
-
-
-def use(style: str | None) -> None:
-    """Prints the tables that follow in that style; in boxes if None."""
-    _style[:] = [style] if style else []
-
-
-def written(table: Table, style: str) -> str:
-    """A table in Markdown, or in LaTeX (booktabs).
-
-    >>> made = table("", "lr", "rule", "share")
-    >>> made.add_row("k_seq", "91 %")
-    >>> print(written(made, "markdown"))
-    | rule | share |
-    | --- | ---: |
-    | k_seq | 91 % |
-    >>> print(written(made, "latex").splitlines()[4])
-    k\\_seq & 91 \\% \\\\
-    """
-    heads = [Text.from_markup(str(column.header)).plain for column in table.columns]
-    columns = [[Text.from_markup(str(cell)).plain for cell in column.cells] for column in table.columns]
-    rows = [[cell.replace("\n", " ") for cell in row] for row in zip(*columns, strict=True)]
-    right = [column.justify == "right" for column in table.columns]
-    if style == "markdown":
-        rules = ["---:" if each else "---" for each in right]
-        barred = [[cell.replace("|", r"\|") for cell in row] for row in (heads, rules, *rows)]
-        return "\n".join(f"| {' | '.join(row)} |" for row in barred)
-    escaped = [[re.sub(r"([%&_#$])", r"\\\1", cell) for cell in row] for row in (heads, *rows)]
-    head, *body = [" & ".join(row) + r" \\" for row in escaped]
-    sides = "".join("lr"[each] for each in right)
-    begin = rf"\begin{{tabular}}{{{sides}}}"
-    return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
-
-
 class _Console(Console):
-    def print(self, *objects: Any, **options: Any) -> None:
-        if _style and not self.stderr and objects and isinstance(objects[0], Table):
-            super().print(Text(written(objects[0], _style[0])), soft_wrap=True)
-        else:
-            super().print(*objects, **options)
-
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError  # `entry.enter` ends quietly; rich would exit with 1, which is a verdict
 

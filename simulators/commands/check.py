@@ -14,7 +14,7 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.fields import result
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
@@ -67,7 +67,6 @@ OWN = "own"
     "--own-bonus", is_flag=True, help="With --against: a whole accepted draft's extra token follows LAW too."
 )
 @force_option
-@format_option
 @json_option
 def check(
     instances: tuple[Path, ...],

@@ -13,7 +13,7 @@ from rich.table import Table
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_rows import rows
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.batches import BatchGap, measure_batch
@@ -85,7 +85,6 @@ STATEFUL = (
 @click.option("--seconds", type=click.FloatRange(0.1), help=f"Duration of --worst [default: {SECONDS:g}].")
 @click.option("--seed", type=int, help="Random seed of --worst [default: 0].")
 @force_option
-@format_option
 @json_option
 def gap(as_json: bool, **options: Any) -> int:
     """Show how far each verifier is from each certified optimum.

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.fields import batch_fields
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.laws.check import must_apply
@@ -37,7 +37,6 @@ WORDS = 10**6  # of a law that is listed
 )
 @click.option("--as-declared", is_flag=True, help="Exit with 0 when the verdict is what NAME declares.")
 @force_option
-@format_option
 @json_option
 def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bool, as_json: bool) -> int:
     """Exact law of one iteration, verdict, E[tau].

@@ -41,7 +41,7 @@ def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.
     p_{j+1} = norm((p_j - q)+).
     """
     refused = [1.0]
-    for _ in range(max(counts)):
+    for _sibling in range(max(counts)):
         over = np.maximum(p - q, 0)
         refused.append(refused[-1] * (left := over.sum()))
         p = over / left if left > 0 else p
