@@ -106,3 +106,5 @@ def test_of_wrong_prefixes_one_is_named_that_rounding_does_not_explain():
     assert gathered.wrong_prefix() == gathered.wrong_prefix(exact("1/1000")) == first
     assert gathered.wrong_prefix(exact("1/10")) == ((0, 0), exact("153/400"), exact("1/4"))
     assert gathered.wrong_prefix(exact("53/400")) is gathered.wrong_prefix(ONE) is None
+    gathered.add(ZERO, Node((), even[()]), (ONE, ZERO))
+    assert gathered.words == 6
