@@ -8,7 +8,7 @@ import pytest
 
 import draftproof as dp
 from draftproof.simulators.audit import Function
-from draftproof.simulators.audit.judge.plan import plan_of
+from draftproof.simulators.audit.judge.plan import Options, plan_of
 from draftproof.theory.errors import BadInput
 from tests.problems import TOY
 
@@ -87,7 +87,7 @@ def test_wrong_arguments(function, at):
         accepts(function, *given, **named)
 
 
-@pytest.mark.parametrize("name", sorted(plan_of.__globals__["DEFAULTS"]))
+@pytest.mark.parametrize("name", sorted(Options.__annotations__))
 def test_wrong_options_of_an_audit(name):
     for wrong in WRONG:
         accepts(plan_of, Function(verify), {name: wrong})
