@@ -6,6 +6,7 @@ The candidate generator and `_speculative_sampling` are theirs; the loop between
 
 from types import SimpleNamespace
 
+import clones  # noqa: F401 - prompts of one token
 import torch
 from transformers.generation.candidate_generator import SinglePositionMultiTokenCandidateGenerator
 from transformers.generation.utils import _speculative_sampling

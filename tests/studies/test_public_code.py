@@ -6,6 +6,7 @@ import pytest
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
+from draftproof.simulators.audit.targets import loops, models
 from draftproof.simulators.instances.batches import witness
 from draftproof.theory.errors import BadInput
 
@@ -159,6 +160,8 @@ def report_on(name, style="verify", **options):
 @pytest.fixture
 def clones(tmp_path, monkeypatch):
     monkeypatch.setenv("DRAFTPROOF_FIELD", str(tmp_path))
+    for module in (loops, models):
+        monkeypatch.setattr(module, "PROMPT", module.PROMPT)  # studies change it
     return tmp_path
 
 
