@@ -316,6 +316,17 @@ class Functions:
 
     op_numpy = op_array
 
+    def op_isnan(self, x: Any) -> torch.Tensor:
+        return torch.zeros(x.shape, dtype=torch.bool)
+
+    op_isinf = op_isnan
+
+    def op_isfinite(self, x: Any) -> torch.Tensor:
+        return torch.ones(x.shape, dtype=torch.bool)
+
+    def op_nan_to_num(self, x: Any, *_: Any, **__: Any) -> Any:
+        return x
+
     def op_setitem(self, x: Any, key: Any, value: Any) -> None:
         def stored(x: Any, value: Any) -> Any:
             x[key] = value

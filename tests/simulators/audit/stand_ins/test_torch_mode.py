@@ -46,6 +46,11 @@ DRAWS = {
     "race with a clamp": lambda: int((torch.empty(3).exponential_().clamp_min(1e-20) / ROW).argmin()),
     "reciprocal": lambda: int((ROW * torch.empty(3).exponential_().reciprocal()).argmax()),
     "Gumbel": lambda: int((torch.log(ROW) - torch.log(-torch.log(torch.rand(3)))).argmax()),
+    "race that looks for infinities": lambda: int(
+        (lambda q: (ROW / torch.where((q == 0) | torch.isinf(q), 1e-10, q)).argmax())(
+            torch.empty(3).exponential_()
+        )
+    ),
     "uniform_": lambda: int((torch.log(ROW) - (-torch.empty(3).uniform_().log()).log()).max(dim=0)[1]),
     "searchsorted": lambda: int(torch.searchsorted(ROW.cumsum(0), torch.rand(1))),
     "count of edges": lambda: int((ROW.cumsum(0) <= torch.rand(1)).sum()),
