@@ -14,7 +14,7 @@ from draftproof.proofs_check.every_size.contracts import digest
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import draft, oracle, rows, table
-from draftproof.theory.drafts import chain, paths, shape, stratified, tree
+from draftproof.theory.drafts import chain, greedy, paths, shape, stratified, tree
 from draftproof.theory.shared import memo, strata
 
 MODELLED: dict[ModuleType, str] = {
@@ -25,6 +25,7 @@ MODELLED: dict[ModuleType, str] = {
     draft: "e2610e8cd33f2349",
     chain: "49ba2592a41f0374",
     tree: "8d52485591805292",
+    greedy: "74d860f69817e9c0",
     paths: "b1e734c37e379f2f",
     shape: "84c3156e86596c3d",
     stratified: "2e84224d9317def9",
