@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from draftproof.simulators.audit.targets import loops, models
-
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
@@ -86,12 +84,6 @@ PEERS = {
 
 def stand_in(name):
     return HERE / f"{name.replace('-', '_')}_like.py"
-
-
-@pytest.fixture(autouse=True)
-def prompts(monkeypatch):
-    for module in (loops, models):
-        monkeypatch.setattr(module, "PROMPT", module.PROMPT)  # studies change it
 
 
 def engine(folder, kernels):
