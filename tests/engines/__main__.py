@@ -64,9 +64,11 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
 
 
 def judged(url: str) -> tuple[str, str]:
-    """What `draftproof endpoint` finds: "passes", "rejected" or "undecided", and which checks rejected."""
+    """What `draftproof endpoint` finds: "passes", "rejected", "undecided" or "refused", and why."""
     run = [sys.executable, "-m", "draftproof", "endpoint", url, "--json"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
+    if done.returncode == 2:
+        return "refused", done.stderr.strip()
     answer = json.loads(done.stdout)
     said = ", ".join(answer["found"]) or "nothing found"
     if answer["stopped"]:

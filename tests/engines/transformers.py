@@ -23,7 +23,7 @@ def install(environment: Path) -> None:
     for name in ("as-it-ships", "do-sample"):
         copytree(PAIR / "target", environment / name)
     file = environment / "do-sample" / "generation_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"do_sample": True}))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"do_sample": True, "top_k": 0}))
 
 
 def command(environment: Path, port: int) -> list[str]:
@@ -56,9 +56,9 @@ ENGINE = Engine(
     command,
     drawn,
     (
-        Setting("do_sample in the checkpoint", lambda place: (str(place / "do-sample"),), "undecided"),
+        Setting("do_sample in the checkpoint", lambda place: (str(place / "do-sample"),), "refused"),
         Setting(
-            "as the checkpoint ships", lambda place: (str(place / "as-it-ships"),), "undecided", law="wrong"
+            "as the checkpoint ships", lambda place: (str(place / "as-it-ships"),), "refused", law="wrong"
         ),
     ),
     {"HF_HUB_OFFLINE": "1"},
