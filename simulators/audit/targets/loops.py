@@ -1,11 +1,13 @@
 """Targets that generate a whole text with two models."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.audit.coins.sources import Chance, Source
+from draftproof.simulators.audit.coins.sources import Chance, Fixed, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import (
@@ -20,8 +22,9 @@ from draftproof.simulators.audit.targets.base import (
     signature,
 )
 from draftproof.simulators.audit.targets.models import PROMPT, Model
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import Instance
+from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Prefix
 
@@ -34,6 +37,8 @@ PROMPT_GIVEN = (
     "no row was asked for after the prompt: model.row(tokens) takes the new tokens, without the prompt;"
     " model(ids) takes a tensor of ids, the prompt among them"
 )
+
+NEW = "return the new tokens, text[0, prompt.shape[1]:]"
 
 
 class Loop(Target):
@@ -62,6 +67,7 @@ class Loop(Target):
             else ([], [])
         )
         self._extra, self._named = found
+        self._tried = False  # on models that show what it returns
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         length = instance.draft.depth + rounds
@@ -71,6 +77,21 @@ class Loop(Target):
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
         """One program: the first depth + rounds tokens, in any number of rounds of the loop."""
+        if not self._tried:
+            self._tried = True
+            self._must_give_new_tokens(sandbox, instance.draft)
+        yield self._program(sandbox, instance, rounds)
+
+    def _must_give_new_tokens(self, sandbox: Sandbox, draft: Scheme) -> None:
+        # Where both models are sure of token 1, a text that begins with 0 begins with a part of the prompt.
+        sure = context_free([0, 1], [0, 1], draft)
+        with suppress(Fault, NotEnumerable):
+            words, _ = self._program(sandbox, sure, 1 + PROMPT).run(Fixed((0.5,), last=True))
+            kept = words.index(1) if 1 in words else 0
+            if 0 < kept <= PROMPT and set(words[kept:]) == {1}:
+                raise BadInput(f"{self.name} returns a part of the prompt, a tensor [1, {PROMPT}]: {NEW}")
+
+    def _program(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Program:
         import torch
 
         from draftproof.simulators.audit.stand_ins.torch_mode import answering
@@ -96,7 +117,7 @@ class Loop(Target):
                 raise Fault("raises", PROMPT_GIVEN)
             return words[:length], None
 
-        yield Program(ONE, run, None, self.limit or LOOP_RUNS)
+        return Program(ONE, run, None, self.limit or LOOP_RUNS)
 
     def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
         (program,) = self.programs(sandbox, population.instance, 1)

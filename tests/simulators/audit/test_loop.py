@@ -119,6 +119,20 @@ def test_a_cache_that_calls_extend_is_followed(name):
     assert audit.examine(audit.Loop(in_place(getattr(here, name), keep=1)), **given).lossless is False
 
 
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_loop_that_returns_a_part_of_the_prompt_is_told_so(start):
+    def loop(target, draft, prompt, length):
+        ids = prompt
+        while ids.shape[1] < prompt.shape[1] + length:
+            row = target(ids).logits[0, -1].softmax(-1)
+            ids = torch.cat([ids, torch.multinomial(row, 1)[None]], 1)
+        return ids[0, start:]
+
+    for options in (SMALL, SMALL | {"statistical": True, "runs": 50}):
+        with pytest.raises(BadInput, match="returns a part of the prompt"):
+            audit.examine(audit.Loop(loop), **options)
+
+
 def test_a_loop_whose_every_call_raises_is_not_audited():
     def loop(target, draft, prompt, length):
         return target.nothing_of_the_kind()
@@ -289,13 +303,3 @@ def test_a_first_residual_holds_two_tokens_by_default():
     assert few.lossless
     assert "vocab=2 cannot show" in str(few)
     assert audit.examine(audit.Loop(spread), edges=False, smallest=False).lossless is False
-
-
-def test_a_prompt_holds_two_tokens():
-    def alone(target, draft, prompt, length):  # takes the prompt for one token
-        ids = prompt
-        for _ in range(length):
-            ids = torch.cat([ids, torch.multinomial(target(ids).logits[0, -1].softmax(-1), 1)[None]], 1)
-        return ids[0, 1:]
-
-    assert audit.examine(audit.Loop(alone), **SMALL).lossless is False
