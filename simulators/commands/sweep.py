@@ -28,6 +28,7 @@ from draftproof.theory.errors import BadInput, located
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Number of processes [default: one per core]."
 )
+@click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
 @json_option
 @click.pass_obj
 def sweep(
@@ -35,6 +36,7 @@ def sweep(
     file: Path,
     folder: Path | None,
     workers: int | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> int:
     """Check, gap, prove and audit over many instances.
@@ -44,6 +46,8 @@ def sweep(
     for bad input.
     """
     folder = folder or Path("results") / file.stem
+    if workers is not None and scheduler is not None:
+        raise BadInput("--workers and --scheduler cannot be combined")
     try:
         from draftproof.simulators.study import configuration, runners, store
         from draftproof.simulators.study.plan import METRICS, plan
@@ -54,7 +58,7 @@ def sweep(
     entries = configuration.read(file, metrics)
     with located(file):
         chunks = plan(entries, metrics)
-    runner = runners.processes(workers or cores())
+    runner = runners.dask(scheduler) if scheduler is not None else runners.processes(workers or cores())
     started = monotonic()
     with screen.progress("evaluations") as bar:
         task = bar.add_task("sweeping", total=None)

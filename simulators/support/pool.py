@@ -36,7 +36,7 @@ def shared(
         return
     executor = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
     try:
-        yield from _flowing(executor, function, items, AHEAD * processes)
+        yield from flowing(executor, function, items, AHEAD * processes)
     except (KeyboardInterrupt, GeneratorExit):
         for process in active_children():
             process.terminate()
@@ -45,7 +45,7 @@ def shared(
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _flowing(
+def flowing(
     executor: Executor, function: Callable[[Item], Result], items: Iterable[Item], ahead: int
 ) -> Generator[tuple[Item, Result], None, None]:
     """(item, function(item)) as they are finished, `ahead` items in progress at a time."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 
 import pyarrow as pa
 
@@ -39,6 +40,8 @@ SCHEMA = pa.schema(
 )
 
 STEP = 16  # instances per chunk: foreign code is slow
+ALONE = Lock()
+"""An audit replaces random functions in the whole process, so threads of a cluster's worker take turns."""
 
 
 @contextmanager
@@ -71,7 +74,7 @@ class Audit(Sliced):
     def __call__(self) -> pa.Table:
         rows, options = [], {"edges": False, "smallest": False, "seconds": self.seconds}
         (target,) = self.part.verifiers
-        with caught():
+        with ALONE, caught():
             for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
                 found = examine(_target(target, self.version), instances=[instance], **options)
                 row = {"target": target, **place(self.part.family), "index": index}
