@@ -28,6 +28,8 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.selection.batch import Batch
 
 BISECTED_SECONDS = 30.0  # after which a target whose coins are read by bisection gets no more instances
+BISECTED_LEAST = 20
+"""Instances of which fewer decide nothing, where there are more that bisection had no time for."""
 UNREAD = {"raises", "returns garbage"}  # what every call does that is not made as the function is written
 
 PATIENCE = 10.0  # seconds in which some call must not raise
@@ -185,11 +187,13 @@ class _Audit:
         # Judges the instances, or batches, in turn until the target fails on one. Drafts larger than one that
         # took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
         report, chosen, sandbox = self.report, work.instances, self.sandbox
-        limit, began = None, monotonic()
+        limit, began, stopped = None, monotonic(), False
         for n, instance in enumerate(chosen):
             if sandbox.bisected and report.instances and monotonic() - began > BISECTED_SECONDS:
-                report.skipped += len(chosen) - n
-                report.too_large = "its coins are read by bisection, which is slow"
+                report.skipped, stopped = report.skipped + len(chosen) - n, True
+                report.too_large = (
+                    f"its coins are read by bisection: {report.instances} in {BISECTED_SECONDS:g} s"
+                )
                 break
             batch = isinstance(instance, Batch)
             size = instance.outcomes if batch else instance.draft.outcomes(instance.vocab)
@@ -207,7 +211,8 @@ class _Audit:
                 return
         if self.hopeless:
             raise BadInput(self.hopeless)
-        if not report.instances:
+        too_few = stopped and report.instances < BISECTED_LEAST and self.raising is None
+        if not report.instances or too_few:
             raise NotEnumerable(report.too_large)
 
     def _decided(self, now: Case, work: Enumeration) -> bool:

@@ -135,7 +135,7 @@ def test_a_program_that_does_not_answer_is_bad_input(body, said, tmp_path, monke
         ("answer = {'need': 'many'}", 1, "need is 'many'"),
         ("answer = {'need': 10**6}", 3, "it asks for 1,000,000 uniforms"),
         ("answer = {'tokens': [random.randrange(2)]}", 1, "the same coins give different results"),
-        ("if asked > 3: time.sleep(60)\n" + TARGET_ALONE + "}", 1, "hangs: a call took more than 3 s"),
+        ("if asked > 3: time.sleep(60)\n" + TARGET_ALONE + "}", 3, "took more than 0.5 s once, and not when"),
     ],
 )
 def test_programs_that_misbehave_are_named(body, status, said, tmp_path):

@@ -238,7 +238,7 @@ BAD_OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", BAD_OPTIONS, ids=str)
+@pytest.mark.parametrize("options", BAD_OPTIONS, ids=lambda given: re.sub(" at 0x[0-9a-f]+", "", str(given)))
 @pytest.mark.parametrize("judge", [dp.examine, dp.assert_lossless], ids=lambda f: f.__name__)
 def test_a_bad_option_is_one_line(judge, options):
     with pytest.raises(BadInput, match=r"^[^\n]+$"):

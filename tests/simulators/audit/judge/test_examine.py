@@ -237,6 +237,19 @@ def test_coins_that_must_be_plain_numbers_are_read_by_bisection():
     assert "coins by bisection" in report.answer()["adapter"]
 
 
+@pytest.mark.parametrize("share", [0, 1])
+def test_a_few_instances_by_bisection_decide_nothing(monkeypatch, share):
+    def late(p, q, x, rng):  # wrong, if at all, on rows that come later
+        value = float(np.asarray(rng.random(1), dtype=np.float64).astype(float)[0])
+        row = q[0] if share and len(p[0]) == 3 else p[0]
+        return [int(np.searchsorted(np.cumsum(row)[:-1], value))]
+
+    monkeypatch.setattr("draftproof.simulators.audit.judge.examine.BISECTED_SECONDS", 0.0)
+    report = audit.examine(late, edges=False, runs=0)
+    assert report.lossless is None, report
+    assert "read by bisection: 1 in" in report.undecided
+
+
 def test_bad_input():
     for wrong in (3, lambda p: p, lambda p, q, x, strange, stranger: [0]):
         with pytest.raises(BadInput):
