@@ -3,6 +3,7 @@
 import re
 
 ARXIV = {
+    "2605.04543": "weng2026univer",
     "2211.17192": "leviathan2023fast",
     "2302.01318": "chen2023accelerating",
     "2305.09781": "miao2024specinfer",

@@ -1,5 +1,6 @@
 """What code asks besides the oracle: random numbers, clocks, hashes of words, what earlier runs left."""
 
+import gc
 import pickle
 import sys
 from collections import deque
@@ -36,11 +37,15 @@ def seen(function: Callable[..., Any]) -> Iterator[list[str]]:
         if event == "c_call" and frame.f_code.co_filename != limits.__file__:
             asked.extend(filter(None, [_asked(call, frame.f_code, own)]))
 
+    collects = gc.isenabled()
+    gc.disable()  # others' callbacks of a collection ask clocks
     sys.setprofile(watch)
     try:
         yield asked
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
         asked += [name for name, state in states(function).items() if states_before.get(name) != state]
 
 

@@ -71,7 +71,8 @@ class Differs(Exception):
 
 def of_the_project(verifier: Verifier) -> bool:
     """Whether the verifier's code lies in the project, where tests see to what is judged here."""
-    return str(getattr(verifier.verify, "__module__", "")).startswith("draftproof.")
+    function = getattr(verifier.verify, "func", verifier.verify)  # of a partial
+    return str(getattr(function, "__module__", "")).startswith("draftproof.")
 
 
 def of_a_user(verifier: Verifier) -> bool:

@@ -20,6 +20,7 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
@@ -108,6 +109,8 @@ def flaw(verifier: Verifier, instance: Instance, runs: list[Run] | None = None) 
             verdict = judge(instance, checked, 2)
     except Refused as error:
         return str(error)
+    except BadInput as error:  # a rule that is none of the project's is refused in one line
+        return str(error).partition("Refused: ")[2] or "raises BadInput"
     except Exception as error:  # a mutant may break in any way
         return f"raises {type(error).__name__}"
     if verdict.invalid:

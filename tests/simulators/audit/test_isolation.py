@@ -77,11 +77,9 @@ def test_a_good_one_comes_back_whole():
     assert all(doing.startswith("coins at the edges, ") for _, _, doing in edges)
 
 
-def test_an_interrupt_that_the_target_raises_is_a_finding_and_no_traceback(capfd):
-    report = audited("interrupts")
-    [finding] = report.findings
-    assert (report.status, finding.kind) == (1, "raises")
-    assert finding.where == "KeyboardInterrupt, on trial calls"
+def test_an_interrupt_that_the_target_raises_is_one_line_and_no_traceback(capfd):
+    with pytest.raises(BadInput, match="it raises: KeyboardInterrupt"):
+        audited("interrupts")
     assert capfd.readouterr() == ("", "")
 
 
