@@ -76,10 +76,10 @@ def test_each_kind_of_report_has_its_word() -> None:
     assert verdict(3, "pearl: not decided") == "status 3"
 
 
-@pytest.mark.parametrize("name", sorted({row.name for row in rows()}))
+@pytest.mark.parametrize("name", sorted({row.name for row in rows()} - {"gemma4"}))  # transformers is there
 def test_an_absent_project_is_named_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    for folder, told in (("", "DRAFTPROOF_FIELD must name"), ("absent", "not there; clone")):
+    for folder, told in (("", "DRAFTPROOF_FIELD must name"), ("absent", "not there; (clone|pip install)")):
         monkeypatch.setenv("DRAFTPROOF_FIELD", folder)
         with pytest.raises(BadInput, match=f"^[^\n]*{told}[^\n]*$"):
             load(f"{STUDIES}/{name}.py:verify")

@@ -130,7 +130,7 @@ class Generator:
         return np.array(chosen, dtype=np.int64).reshape(size)
 
     def __getattr__(self, name: str) -> Any:
-        return unknown(f"rng.{name}")
+        return unknown("rng", name, np.random.Generator, np.random.RandomState)
 
 
 class RandomState(Generator):
@@ -216,14 +216,14 @@ class Random:
         return [population[self._source.choose(row)] for _ in range(k)]
 
     def __getattr__(self, name: str) -> Any:
-        return unknown(f"random.{name}")
+        return unknown("random", name, random.Random)
 
 
-def unknown(function: str) -> Any:
-    """A method without a stand-in; real generators have it where random runs are tested."""
-    if function.rpartition(".")[2].startswith("__"):
-        raise AttributeError(function)
-    raise NotEnumerable(f"{function} cannot be enumerated here")
+def unknown(owner: str, name: str, *real: type) -> Any:
+    """A method without a stand-in; real generators, which have it, are used where random runs are tested."""
+    if name.startswith("__") or not any(hasattr(each, name) for each in real):
+        raise AttributeError(f"{owner}.{name}")
+    raise NotEnumerable(f"{owner}.{name} cannot be enumerated here")
 
 
 def wide_integer(source: Source, low: int, count: int) -> Any:

@@ -51,7 +51,7 @@ def verify(target_probs, draft_probs, draft_tokens, rng):
     if not mark.exists():
         mark.touch()
         os._exit(3)
-    return [int(rng.choice(2, p=target_probs[0]))]
+    return [int(rng.choice(len(target_probs[0]), p=target_probs[0]))]
 """
 
 
