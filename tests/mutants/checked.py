@@ -96,6 +96,11 @@ def verify(verifier: Verifier, runs: list[Run], oracle: Oracle, draft: Draft, ta
     return node, row
 
 
+verify.__module__ = (
+    "draftproof.checked"  # edits of the project's own rules: runs are not repeated as a user's
+)
+
+
 def flaw(verifier: Verifier, instance: Instance, runs: list[Run] | None = None) -> str | None:
     """What exact enumeration refutes the verifier with on the instance, or None.
 

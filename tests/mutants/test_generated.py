@@ -92,7 +92,7 @@ JUDGED = "oracle.accept(share(p[x], q[x]))"
         (JUDGED, "oracle.accept(-share(p[x], q[x]))", "a coin of -"),
         (RETURNED, "return node, excess(p, q)", "a row of mass 2/5"),
         (RETURNED, "return node, p[1:]", "a row of 2 tokens"),
-        (RETURNED, "return node", "raises BadInput"),
+        (RETURNED, "return node", "raises TypeError"),
         (RETURNED, "return node, p", "the law: "),
         (RETURNED, "while True: p = q", "does not stop"),
         (RETURNED, "while True: x = (x + 2) ** 2", "a number without bound"),
