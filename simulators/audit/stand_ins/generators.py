@@ -14,6 +14,10 @@ BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more valu
 
 SEED_VALUES = 16  # an integer with fewer values is hardly a seed
 
+NUMPYS = frozenset({*dir(np.random.Generator), *dir(np.random.RandomState)})
+PYTHONS = frozenset({*dir(random), *dir(random.Random)})
+"""The names of real generators, before they are replaced."""
+
 _NUMPY = np.random.Generator(np.random.PCG64(0))
 
 
@@ -130,7 +134,7 @@ class Generator:
         return np.array(chosen, dtype=np.int64).reshape(size)
 
     def __getattr__(self, name: str) -> Any:
-        return unknown("rng", name, np.random.Generator, np.random.RandomState)
+        return unknown("rng", name, NUMPYS)
 
 
 class RandomState(Generator):
@@ -216,12 +220,12 @@ class Random:
         return [population[self._source.choose(row)] for _ in range(k)]
 
     def __getattr__(self, name: str) -> Any:
-        return unknown("random", name, random.Random)
+        return unknown("random", name, PYTHONS)
 
 
-def unknown(owner: str, name: str, *real: type) -> Any:
+def unknown(owner: str, name: str, real: frozenset[str]) -> Any:
     """A method without a stand-in; real generators, which have it, are used where random runs are tested."""
-    if name.startswith("__") or not any(hasattr(each, name) for each in real):
+    if name.startswith("__") or name not in real:
         raise AttributeError(f"{owner}.{name}")
     raise NotEnumerable(f"{owner}.{name} cannot be enumerated here")
 
