@@ -6,9 +6,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from inspect import getclosurevars, ismodule
+from inspect import ismodule
 from itertools import count
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from draftproof.simulators.support import limits
@@ -89,11 +89,13 @@ def states(function: Callable[..., Any]) -> dict[str, Any]:
 
 def vars_of(function: Any) -> dict[str, Any]:
     """What a function reaches without a call: its module's names, closure, defaults and attributes."""
-    with suppress(TypeError, ValueError):  # no Python function, or a variable without a value
-        inner = getattr(function, "__func__", function)
-        closure = getclosurevars(inner)
-        defaults = {f"default {n}": value for n, value in enumerate(inner.__defaults__ or ())}
-        keywords = inner.__kwdefaults__ or {}
-        object_ = vars(getattr(function, "__self__", None) or function)
-        return {**inner.__globals__, **closure.nonlocals, **defaults, **keywords, **object_}
-    return vars(function) if hasattr(function, "__dict__") else {}
+    inner = getattr(function, "__func__", function)
+    if not isinstance(inner, FunctionType):
+        return vars(function) if hasattr(function, "__dict__") else {}
+    closure = {}
+    for name, cell in zip(inner.__code__.co_freevars, inner.__closure__ or (), strict=True):
+        with suppress(ValueError):  # a variable without a value
+            closure[name] = cell.cell_contents
+    defaults = {f"default {n}": value for n, value in enumerate(inner.__defaults__ or ())}
+    object_ = getattr(getattr(function, "__self__", function), "__dict__", {})
+    return {**inner.__globals__, **closure, **defaults, **(inner.__kwdefaults__ or {}), **object_}
