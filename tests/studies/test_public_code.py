@@ -170,21 +170,21 @@ def test_sglang_topk(clones, score):
     name = "sgl-project/sglang/python/sglang/kernels/ops/speculative/dspark/dspark_schedule.py"
     text = SGLANG.replace("{score}", score)
     written(clones, {name: text})
-    report = report_on("sglang_topk.py:select", "selection")
+    report = report_on("sglang_topk.py:select")
     assert report.lossless, report
     written(clones, {name: text.replace("(-float(x), j, r)", "(-float(x), -j, r)")})
-    report = report_on("sglang_topk.py:select", "selection")
+    report = report_on("sglang_topk.py:select")
     assert report.status == 1, report
 
 
 def test_vllm_budget(clones):
     name = "vllm-project/vllm/vllm/v1/worker/gpu/spec_decode/adaptive_verification.py"
     written(clones, {name: VLLM})
-    report = report_on("vllm_budget.py:select", "selection")
+    report = report_on("vllm_budget.py:select")
     assert report.lossless, report
     deeper = "survival.add(torch.arange(num_steps) * 1e-5).flatten().argsort("
     written(clones, {name: VLLM.replace("survival.flatten().argsort(", deeper)})
-    report = report_on("vllm_budget.py:select", "selection")
+    report = report_on("vllm_budget.py:select")
     assert report.status == 1, report
 
 
@@ -205,7 +205,7 @@ def tetris(folder, order="[..., 0].cumsum(-1)", row="(p[j] - q[j]).clamp(min=0)"
 BY_REQUEST = "[..., 0].cumsum(-1) * 0"  # the order of requests, whatever they drafted
 
 
-@pytest.mark.parametrize(("name", "style"), [("select", "selection"), ("verified", "verify")])
+@pytest.mark.parametrize(("name", "style"), [("select", "verify"), ("verified", "verify")])
 def test_tetris(clones, name, style):
     tetris(clones)
     report = report_on(f"tetris.py:{name}", style, instances=[witness("tetris")], smallest=False)
@@ -244,4 +244,4 @@ def test_a_file_without_the_function_is_bad_input(clones):
 def test_a_target_has_its_own_style(clones):
     tetris(clones)
     with pytest.raises(BadInput, match="is a target already"):
-        load.target(load.Subject(f"{STUDIES}/tetris.py:verified", "selection"))
+        load.target(load.Subject(f"{STUDIES}/tetris.py:verified", "tree"))

@@ -291,8 +291,12 @@ class _Audit:
         # twice.
         constant, kind = self.sandbox.current.constant, "seeds its own generator"
         what = f"the same seed in every call: {constant}"
-        if self._wrong_in_two_calls(self.twice, kind, f"{what}; "):
-            return
+        try:
+            if self._wrong_in_two_calls(self.twice, kind, f"{what}; "):
+                return
+        except NotEnumerable:
+            self.report.note(kind, what)
+            raise
         if isinstance(self.target, Function) and self.target.takes_position:
             self.report.note(kind, what)
             return

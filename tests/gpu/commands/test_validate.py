@@ -140,7 +140,7 @@ def test_bad_input_is_one_line_and_status_2(command, arguments, said):
         ({"repetition_penalty": -1}, "repetition_penalty must be above 0"),
         ({"logit_bias": ["5=inf"]}, "must be below infinity"),
         ({"half_width": "wide"}, "'wide' is not a valid float"),
-        ({"halfwidth": 1}, "unknown key 'halfwidth'; there are half_width"),
+        ({"halfwidth": 1}, "unknown key 'halfwidth'; did you mean half_width?"),
     ],
 )
 def test_bad_settings_are_one_line_and_status_2(command, settings, said, toml):

@@ -139,7 +139,7 @@ def test_positions_that_are_left_behind_are_noticed(way, old, new, window, monke
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [("mistral", "slots"), ("llama4_text", "slots"), ("rwkv", "states")]
+    ("name", "way"), [("mistral", "slots"), ("llama4_text-cold", "slots"), ("rwkv", "states")]
 )
 def test_windows_chunks_and_kept_states(name, way):
     model = replace(zoo.model(name), way=way)
