@@ -30,6 +30,7 @@ from draftproof.simulators.support.sources import INSTALLED
 
 _STATE, _GENERATOR = np.random.RandomState, np.random.Generator
 _SALT, _NUMBERS = random.Random(0), count(2**20)  # of states, never twice
+SEED_OF_TORCH = 0x5EED_0F_70_12C4  # of runs that seed nothing; no seed that a caller takes
 _URANDOM = os.urandom  # kept here, since it is replaced during an audit
 
 
@@ -51,7 +52,6 @@ class Current:
         self._real: dict[Hashable, Any] = {}  # generators in their place, where these are real
         # Number of a state -> (seed, draws, what is called at a draw, run) of its stream:
         self._saved: dict[Hashable, tuple[Hashable, int, Any, int]] = {}
-        self._seed_of_torch: int | None = None
         self.carried: frozenset[float] = frozenset()  # the past of the run that left torch's seed
 
     def start(self, source: Source) -> None:
@@ -73,13 +73,11 @@ class Current:
     def _new_state_of_torch(self, torch: Any) -> None:
         # A state that no run had before, of the same seed. One that a call has seeded with a constant stays.
         seed = torch.initial_seed()
-        if self._seed_of_torch is None:
-            self._seed_of_torch = seed
         self.carried = frozenset()
-        if seed != self._seed_of_torch and self.source and seed not in self.source.integers:
+        if seed != SEED_OF_TORCH and self.source and seed not in self.source.integers:
             self.carried = self.source.past
             return
-        torch.default_generator.manual_seed(self._seed_of_torch)
+        torch.default_generator.manual_seed(SEED_OF_TORCH)
         state = torch.default_generator.get_state()
         state[24:28] = torch.tensor([*self._run.to_bytes(4, "little")], dtype=torch.uint8)
         torch.default_generator.set_state(state)

@@ -132,6 +132,13 @@ def test_coins_that_come_again_are_found(coins):
     assert report.lossless is False, report
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_seed_that_was_set_before_the_audit_hides_none(seed):
+    torch.manual_seed(seed)
+    assert examined(seeded_at_the_end).lossless is False
+    assert examined(lambda: coin).lossless
+
+
 def put_back():
     state = torch.get_rng_state()
     coin()
