@@ -90,7 +90,7 @@ def main() -> None:
         parser.error(str(error))
     import torch
 
-    from draftproof.gpu.bench.cases import tree_of
+    from benchmarks.cases import tree_of
 
     for name, draft, B, filters in CASES:
         print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16")

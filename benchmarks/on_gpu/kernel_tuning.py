@@ -3,8 +3,8 @@
     python -m benchmarks.on_gpu.kernel_tuning [--vocab 131072] [--gamma 8] [--json]
 
 Starting from the sizes in `gpu/kernels/grid.py` (`SIZES`), one size is changed at a time; then the best
-values are combined. Times are medians of graph replays with a cold cache, as in `draftproof gpu bench`, and
-for the fastest sizes the time of each kernel from torch's profiler. Without a GPU one tiny case runs in
+values are combined. Times are medians of graph replays with a cold cache (`benchmarks.verification`),
+and for the fastest sizes the time of each kernel from torch's profiler. Without a GPU one tiny case runs in
 Triton's interpreter, and no time counts. --json prints a document; Ctrl-C prints what was measured so far.
 """
 
@@ -21,8 +21,8 @@ from unittest import mock
 import torch
 from triton.errors import TritonError
 
-from draftproof.gpu.bench import timing
-from draftproof.gpu.bench.cases import Case, make
+from benchmarks import verification
+from benchmarks.cases import Case, make
 from draftproof.gpu.kernels import grid, verify
 from draftproof.gpu.kernels.grid import SIZES, Sizes
 
@@ -105,7 +105,7 @@ def timed(name: str, case: Case, device: torch.device, sizes: Sizes) -> float:
     with mock.patch.object(grid, "SIZES", sizes):
         try:
             if device.type == "cuda":
-                return 1e6 * timing.on_gpu(lambda: call(name, case), device)
+                return 1e6 * verification.on_gpu(lambda: call(name, case), device)
             return 1e6 * timeit(lambda: call(name, case), number=1)
         except (RuntimeError, TritonError) as error:
             print(f"{changed(sizes)}: {next(iter(str(error).splitlines()), '')}")

@@ -13,7 +13,7 @@ os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")  # so that each ten
 
 import torch
 
-from draftproof.gpu.bench.cases import make
+from benchmarks.cases import make
 from draftproof.gpu.kernels import NAMES, verify
 from draftproof.gpu.kernels.drafting import draw_level
 from draftproof.gpu.sampling.rows import Sampling

@@ -118,7 +118,8 @@ def _gpu(
 
 
 def _kernels(name: str, limit: float, *arguments: str, least: float = 15.0) -> Run:
-    return _gpu("kernels", name, limit, "bench", *arguments, least=least)
+    command = [sys.executable, "-m", "benchmarks.verification", *arguments, "--json"]
+    return Run("kernels", name, command, limit, least, needs=COMMANDS)
 
 
 def _decoding(

@@ -1,1 +1,1 @@
-"""What `draftproof gpu bench` measures: verification from logits, and decoding with real models."""
+"""What `draftproof gpu bench` measures: decoding with real models."""

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from rich.table import Table
 
+from draftproof.gpu.bench.estimates import LEVEL, Estimate, difference, means_apart, ratio
 from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
-from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, means_apart, ratio
 from draftproof.gpu.engine.loop import PHASES
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR

@@ -19,7 +19,7 @@ class _NeedsTorch(LazyGroup):
 
 
 HELP = {
-    "bench": "Measure the speed of verification or, with --model, of decoding.",
+    "bench": "Measure the speed of decoding with real models.",
     "generate": "Continue a text by speculative decoding, with any verifier and draft.",
     "record": "Write rows of a target and a drafter, for `draftproof gap --rows`.",
     "validate": "Check that decoding with real models follows the target's law.",

@@ -13,7 +13,7 @@ from benchmarks.kernel_code import FILTERS, compile_only, compiled, read
 
 def main() -> None:
     compile_only()
-    from draftproof.gpu.bench.cases import tree_of
+    from benchmarks.cases import tree_of
     from draftproof.gpu.kernels import NAMES
     from draftproof.gpu.sampling.tree import Tree
 

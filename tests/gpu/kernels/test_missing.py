@@ -11,7 +11,7 @@ WITHOUT = """
 import importlib.util, sys
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == "triton" else find(name, *rest)
-import draftproof.gpu.commands.bench, draftproof.gpu.bench.kernels, draftproof.gpu.bench.methods
+import draftproof.gpu.commands.bench, benchmarks.verification
 from draftproof.gpu import kernels
 from draftproof.theory.errors import BadInput
 assert not kernels.AVAILABLE and "triton" not in sys.modules

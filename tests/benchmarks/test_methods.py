@@ -7,9 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from benchmarks import verification as methods  # noqa: E402
+from benchmarks.cases import Case, make  # noqa: E402
 from draftproof.gpu import kernels  # noqa: E402
-from draftproof.gpu.bench import methods  # noqa: E402
-from draftproof.gpu.bench.cases import Case, make  # noqa: E402
 from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import named  # noqa: E402

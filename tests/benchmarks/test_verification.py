@@ -1,33 +1,33 @@
-"""What `gpu bench` promises without a GPU: a smaller grid, ratios, and nothing finished is lost."""
+"""Without a GPU: a smaller grid, ratios, and nothing finished is lost."""
 
 import json
 from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import islice, product
 
-import click
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.bench import kernels, methods, timing  # noqa: E402
-from draftproof.gpu.bench.cases import DRAFTS, make, tree_of  # noqa: E402
-from draftproof.gpu.commands import bench  # noqa: E402
+from benchmarks import verification as speed  # noqa: E402
+from benchmarks.cases import DRAFTS, make, tree_of  # noqa: E402
 from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
-from draftproof.simulators.commands.entry import enter  # noqa: E402
 
 CPU = torch.device("cpu")
-SMALL = kernels.Grid((64,), (2,), (1,))
+SMALL = speed.Grid((64,), (2,), (1,))
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(timing, "SECONDS", 0.0)
-    monkeypatch.setattr(timing, "copy_bandwidth", lambda device: 1e9)
+    monkeypatch.setattr(speed, "SECONDS", 0.0)
+    monkeypatch.setattr(speed, "copy_bandwidth", lambda device: 1e9)
 
 
 def command(capfd, *arguments):
-    status = enter(click.Group("draftproof", [bench.COMMAND]), ["bench", "--device", "cpu", *arguments])
+    try:
+        status = speed.main(["--device", "cpu", *arguments])
+    except SystemExit as ended:
+        status = ended.code
     return status, *capfd.readouterr()
 
 
@@ -76,7 +76,7 @@ def test_bytes_are_those_of_the_logits_read_once():
 
 
 def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
-    points = list(kernels.run(SMALL, CPU, bandwidth=1e9))
+    points = list(speed.run(SMALL, CPU, bandwidth=1e9))
     first = {point.B: point for point in points if point.method == "token torch"}
     for point in points:
         if point.draft == "chain" and point.seconds:
@@ -90,7 +90,7 @@ def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
 
 
 def test_the_interpreter_is_never_timed():
-    assert not [name for name, _ in methods.methods("chain", 1, CPU) if "kernels" in name]
+    assert not [name for name, _ in speed.methods("chain", 1, CPU) if "kernels" in name]
 
 
 def test_a_method_that_cannot_run_says_why_and_the_others_go_on(monkeypatch):
@@ -101,11 +101,11 @@ def test_a_method_that_cannot_run_says_why_and_the_others_go_on(monkeypatch):
         raise TypeError("rejection_sample() got an unexpected argument\nand more")
 
     monkeypatch.setattr(
-        kernels,
+        speed,
         "methods",
         lambda *_: [("a", missing), ("b", broken), ("c", lambda case: lambda: None)],
     )
-    a, b, c = islice(kernels.run(SMALL, CPU, 1e9), 3)
+    a, b, c = islice(speed.run(SMALL, CPU, 1e9), 3)
     assert a.note == "not installed: No module named 'flashinfer'"
     assert b.note == "did not run: rejection_sample() got an unexpected argument"
     assert (a.seconds, c.ratio) == (None, 1.0)
@@ -117,7 +117,7 @@ def test_a_peer_may_raise_anything_and_what_it_prints_is_not_the_answer(monkeypa
         print("a peer's greeting")
         raise AssertionError
 
-    monkeypatch.setattr(kernels, "methods", lambda *_: [("a", strange), ("b", lambda case: lambda: None)])
+    monkeypatch.setattr(speed, "methods", lambda *_: [("a", strange), ("b", lambda case: lambda: None)])
     status, out, err = command(capfd, "--vocab", "64", "--draft", "chain:2", "--batch", "1", "--json")
     points = json.loads(out)["points"]
     assert (status, points[0]["note"], points[1]["ratio"]) == (0, "did not run: AssertionError", 1.0)
@@ -130,8 +130,8 @@ def test_a_case_that_does_not_fit_into_memory_does_not_end_the_run(monkeypatch):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 8 GiB")
         return make(draft, gamma, V, *rest)
 
-    monkeypatch.setattr(kernels, "make", made)
-    points = list(kernels.run(kernels.Grid((64, 65), (2,), (1,), ("chain",)), CPU, 1e9))
+    monkeypatch.setattr(speed, "make", made)
+    points = list(speed.run(speed.Grid((64, 65), (2,), (1,), ("chain",)), CPU, 1e9))
     assert (points[0].V, points[0].seconds, points[0].note) == (64, None, "out of memory")
     assert all(point.V == 65 and point.seconds for point in points[1:])
 
@@ -139,10 +139,10 @@ def test_a_case_that_does_not_fit_into_memory_does_not_end_the_run(monkeypatch):
 @pytest.mark.parametrize(("lost", "expected"), [("block torch", 1), ("all", 1), ("SGLang token", 0)])
 def test_what_could_not_be_measured_is_status_1_unless_it_is_a_peer(lost, expected, capfd, monkeypatch):
     points = [
-        kernels.Point("chain", 2, 64, 1, "token torch", 1.0, 8, 0.5, 1.0),
-        kernels.Point("chain", 2, 64, 1, lost, None, 0, None, None, "out of memory"),
+        speed.Point("chain", 2, 64, 1, "token torch", 1.0, 8, 0.5, 1.0),
+        speed.Point("chain", 2, 64, 1, lost, None, 0, None, None, "out of memory"),
     ]
-    monkeypatch.setattr(kernels, "run", lambda *_: iter(points))
+    monkeypatch.setattr(speed, "run", lambda *_: iter(points))
     status, out, err = command(capfd, "--json")
     answer = json.loads(out)
     assert (status, answer["complete"], answer["ok"]) == (expected, True, not expected)
@@ -164,10 +164,10 @@ def test_what_cannot_be_captured_is_called(waits, fails, note, monkeypatch):
             raise RuntimeError("CUDA error: out of memory")
         return 1.0
 
-    monkeypatch.setattr(kernels, "waits", lambda call, device: waits)
-    monkeypatch.setattr(timing, "on_gpu", on_gpu)
+    monkeypatch.setattr(speed, "waits", lambda call, device: waits)
+    monkeypatch.setattr(speed, "on_gpu", on_gpu)
     seconds = None if len(fails) == 2 else 1.0
-    assert kernels._on_gpu(lambda: None, CPU) == (seconds, note)
+    assert speed._on_gpu(lambda: None, CPU) == (seconds, note)
 
 
 def test_the_device_is_kept_busy_until_the_call_is_submitted(monkeypatch):
@@ -191,8 +191,8 @@ def test_the_device_is_kept_busy_until_the_call_is_submitted(monkeypatch):
             done.append("flush")
 
     monkeypatch.setattr(torch.cuda, "Event", Event)
-    assert timing._events(lambda: done.append("call"), Flush()) == 2e-3
-    assert done == ["made", "made", *["flush"] * timing.FLUSHES, "record", "call", "record", "wait"]
+    assert speed._events(lambda: done.append("call"), Flush()) == 2e-3
+    assert done == ["made", "made", *["flush"] * speed.FLUSHES, "record", "call", "record", "wait"]
 
 
 def test_the_command_on_a_cpu_says_so_and_prints_ratios(capfd):
@@ -213,8 +213,8 @@ def test_interrupted_prints_what_was_measured(capfd, monkeypatch):
         yield from islice(measured, 2)
         raise KeyboardInterrupt
 
-    measured = list(kernels.run(kernels.Grid((64,), (2,), (1,), ("chain",)), CPU, 1e9))
-    monkeypatch.setattr(kernels, "run", two)
+    measured = list(speed.run(speed.Grid((64,), (2,), (1,), ("chain",)), CPU, 1e9))
+    monkeypatch.setattr(speed, "run", two)
     status, out, err = command(capfd, "--json")
     assert (status, "interrupted" in err) == (130, True)
     assert json.loads(out)["complete"] is False

@@ -1,4 +1,4 @@
-"""`draftproof gpu bench --model` with the pair that ships. No time is asserted."""
+"""`draftproof gpu bench` with the pair that ships. No time is asserted."""
 
 import json
 from functools import partial
@@ -207,10 +207,6 @@ def test_processors_in_every_method(command, toml):
     ("arguments", "said"),
     [
         (["--model", "shipped", "--batch", "9", "--count", "8"], "there are only 8 prompts"),
-        (["--model", "shipped", "--vocab", "100"], "--vocab is for runs without --model"),
-        (["--temperature", "1"], "--temperature is for runs with --model"),
-        (["--max-new-tokens", "8"], "--max-new-tokens is for runs with --model"),
-        (["--draft", "paths:2x3"], "without --model it is chain, tree"),
         (["--model", "shipped", "--draft", "chain"], "not a structure"),
         (["--model", "./nowhere"], "no such folder"),
         (["--model", "shipped", "--drafter", "none"], "plain decoding is always measured too"),

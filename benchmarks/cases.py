@@ -1,4 +1,4 @@
-"""Benchmark inputs: logits as peaked as a language model's, and drafts sampled from them."""
+"""Batches to verify: logits as peaked as a language model's, and drafts sampled from them."""
 
 from dataclasses import dataclass
 
