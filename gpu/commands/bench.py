@@ -110,7 +110,7 @@ def _bench(options: dict[str, Any]) -> Any:
     target, drafter, structures, verifiers = loaded(options, DRAFTS, "plain decoding is always measured too")
     asked = ((key, options[key]) for key in Plan.__match_args__)
     plan = Plan(**{key: value for key, value in asked if value not in (None, ())})
-    both = samplings(options, target)
+    both = samplings(options)
     count = options["count"] or max(4, most)
     given = prompts(options["prompts"], target, count, chat=options["chat"], answer=plan.tokens)
     if len(given) < most:

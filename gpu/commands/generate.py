@@ -53,7 +53,6 @@ DRAFT = (
     option("--batch", type=IntRange(1)),
     shared.stop,
     option("--ignore-end", is_flag=True),
-    option("--logprobs", type=IntRange(0, 2**20)),
     shared.chat,
     shared.dtype,
     shared.no_graphs,
@@ -64,8 +63,7 @@ def COMMAND(**options: Any) -> int:
 
     A single text is written while it is generated; the texts of a batch are written as each is finished. The
     last line counts tokens and steps. Block efficiency is the mean number of tokens per step: the accepted
-    tokens and the extra one. In --settings `batch` is the most texts decoded at once, which share a `budget`,
-    and `logprobs` adds log-probabilities, also of so many likeliest tokens, to the answer of --json.
+    tokens and the extra one. In --settings `batch` is the most texts decoded at once, which share a `budget`.
     """
     from draftproof.gpu.sampling.device import memory_errors
 
@@ -73,8 +71,6 @@ def COMMAND(**options: Any) -> int:
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
     if "" in prompts:
         raise BadInput("--prompt is empty")
-    if options["logprobs"] is not None and not options["as_json"]:
-        raise BadInput("logprobs is for runs with --json")
     if options["file"] and options["prompts"]:
         raise BadInput("--prompt and --prompts cannot be combined")
     with memory_errors("take a smaller model or another --device"):
@@ -108,7 +104,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
     selected = [selection(options, name, None) for name in rules(options)]
     target, drafter = pair(options)
-    sampling, draft_sampling = samplings(options, target)
+    sampling, draft_sampling = samplings(options)
     every = questions(options["file"]) if options["file"] else [Question((each,)) for each in given]
     prompts = asked(every, target, options["chat"], options["max_new_tokens"])
     seeds = options["seeds"] or (0,)
@@ -134,7 +130,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
     shown = [prompt.text for prompt in prompts]
-    return steps, Transcript(target.tokenizer.decode, shown, options["stop"], options["logprobs"])
+    return steps, Transcript(target.tokenizer.decode, shown, options["stop"])
 
 
 def _end(transcript: "Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
@@ -155,9 +151,6 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
         parts = transcript.prompts, texts, transcript.ids, transcript.finished
         keys = "prompt", "text", "tokens", "finished"
         outputs: list[Any] = [dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)]
-        if options["logprobs"] is not None:
-            for output, odds in zip(outputs, transcript.odds, strict=True):
-                output["log_probabilities"] = odds
         answer = {name: options[name] for name in names} | {
             "draft": options["spelling"],
             "outputs": outputs,

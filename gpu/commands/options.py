@@ -71,15 +71,9 @@ def model(command: Decorated) -> Decorated:
     return option("--model", help=MODEL)(no_row_test(command))
 
 
-SIDES = "both", "target", "proposal"
 SAMPLING = (
     option("--top-p", type=FloatRange(0, 1), help="Keep likeliest tokens up to this mass."),
     option("--min-p", type=FloatRange(0, 1), help="Drop tokens below this fraction of the best."),
-    option("--repetition-penalty", type=float, help="As in transformers; the prompt counts."),
-    option("--presence-penalty", type=float, help="As in vLLM: subtracted from logits of generated tokens."),
-    option("--frequency-penalty", type=float, help="As in vLLM: the same for each time that one occurred."),
-    option("--logit-bias", "biases", multiple=True, metavar="ID=NUMBER", help="May be repeated."),
-    option("--bad-word", "bad_words", multiple=True, metavar="TEXT", help="May be repeated."),
     option(
         "--logits-processor",
         "functions",
@@ -87,7 +81,6 @@ SAMPLING = (
         metavar="TARGET",
         help="A function or LogitsProcessor as package.module:name or path/to/file.py:name.",
     ),
-    option("--processors-on", "side", type=Choice(SIDES), help="[default: both] Penalties, bias, masks."),
     option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
 )
 BUDGET = (

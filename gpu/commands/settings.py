@@ -10,24 +10,19 @@ from draftproof.gpu.checks.row_test import checked_pair
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.selection import COST, Selection
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.processors import Processor, processors
+from draftproof.gpu.sampling.processors import Processor
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.simulators.audit.load import load
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput
 
 
-def samplings(options: Mapping[str, Any], target: Model) -> tuple[Sampling, Sampling]:
+def samplings(options: Mapping[str, Any]) -> tuple[Sampling, Sampling]:
     """(the target's sampling, the drafter's), with the temperature and the top_k that `options` have."""
-    made = _processors(options, target)
     names = "temperature", "top_k", "top_p", "min_p"
     given = {name: options[name] for name in names if options.get(name) is not None}
-    plain, side = Sampling(**given), options["side"] or "both"
+    made = Sampling(**given, processors=tuple(Processor(_function(name)) for name in options["functions"]))
     heat = options["draft_temperature"]
-    drafter = plain if heat is None else replace(plain, temperature=heat)
-    return (
-        replace(plain, processors=() if side == "proposal" else made),
-        replace(drafter, processors=() if side == "target" else made),
-    )
+    return made, made if heat is None else replace(made, temperature=heat)
 
 
 def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
@@ -52,34 +47,6 @@ def selection(options: Mapping[str, Any], rule: str, batch: int | None) -> Selec
     """The selection with this rule, for batches of so many texts."""
     cost = COST if options["token_cost"] is None else options["token_cost"]
     return Selection.of(rule, options["budget"], batch, cost)
-
-
-def _processors(options: Mapping[str, Any], target: Model) -> tuple[Processor, ...]:
-    penalties = "repetition_penalty", "presence_penalty", "frequency_penalty"
-    return processors(
-        **{name: options[name] for name in penalties if options[name] is not None},
-        logit_bias=dict(map(_bias, options["biases"])),
-        bad_words_ids=[word for text in options["bad_words"] for word in _spelled(text, target)],
-        logits_processor=[_function(name) for name in options["functions"]],
-    )
-
-
-def _bias(given: str) -> tuple[int, float]:
-    token, equals, number = given.partition("=")
-    try:
-        if equals and token.isdigit():
-            return int(token), float(number)
-    except ValueError:
-        pass
-    raise BadInput(f"--logit-bias {quoted(given)}: write ID=NUMBER")
-
-
-def _spelled(text: str, target: Model) -> list[list[int]]:
-    """The ids of a text, at the beginning of a word and within one."""
-    if not text.strip():
-        raise BadInput("--bad-word is empty")
-    every = (target.tokenizer.encode(each, add_special_tokens=False) for each in (text, " " + text))
-    return list(every)
 
 
 def _function(name: str) -> Any:

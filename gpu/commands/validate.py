@@ -133,5 +133,5 @@ def _prepared(options: dict[str, Any]) -> Any:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
     if drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
         selections = []
-    both = *samplings({**options, "top_k": 0}, target), options["draft_temperature"]
+    both = *samplings({**options, "top_k": 0}), options["draft_temperature"]
     return Validation(target, drafter, structures, verifiers, given, plan, many, selections, *both)

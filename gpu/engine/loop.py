@@ -205,7 +205,7 @@ class _Loop:
             hidden = reader.prefill(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
         history = None
         if processors := {*self.sampling.processors, *self.draft_sampling.processors}:
-            history = History(processors, padded(prompts, target.device, -1), target.vocab, self.capacity)
+            history = History(processors, padded(prompts, target.device, -1), self.capacity)
         return Parts(
             torch.tensor([prompt[-1:] for prompt in prompts], device=target.device),
             reader,

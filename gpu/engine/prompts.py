@@ -11,7 +11,8 @@ from typing import Any
 
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.network.models import Model, refused
+from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling.device import refused
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.simulators.support.files import text_of
@@ -22,24 +23,20 @@ PACKAGES = {"site-packages", "dist-packages", ".git"}
 
 @dataclass(frozen=True)
 class Question:
-    """What a user says, turn by turn, and the benchmark's category of it and name for it (`question_id`)."""
+    """What a user says, turn by turn."""
 
     turns: tuple[str, ...]
-    category: str | None = None
-    name: str | None = None
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The text of one turn, and the token ids of it with what was said before. `question` numbers the
-    questions from 0; `name` is the file's own name for it.
+    """The text of one turn, and the token ids of it with what was said before; `question` numbers the
+    questions from 0.
     """
 
     text: str
     ids: list[int]
     question: int = 0
-    category: str | None = None
-    name: str | None = None
 
 
 def prompts(
@@ -90,8 +87,7 @@ def readable(folder: Path, files: Iterable[str]) -> Iterator[str]:
 
 def questions(file: Path) -> list[Question]:
     """The questions of a file: each line is a text, or a JSON object with a "prompt" (a text, or its turns)
-    or with "turns", and perhaps a "category" and a "question_id", as in MT-bench's and Spec-Bench's
-    question.jsonl. BadInput for a file without any.
+    or with "turns", as in MT-bench's and Spec-Bench's question.jsonl. BadInput for a file without any.
     """
     lines = text_of(file).split("\n")  # a JSON string may hold other line ends
     numbered = ((f"{file}, line {number}", line) for number, line in enumerate(lines, 1))
@@ -112,8 +108,7 @@ def _question(where: str, line: str) -> Question:
     turns = [turns] if isinstance(turns, str) and given.get("prompt") else turns
     if not isinstance(turns, list) or not turns or not all(isinstance(each, str) and each for each in turns):
         raise BadInput(f'{where}: neither a "prompt" nor "turns"')
-    named = (given.get(each) for each in ("category", "question_id"))
-    return Question(tuple(turns), *(None if each in (None, "") else str(each) for each in named))
+    return Question(tuple(turns))
 
 
 def asked(given: Sequence[Question], target: Model, chat: bool = False, answer: int = 0) -> list[Prompt]:
@@ -124,12 +119,12 @@ def asked(given: Sequence[Question], target: Model, chat: bool = False, answer: 
 
     >>> from draftproof.gpu.drafters.choose import SHIPPED
     >>> from draftproof.gpu.network.models import load
-    >>> given = [Question(("import os", "import sys"), "coding")]
+    >>> given = [Question(("import os", "import sys"))]
     >>> [prompt.text for prompt in asked(given, load(SHIPPED / "target", "cpu"), answer=4)]
     ['import os', 'import sys']
     """
     return [
-        Prompt(turn, ids, number, question.category, question.name)
+        Prompt(turn, ids, number)
         for number, question in enumerate(given)
         for turn, ids in _turns(question.turns if answer else question.turns[:1], target, chat, answer)
     ]

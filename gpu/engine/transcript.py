@@ -1,53 +1,20 @@
-"""The record of a run: tokens, texts and, if asked for, log-probabilities."""
+"""The record of a run: tokens and texts."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
 
 from draftproof.gpu.engine.output import Step
 
-Odds: TypeAlias = dict[str, Any]
-"""The JSON object of one emitted token's log-probabilities."""
-
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 """What a tokenizer decodes an incomplete character to."""
-
-
-def log_probabilities(step: Step, likeliest: int) -> list[list[Odds]]:
-    """For each row of a step and each token that it emitted: the log-probability of the token and the
-    `likeliest` tokens with theirs, under the target after the tokens before it. Penalties, biases and masks
-    are applied, temperature and filters are not.
-    """
-    _, path, _ = step.tree.emitted(step.tokens, step.outcome.node, step.outcome.token)
-    found = []
-    for row, tokens in enumerate(step.emitted):
-        logits = step.logits[row, path[row, : len(tokens)]].double().log_softmax(-1)
-        top = logits.topk(min(likeliest, logits.shape[-1]))
-        best = zip(top.indices.tolist(), top.values.tolist(), strict=True)
-        found.append(
-            [
-                {
-                    "token": token,
-                    "log_probability": float(odds[token]),
-                    "likeliest": [list(pair) for pair in zip(*pairs, strict=True)],
-                }
-                for token, odds, pairs in zip(tokens, logits, best, strict=True)
-            ]
-        )
-    return found
 
 
 class Transcript:
     """Tokens and texts by prompt, and the counts of the last line of `gpu generate`."""
 
     def __init__(
-        self,
-        decode: Callable[[Sequence[int]], str],
-        prompts: Sequence[str],
-        stop: Sequence[str],
-        likeliest: int | None = None,
+        self, decode: Callable[[Sequence[int]], str], prompts: Sequence[str], stop: Sequence[str]
     ) -> None:
-        self.decode, self.prompts, self.stop, self.likeliest = decode, prompts, stop, likeliest
-        self.odds: list[list[Odds]] = [[] for _ in prompts]
+        self.decode, self.prompts, self.stop = decode, prompts, stop
         self.ids: list[list[int]] = [[] for _ in prompts]
         self.finished: list[str | None] = [None] * len(prompts)
         self.steps = self.row_steps = self.accepted = self.verified = 0
@@ -60,9 +27,6 @@ class Transcript:
         self.row_steps += len(step.rows)
         self.accepted += sum(step.accepted)
         self.verified += sum(step.kept or ())
-        if self.likeliest is not None:
-            for row, odds in zip(step.rows, log_probabilities(step, self.likeliest), strict=True):
-                self.odds[row] += odds
         for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
             self.ids[row] += tokens
             self.finished[row] = why

@@ -17,7 +17,7 @@ from transformers.utils import logging
 
 from draftproof.gpu.network.reader import ORIGINAL, Reader, ropes
 from draftproof.gpu.network.states import StateReader
-from draftproof.gpu.sampling.device import out_of_memory, usable
+from draftproof.gpu.sampling.device import refused, usable
 from draftproof.theory.errors import BadInput, quoted
 
 WAYS = "slots", "states", "whole"
@@ -194,21 +194,6 @@ def _refused(config: Any) -> str | None:
         method = quantised.get("quant_method") if isinstance(quantised, dict) else type(quantised).__name__
         return f"quantised weights ({method}) are not supported; take the checkpoint they were made from"
     return None
-
-
-@contextmanager
-def refused(what: str) -> Iterator[None]:
-    """Turns any error that a model's or a template's own code raises into BadInput of one line, except that
-    memory ran out.
-    """
-    try:
-        yield
-    except BadInput:
-        raise
-    except Exception as error:
-        if out_of_memory(error):
-            raise
-        raise BadInput(f"{what}: {(str(error).strip() or type(error).__name__).splitlines()[0]}") from None
 
 
 @contextmanager

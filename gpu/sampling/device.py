@@ -1,4 +1,4 @@
-"""The device of a run: selecting it, naming it, waiting for it, and running out of its memory."""
+"""The device of a run: selecting it, naming it, waiting for it, its memory; and errors of others' code."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,3 +55,18 @@ def memory_errors(advice: str) -> Iterator[None]:
         if not out_of_memory(error):
             raise
     raise BadInput(f"out of memory; {advice}")
+
+
+@contextmanager
+def refused(what: str) -> Iterator[None]:
+    """Turns any error that a model's, a template's or a processor's own code raises into BadInput of one
+    line, except that memory ran out.
+    """
+    try:
+        yield
+    except BadInput:
+        raise
+    except Exception as error:
+        if out_of_memory(error):
+            raise
+        raise BadInput(f"{what}: {(str(error).strip() or type(error).__name__).splitlines()[0]}") from None

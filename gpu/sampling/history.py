@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from draftproof.gpu.sampling.device import refused
 from draftproof.gpu.sampling.processors import Processor
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.sampling.tree import Tree
@@ -18,17 +19,13 @@ Emptied: TypeAlias = tuple[str, Tensor]
 
 class History:
     """The texts of a batch, which begin with prompts [B, T] (-1 after their end), and what was generated of
-    them. `longest`: the largest number of tokens of a text with its draft. Raises BadInput for a processor
-    that does not fit the vocabulary.
+    them. `longest`: the largest number of tokens of a text with its draft.
     """
 
-    def __init__(self, processors: Iterable[Processor], prompts: Tensor, vocab: int, longest: int) -> None:
-        every = [*processors]
-        for each in every:
-            each.must_fit(vocab)
+    def __init__(self, processors: Iterable[Processor], prompts: Tensor, longest: int) -> None:
         none = prompts.new_full((len(prompts), 1, longest), -1)
         begun = {False: followed(none, prompts[:, None])[:, 0], True: none[:, 0]}
-        self.memory = {each: begun[each] for each in {one.ignores_prompt for one in every}}
+        self.memory = {each: begun[each] for each in {one.ignores_prompt for one in processors}}
 
     def add(self, words: Tensor) -> None:
         """Adds the words [B, d] that were emitted, -1 after their end."""
@@ -102,7 +99,8 @@ def _called(processor: Processor, texts: Tensor, logits: Tensor) -> Tensor:
     made, lengths = logits.clone(), (texts >= 0).sum(-1)
     for length in lengths.unique().tolist():
         rows = lengths == length
-        made[rows] = processor.function(texts[rows][:, texts.shape[-1] - length :], logits[rows])
+        with refused(f"{processor.name} fails"):
+            made[rows] = processor.function(texts[rows][:, texts.shape[-1] - length :], logits[rows])
     return made
 
 
@@ -114,9 +112,8 @@ def _must_go_on(emptied: list[Emptied], possible: Tensor) -> None:
 
 def after(sampling: Sampling, logits: Tensor, prompt: Sequence[int], words: Tensor) -> Tensor:
     """Logits [n, V] after a prompt and n emitted words [n, d], processed; there is no draft."""
-    count, vocab = logits.shape
-    prompts = torch.tensor([list(prompt)], device=logits.device).expand(count, -1)
-    history = History(sampling.processors, prompts, vocab, len(prompt) + words.shape[1])
+    prompts = torch.tensor([list(prompt)], device=logits.device).expand(len(logits), -1)
+    history = History(sampling.processors, prompts, len(prompt) + words.shape[1])
     history.add(words)
     return history.processed(sampling, logits[:, None], words[:, None, :0], prompts[:, :1] >= 0)[:, 0]
 

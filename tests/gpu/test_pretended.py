@@ -10,13 +10,13 @@ from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.targets.processors import Mask
+from tests.gpu.parameters import processors
 from tests.gpu.pretended import DEVICE, pretended
 
 PAIR = Tree(((), ()))

@@ -15,10 +15,9 @@ from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.verify import named
 from tests.gpu.architectures import WINDOW, model, names
-from tests.gpu.parameters import SETS
+from tests.gpu.parameters import SETS, processors
 from tests.gpu.zoo import DRAFTS, PAGE, entry, greedy, near, page, parameters, reference
 
 CHAINS = [draft for draft in DRAFTS if draft.startswith("chain")]

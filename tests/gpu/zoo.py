@@ -28,11 +28,10 @@ from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.decoding import misfit
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from tests.gpu.architectures import LEFT_OUT, VOCAB, WINDOW, model, names
-from tests.gpu.parameters import SETS
+from tests.gpu.parameters import SETS, processors
 
 PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
 HEADING = """# Architectures

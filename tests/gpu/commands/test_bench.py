@@ -197,7 +197,8 @@ def test_latency_batches_and_questions(command, tmp_path):
 
 def test_processors_in_every_method(command, toml):
     few = ("--draft", "chain:2", "--verifier", "block", "--repeats", 1)
-    asked = toml(repetition_penalty=1.2, min_p=0.05, bad_word=["self"])
+    name = "transformers:InfNanRemoveLogitsProcessor"
+    asked = toml(logits_processor=[name], min_p=0.05)
     status, out, err = command(*FEW, *few, *asked, "--json")
     assert (status, err) == (0, "")
     assert len(json.loads(out)["cells"]) == 4

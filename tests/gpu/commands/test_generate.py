@@ -79,29 +79,6 @@ def test_a_text_depends_on_its_own_seed_alone(run):
     assert (status, err) == (2, "draftproof: --seed: 2 seeds for 1 prompts\n")
 
 
-@pytest.mark.parametrize("draft", ["chain:4", "tree:2x2", "paths:2x3", "top-k:3x3x8"])
-def test_log_probabilities_are_those_of_a_plain_pass(run, draft):
-    from draftproof.gpu.drafters.choose import SHIPPED
-    from draftproof.gpu.network.models import load
-
-    asked = ["--prompt", "import ", "--prompt", "d", "--temperature", 0.7, "--top-k", 20]
-    answer = generate(run, *asked, "--draft", draft, logprobs=2, logit_bias=["8=1"])
-    target = load(SHIPPED / "target", "cpu")
-    for output in answer["outputs"]:
-        start = target.tokenizer.encode(output["prompt"])
-        ids = torch.tensor([start + output["tokens"]])
-        logits = target.network(ids).logits[0, len(start) - 1 : -1]
-        logits[:, 8] += 1
-        rows = logits.log_softmax(-1)
-        assert [each["token"] for each in output["log_probabilities"]] == output["tokens"]
-        for each, row in zip(output["log_probabilities"], rows, strict=True):
-            assert each["log_probability"] == pytest.approx(float(row[each["token"]]), abs=1e-4)
-            assert [pair[1] for pair in each["likeliest"]] == pytest.approx(
-                row.topk(2).values.tolist(), abs=1e-4
-            )
-            assert [pair[0] for pair in each["likeliest"]] == row.topk(2).indices.tolist()
-
-
 def test_questions_of_a_file_with_all_turns(run, tmp_path):
     (tmp_path / "question.jsonl").write_text('{"turns": ["def ", "class "], "category": "coding"}\nimport \n')
     outputs = generate(run, "--prompts", tmp_path / "question.jsonl", "--drafter", "none")["outputs"]
@@ -114,7 +91,6 @@ def test_questions_of_a_file_with_all_turns(run, tmp_path):
         ([], {"chat": True}, "has no chat template"),
         (["--prompts", "nowhere", "--prompt", "a"], {}, "cannot be combined"),
         (["--prompts", "nowhere"], {}, "nowhere: no such file"),
-        ([], {"logprobs": 1}, "logprobs is for runs with --json"),
     ],
 )
 def test_bad_input_about_prompts(run, arguments, settings, said):
@@ -124,15 +100,19 @@ def test_bad_input_about_prompts(run, arguments, settings, said):
     assert err.count("\n") == 1
 
 
-def test_penalties_and_biases_change_the_text_alike_with_and_without_a_draft(run):
+def test_processors_change_the_text_alike_with_and_without_a_draft(run, tmp_path):
     """With what a draft must not change: the text of plain decoding."""
+    (tmp_path / "mine.py").write_text(
+        "from transformers import RepetitionPenaltyLogitsProcessor, SequenceBiasLogitsProcessor\n\n"
+        "penalty = RepetitionPenaltyLogitsProcessor(1.4)\n"
+        "bias = SequenceBiasLogitsProcessor([[[8], 1.0]])\n"
+    )
     asked = ["--temperature", 0, "--prompt", "import "]
-    settings = {"logit_bias": ["8=1"], "repetition_penalty": 1.4, "presence_penalty": 0.3}
-    settings |= {"frequency_penalty": 0.2, "bad_word": ["os"]}
-    ways = [(["--drafter", "none"], {}), ([], {}), (["--draft", "tree:2x2"], {"processors_on": "target"})]
-    answers = [generate(run, *asked, *way, **settings, **more) for way, more in ways]
+    settings = {"logits_processor": [f"{tmp_path / 'mine.py'}:{name}" for name in ("bias", "penalty")]}
+    ways = [["--drafter", "none"], [], ["--draft", "tree:2x2"]]
+    answers = [generate(run, *asked, *way, **settings) for way in ways]
     assert len({answer["outputs"][0]["text"] for answer in answers}) == 1
-    names = ["logit_bias", "repetition_penalty", "presence_penalty", "frequency_penalty", "bad_words_ids"]
+    names = ["SequenceBiasLogitsProcessor", "RepetitionPenaltyLogitsProcessor"]
     assert answers[0]["processors"] == names
     other = generate(run, "--temperature", 0, "--prompt", "import ")
     assert other["outputs"][0]["text"] != answers[0]["outputs"][0]["text"]
@@ -224,10 +204,6 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
         (["--verifier", "greedy-block"], {"selection": "all"}, "greedy-block keeps state"),
         ([], {"batch": 0}, "'--batch': 0 is not in the range x>=1"),
         ([], {"token_cost": 1}, "--token-cost is for runs with --selection"),
-        ([], {"repetition_penalty": 0}, "repetition_penalty must be above 0"),
-        ([], {"logit_bias": ["x=1"]}, "write ID=NUMBER"),
-        ([], {"logit_bias": ["5000=1"]}, "token 5000 is not one of the vocabulary's 1024"),
-        ([], {"bad_word": [" "]}, "--bad-word is empty"),
         ([], {"logits_processor": ["math:nothing"]}, "math: has no 'nothing'"),
         ([], {"top_q": 1}, "unknown key 'top_q'"),
     ],

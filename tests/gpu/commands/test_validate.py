@@ -64,11 +64,16 @@ def test_a_batch_of_eight_keeps_its_law_with_repaired_tetris_and_loses_it_with_t
         assert any(each["rejected"] for each in selected["laws"]) is not right
 
 
-def test_processors_on_both_sides_of_a_draft(command, two, toml):
+def test_processors_on_both_sides_of_a_draft(command, two, toml, tmp_path):
     """Greedy texts against transformers' own, laws against their enumeration, and acceptance."""
-    penalties = {"repetition_penalty": 1.3, "frequency_penalty": 0.4}
-    others = {"logit_bias": ["17=2.5"], "bad_word": ["self"], "min_p": 0.02, "draft_temperature": 0.8}
-    asked = toml(**WIDE, **penalties, **others)
+    (tmp_path / "mine.py").write_text(
+        "from tests.gpu.parameters import processors\n\n"
+        "made = processors(repetition_penalty=1.3, frequency_penalty=0.4, logit_bias={17: 2.5},\n"
+        "                  bad_words_ids=[[40, 41]])\n"
+        "penalty, frequency, bias, words = [each.function for each in made]\n"
+    )
+    functions = [f"{tmp_path / 'mine.py'}:{name}" for name in ("penalty", "frequency", "bias", "words")]
+    asked = toml(**WIDE, logits_processor=functions, min_p=0.02, draft_temperature=0.8)
     few = ("--draft", "chain:2", "--draft", "tree:2x2", "--verifier", "block", "--verifier", "traversal")
     status, out, err = command(*FEW, *few, *asked, "--prompts", two, "--json")
     assert (status, err) == (0, "")
@@ -137,8 +142,7 @@ def test_bad_input_is_one_line_and_status_2(command, arguments, said):
     [
         ({"selection": ["tetriss"]}, "no selection rule is named 'tetriss'"),
         ({"budget": -1}, "--budget"),
-        ({"repetition_penalty": -1}, "repetition_penalty must be above 0"),
-        ({"logit_bias": ["5=inf"]}, "must be below infinity"),
+        ({"logits_processor": ["nowhere.py:made"]}, "nowhere.py: no such file"),
         ({"half_width": "wide"}, "'wide' is not a valid float"),
         ({"halfwidth": 1}, "unknown key 'halfwidth'; did you mean half_width?"),
     ],

@@ -15,14 +15,13 @@ from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.sampling.history import History
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.targets.processors import Mask
 from tests.gpu.engine.test_law import LENGTH, PROMPT, VOCAB, agreement, exact, other, target  # noqa: F401
 from tests.gpu.engine.test_loop import USUAL
-from tests.gpu.parameters import SETS
+from tests.gpu.parameters import SETS, processors
 from tests.gpu.small import PROMPTS, drafter, steps_of
 from tests.gpu.small import VOCAB as WORDS
 from tests.gpu.small import target as small
@@ -200,21 +199,15 @@ def test_a_law_of_rows_without_the_drafted_prefix_is_found_out(target, monkeypat
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"repetition_penalty": 0.0}, "repetition_penalty must be above 0, not 0"),
-        ({"presence_penalty": float("nan")}, "presence_penalty must be a number"),
-        ({"frequency_penalty": float("inf")}, "frequency_penalty must be a number"),
-        ({"logit_bias": {1: float("inf")}}, "logit_bias of token 1 must be below infinity"),
-        ({"logit_bias": {40: 1.0}}, "logit_bias: token 40 is not one of the vocabulary's 40"),
-        ({"bad_words_ids": [[]]}, "bad_words_ids has an empty sequence"),
-        ({"bad_words_ids": [[-1]]}, "token -1 is not one of the vocabulary's"),
-        ({"bad_words_ids": [[x] for x in range(WORDS)]}, "bad_words_ids leaves no token to go on with"),
-        ({"logit_bias": {x: -float("inf") for x in range(WORDS)}}, "logit_bias leaves no token"),
-        ({"grammar": Mask("a", {"a": {"70": "a"}})}, "no token of the vocabulary leads on from state 'a'"),
+        ({"logit_bias": {40: 1.0}}, "SequenceBiasLogitsProcessor fails: The model vocabulary size is 40"),
+        ({"bad_words_ids": [[x] for x in range(WORDS)]}, "NoBadWordsLogitsProcessor leaves no token"),
+        ({"logit_bias": {x: -float("inf") for x in range(WORDS)}}, "LogitsProcessor leaves no token"),
         (
             {"grammar": Mask("a", {"a": {"1": "a"}}), "bad_words_ids": [[1]]},
-            "grammar leaves no token to go on with",
+            "Grammar leaves no token to go on with",
         ),
-        ({"logits_processor": [lambda ids, scores: scores - torch.inf]}, "logits_processor leaves no token"),
+        ({"logits_processor": [lambda ids, scores: scores - torch.inf]}, "<lambda> leaves no token"),
+        ({"logits_processor": [lambda ids, scores: scores.nothing]}, "<lambda> fails: .* no attribute"),
     ],
 )
 @pytest.mark.parametrize("spelling", ["chain:2", "top-k:2x2x3"])

@@ -47,7 +47,7 @@ def test_lines_objects_and_questions_of_a_file(tmp_path):
     assert questions(tmp_path / "question.jsonl") == [
         Question(("import os",)),
         Question(("def f():",)),
-        Question(("Write.", "Shorter."), "writing", "81"),
+        Question(("Write.", "Shorter.")),
         Question(("{not JSON",)),
         Question(("One\u2028line", "two")),
     ]
@@ -63,13 +63,10 @@ def test_an_object_without_text_is_bad_input(tmp_path, line):
 
 
 def test_a_later_turn_follows_the_targets_own_greedy_answer(chatting):
-    given = [Question(("def", "class"), "coding"), Question(("import",))]
+    given = [Question(("def", "class")), Question(("import",))]
     first, second, other = asked(given, chatting, chat=True, answer=6)
-    assert [(each.text, each.question, each.category) for each in (first, second, other)] == [
-        ("def", 0, "coding"),
-        ("class", 0, "coding"),
-        ("import", 1, None),
-    ]
+    told = [(each.text, each.question) for each in (first, second, other)]
+    assert told == [("def", 0), ("class", 0), ("import", 1)]
     tokenizer = chatting.tokenizer
     assert first.ids == tokenizer.encode("<user>def\n<assistant>", add_special_tokens=False)
     ids = torch.tensor([first.ids])

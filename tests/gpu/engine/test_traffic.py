@@ -15,9 +15,9 @@ from draftproof.gpu.drafters.structures import Sampled, structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling import rows
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
+from tests.gpu.parameters import processors
 from tests.gpu.small import CONTEXT, PROMPTS, Numbers, network
 from tests.gpu.traffic import Traffic, counting_kernels
 

@@ -13,11 +13,11 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network import graphs, reader
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.theory.targets.processors import Mask
 from tests.gpu import architectures, zoo
+from tests.gpu.parameters import processors
 from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, network, steps_of
 from tests.gpu.tape import Recordings
 

@@ -16,9 +16,9 @@ from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
+from tests.gpu.parameters import processors
 
 PAGE = Path(__file__).parents[3] / "docs" / "grammars.md"
 

@@ -9,11 +9,11 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.sampling.history import History, after
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.table import Table
 from draftproof.theory.targets.processors import PROCESSORS, Processed
+from tests.gpu.parameters import processors
 
 GRAMMAR = {"start": "a", "edges": {"a": {"0": "a", "1": "b", "3": "b"}, "b": {"2": "a", "1": "a"}}}
 EXACT = Table.exact(
@@ -77,7 +77,7 @@ def test_rows_are_the_exact_ones(kinds, before):
     rows = torch.full((3, TREE.size, V), 1 / V, dtype=torch.float64)
     for b, node, word in words():
         rows[b, node] = torch.tensor([float(mass) for mass in EXACT[(*before, *word)]])
-    history = History(asked.processors, torch.zeros(3, 0, dtype=torch.long), V, 16)
+    history = History(asked.processors, torch.zeros(3, 0, dtype=torch.long), 16)
     for token in before:
         history.add(torch.tensor([[token, -1]] * 3))
     found = asked.rows(history.in_tree(asked, rows.log(), TREE, TOKENS))
@@ -91,7 +91,7 @@ def test_rows_after_emitted_words_are_those_after_drafted_ones():
     words = torch.tensor([[0, 0], [1, 3], [2, 0]])
     logits = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
     emitted = after(asked, logits, [3, 2], words)
-    history = History(asked.processors, torch.tensor([[3, 2, -1]] * 3), 4, 8)
+    history = History(asked.processors, torch.tensor([[3, 2, -1]] * 3), 8)
     assert torch.equal(history.processed(asked, logits[:, None], words[:, None])[:, 0], emitted)
     history.keep([2, 0])
     kept = history.processed(asked, logits[[2, 0], None], words[[2, 0], None])[:, 0]

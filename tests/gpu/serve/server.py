@@ -26,10 +26,10 @@ from draftproof.gpu.engine.transcript import Transcript
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Structure
-from draftproof.gpu.sampling.processors import processors
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import Verifier
 from draftproof.theory.errors import BadInput
+from tests.gpu.parameters import processors
 
 MOST_CHOICES = 512
 SEEDS = SystemRandom()
