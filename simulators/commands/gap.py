@@ -14,7 +14,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_rows import rows
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
-from draftproof.simulators.instances.files import document, draft_of, read_any
+from draftproof.simulators.instances.files import document, draft_of, read, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.batches import BatchGap, measure_batch
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
@@ -51,6 +51,7 @@ MANY_DRAFTS = 500  # whose optima take long
 BELONGS = {
     "out": ("rows",),
     "draft": ("worst", ""),
+    "against": ("worst",),
     "vocab": ("worst", ""),
     "count": ("rows", ""),
     "seconds": ("worst",),
@@ -71,7 +72,10 @@ STATEFUL = (
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
 @click.option("--verifier", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated.")
 @click.option("--out", type=FILE, metavar="FOLDER", help="The folder for the figure of --rows.")
-@click.option("--worst", metavar="NAME", help="Search for the instance with the largest gap.")
+@click.option("--worst", metavar="NAME", help="Search for the instance where this rule costs most.")
+@click.option(
+    "--against", metavar="NAME", help="The better rule, or full-information, of --worst [default: stateless]."
+)
 @click.option(
     "--rows", type=FILE, metavar="FILE.npz", help="Recorded rows: acceptance by draft and verifier."
 )
@@ -95,16 +99,17 @@ def gap(as_json: bool, **options: Any) -> int:
     is a closed form, which the table says beside it. With a batch of requests: the tokens emitted under
     every selection rule, and the most under a predictable one. Without an instance: means over random
     instances on three standard drafts, or on one --draft. With --worst: the instance of small rationals
-    on which a verifier was found furthest below the stateless optimum, on standard output as an instance
-    file. With --rows: what a node of your own models accepts, by draft and verifier, for 1 to 16
+    on which a rule was found furthest below another rule or an optimum, in tokens a call (on drafts of one
+    level in acceptance), on standard output as an instance file; the search begins at INSTANCE.json if it
+    is given too. With --rows: what a node of your own models accepts, by draft and verifier, for 1 to 16
     siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and perhaps `sequence`
     [n] (`draftproof gpu record` writes one).
     """
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
     modes = [mode for mode in ("worst", "rows", "instance") if mode in given]
-    if len(modes) > 1:
+    if len(modes) > 1 and modes != ["worst", "instance"]:
         raise BadInput(f"{' and '.join(map(_spelled, modes))} do not go together")
-    (mode,) = modes or [""]
+    mode = modes[0] if modes else ""
     for option, allowed in BELONGS.items():
         if option in given and mode not in allowed:
             raise BadInput(f"--{option} goes with {' or '.join(_spelled(each) for each in allowed if each)}")
@@ -114,7 +119,7 @@ def gap(as_json: bool, **options: Any) -> int:
     verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
     draft = draft_of(given["draft"]) if "draft" in given else None
     if mode == "worst":
-        return _worst(named(given["worst"]), draft, vocab, given, as_json)
+        return _worst(draft, vocab, given, as_json)
     if mode == "instance":
         return _instance(given["instance"], verifiers, options["force"], as_json)
     return _ensembles([draft] if draft else STANDARD, vocab, verifiers, count, as_json)
@@ -205,34 +210,40 @@ def _ensembles(
     return 0
 
 
-def _worst(
-    verifier: Verifier, draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: bool
-) -> int:
+def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: bool) -> int:
+    rule, against = given["worst"], given.get("against", "stateless")
     seconds, seed = given.get("seconds", SECONDS), given.get("seed", 0)
     if not isfinite(seconds):
         raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
+    start = read(given["instance"]) if "instance" in given else None
+    if start is not None:
+        draft, vocab = start.draft, start.vocab
     with screen.console(stderr=True).status("searching") as status:
 
         def progress(found: worst.Worst) -> None:
-            status.update(f"{verifier.name}: gap {float(found.gap):.4f} after {found.tried:,} instances")
+            share = float(found.share)
+            status.update(f"{rule}: {share:.4f} of {against} after {found.tried:,} instances")
 
-        found = worst.search(verifier, draft or worst.usual(verifier), vocab, seconds, seed, progress)
+        scheme = draft or worst.usual(rule, against)
+        found = worst.search(rule, against, scheme, vocab, seconds, seed, start, progress)
     if found.instance is None:
         raise KeyboardInterrupt
-    measured = measure(found.instance, [verifier])
-    largest = float(found.gap) if float(found.gap) > worst.ROUNDING else 0.0
-    instance = document(found.instance)
+    instance, measured = document(found.instance), measure(found.instance, worst.rules_of([rule, against]))
+    some = found.share < 1 - worst.ROUNDING
+    price = "no gap found" if not some else f"price {shown(1 / found.share)}" if found.share else "no bound"
     if as_json:
-        answer = {"verifier": verifier.name, "gap": largest, "instance": instance, "tried": found.tried}
+        answer = {"verifier": rule, "against": against, "share": text(found.share), "tried": found.tried}
+        gap = worst.tokens(found.instance, against) - worst.tokens(found.instance, rule)
+        answer |= {"gap": float(gap) if some else 0.0, "instance": instance}
         click.echo(json.dumps({**answer, **_document(measured)}))
     else:
         click.echo(json.dumps(instance))
-        mean = shown(measured.expected_accepted[verifier.name])
+        means = ", ".join(f"{name} {shown(mean)}" for name, mean in measured.expected_accepted.items())
         optima = f"stateless {measured.stateless.value:.6f}, full information {shown(measured.full.value)}"
-        what = f"gap {largest:.6f}" if largest else "no gap found"
         stopped = ", interrupted" if found.interrupted else ""
         tried = f"{found.tried:,} instances tried{stopped}"
-        click.echo(f"{verifier.name}: E[tau] {mean}, {optima}; {what}; {tried}", err=True)
+        click.echo(f"{rule} against {against}: {price}; {tried}", err=True)
+        click.echo(f"E[tau]: {means}, {optima}", err=True)
     return INTERRUPTED if found.interrupted else 0
 
 

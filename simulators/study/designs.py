@@ -13,7 +13,7 @@ import numpy as np
 
 from draftproof.theory.rows import likeliest
 from draftproof.theory.shared.strata import inclusion, line
-from draftproof.theory.transport.single_step import hu_greedy, inclusion_bound
+from draftproof.theory.transport.single_step import hu_greedy, inclusion_bound, of_prefixes
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
@@ -63,10 +63,10 @@ def priority(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.G
 
 
 def alpha(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """i.i.d. siblings, alpha*: 1 + min over prefixes H, by q / p, of p(H) - q(H)^K (hu2025towards)."""
+    """i.i.d. siblings, alpha* (`draftproof.theory.transport.single_step.alpha`), sorted by arrays."""
     order = np.argsort(np.divide(p, q, out=np.full_like(p, np.inf), where=q > 0))
     P, Q = np.cumsum(p[order]), np.minimum(np.cumsum(q[order]), 1)
-    return [1 + min(0.0, float((P - Q**k).min())) for k in counts]
+    return [float(of_prefixes(P.tolist(), (Q**k).tolist())[0]) for k in counts]
 
 
 def rrs(p: np.ndarray, q: np.ndarray, counts: Sequence[int], rng: np.random.Generator) -> list[float]:

@@ -1,4 +1,8 @@
-"""Searches for the instance on which a verifier is furthest below the stateless optimum."""
+"""Searches for the instance on which one rule is furthest below another, or below an optimum: its price.
+
+What is compared is the number of tokens that a call emits, 1 + E[tau]; on drafts of one level, a node's
+acceptance E[tau]. `draftproof.theory.transport.prices` has what is certified about the worst possible.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,25 +12,27 @@ from time import monotonic
 from flint import fmpq
 
 from draftproof.simulators.instances.suite import of_depth
+from draftproof.simulators.laws import optimum
 from draftproof.simulators.laws.check import must_fit
-from draftproof.simulators.laws.optimum import stateless
 from draftproof.simulators.laws.witness import shrink
 from draftproof.simulators.study.gap import expected
 from draftproof.simulators.support.make import Key, assembled, prefixes, weighted
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import ZERO
+from draftproof.theory.numbers import ONE
 from draftproof.theory.values import chains
 from draftproof.theory.verifier import Verifier
 
-BOUND = 8  # the largest whole-number weight of a row
-ROUNDING = 1e-8
-"""Gaps up to this size count as zero: they may be the distance between the certified bounds."""
+BOUND = 9  # the largest whole-number weight of a row
+IDLE = 80  # steps without a gain before a new start
+ROUNDING = fmpq(1, 10**8)
+"""Shares this near to 1 count as 1: they may be the distance between an optimum's certified bounds."""
 
 _, TREE, REPLACED, PATHS, *OTHERS = of_depth(2)
 DRAFTS: tuple[Scheme, ...] = (TREE, PATHS, REPLACED, *OTHERS, Chain(3))
-"""Default drafts of the search: the first that the verifier is made for."""
+"""Default drafts of the search: the first that the rules are made for."""
 
 Rows = dict[Key, list[int]]
 """Whole-number weights of every row."""
@@ -34,64 +40,102 @@ Rows = dict[Key, list[int]]
 
 @dataclass
 class Worst:
-    """The best found so far: an instance, a lower bound of its gap, and the number of instances tried."""
+    """The best found so far: an instance, the share of tokens there, and the number of instances tried."""
 
     instance: Instance | None = None
-    gap: fmpq = ZERO
+    share: fmpq = ONE
     tried: int = 0
     interrupted: bool = False
 
 
-def missing(instance: Instance, verifier: Verifier) -> fmpq:
-    """A certified lower bound of (stateless optimum - E[tau]); negative if E[tau] exceeds the optimum."""
-    # On chains the optimum is block verification's E[tau], in closed form.
-    best = chains.block(instance) if instance.draft.kind == "chain" else stateless(instance).lower
-    return best - expected(instance, verifier)
+def stateless(instance: Instance) -> fmpq:
+    """A certified lower bound of the stateless optimum; exact on chains and on drafts of one level."""
+    if instance.draft.kind == "chain":
+        return chains.block(instance)
+    if instance.draft.depth == 1 and instance.vocab <= optimum.SETS:
+        return optimum.one_level(instance)
+    return optimum.stateless(instance).lower
+
+
+def full_information(instance: Instance) -> fmpq:
+    """The full-information optimum."""
+    if instance.draft.kind == "chain":
+        return chains.greedy_block(instance)
+    return optimum.full_information(instance).value
+
+
+OPTIMA = {"stateless": stateless, "full-information": full_information}
+"""What may stand for the better rule, by name."""
+
+
+def tokens(instance: Instance, name: str) -> fmpq:
+    """The tokens that a call emits by a rule or an optimum; on one level, a node's acceptance.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> tokens(toy, "token"), tokens(toy, "block"), tokens(toy, "stateless")
+    (19/9, 20/9, 20/9)
+    """
+    accepted = OPTIMA[name](instance) if name in OPTIMA else expected(instance, named(name))
+    return accepted + (instance.draft.depth > 1)
+
+
+def share(instance: Instance, rule: str, against: str) -> fmpq:
+    """The tokens of `rule` over those of `against`; 1 where the latter emits none."""
+    best = tokens(instance, against)
+    return tokens(instance, rule) / best if best > 0 else ONE
 
 
 def search(
-    verifier: Verifier,
+    rule: str,
+    against: str,
     draft: Scheme,
     vocab: int,
     seconds: float,
     seed: int = 0,
+    start: Instance | None = None,
     progress: Callable[[Worst], object] = lambda found: None,
 ) -> Worst:
-    """Random starts and hill climbing over rows of small whole-number weights, then shrinking.
+    """Hill climbing over rows of small whole-number weights from random starts, of which half do not depend
+    on the context, or from the rows of `start`, an instance of that draft; then the witness is made simpler
+    as long as its share stays.
 
-    Half of the starts are context-free, which have fewer weights to set. The climb restarts after 60 steps
-    without a gain. `progress` is called with each new best. A KeyboardInterrupt ends the search and returns
-    the best so far. Raises BadInput if the verifier is not made for the draft.
+    `progress` is called with each new best. A KeyboardInterrupt ends the search and returns the best so far.
+    Raises BadInput if a rule is not made for the draft.
     """
-    start = monotonic()
+    begun = monotonic()
     found, rng = Worst(), Random(seed)
+    must_fit_all([rule, against], draft)
 
-    def gap_of(rows: Rows) -> fmpq:
-        exact = {key: weighted(weights) for key, weights in rows.items()}
-        instance = assembled(exact, vocab, draft, "found")
-        gap = missing(instance, verifier)
+    def share_of(instance: Instance) -> fmpq:
+        now = share(instance, rule, against)
         found.tried += 1
-        if found.instance is None or gap > found.gap:
-            found.instance, found.gap = instance, gap
+        if found.instance is None or now < found.share:
+            found.instance, found.share = instance, now
             progress(found)
-        return gap
+        return now
 
-    must_fit(verifier, [draft])
+    def of(rows: Rows) -> fmpq:
+        exact = {key: weighted(weights) for key, weights in rows.items()}
+        return share_of(assembled(exact, vocab, draft, "found"))
+
     try:
-        while not found.tried or monotonic() < start + seconds * 0.8:
+        if start is not None:
+            share_of(start)
+        while not found.tried or monotonic() < begun + seconds * 0.8:
             rows = drawn(rng, draft, vocab, context_free=rng.random() < 0.5)
-            here, idle = gap_of(rows), 0
-            while idle < 60 and monotonic() < start + seconds * 0.8:
-                moved = moves(rng, rows)
-                gap = gap_of(moved)
-                idle = 0 if gap > here else idle + 1
-                if gap >= here:
-                    rows, here = moved, gap
-        if found.instance is not None and float(found.gap) > ROUNDING:
-            enough = found.gap * fmpq(98, 100)  # the gap that a smaller instance must keep
-            large_enough = lambda each: each.draft == draft and missing(each, verifier) >= enough  # noqa: E731
-            found.instance = shrink(found.instance, large_enough, seconds * 0.2)
-            found.gap = missing(found.instance, verifier)
+            here, idle = of(rows), 0
+            while idle < IDLE and monotonic() < begun + seconds * 0.8:
+                moved = moves(rng, rows if rng.random() < 0.6 else moves(rng, rows))
+                now = of(moved)
+                idle = 0 if now < here else idle + 1
+                if now <= here:
+                    rows, here = moved, now
+        if found.instance is not None and found.share < ONE - ROUNDING:
+            as_bad = lambda each: each.draft == draft and share(each, rule, against) <= found.share  # noqa: E731
+            found.instance = shrink(found.instance, as_bad, seconds * 0.2)
+            found.share = share(found.instance, rule, against)
     except KeyboardInterrupt:
         found.interrupted = True
     return found
@@ -104,22 +148,39 @@ def drawn(rng: Random, draft: Scheme, vocab: int, context_free: bool) -> Rows:
 
 
 def moves(rng: Random, rows: Rows) -> Rows:
-    """The rows with one row redrawn, one weight changed, or two weights exchanged."""
+    """The rows with one of them redrawn or taken from another place, or one or two of its weights changed."""
     key = rng.choice(list(rows))
     row = list(rows[key])
     kind, at, other = rng.random(), rng.randrange(len(row)), rng.randrange(len(row))
-    if kind < 0.2:
+    if kind < 0.1:
         row = _weights(rng, len(row))
-    elif kind < 0.4:
+    elif kind < 0.25:  # p = q, or another context's row
+        row = list(rows[("q" if key[0] == "p" else "p", key[1]) if kind < 0.18 else rng.choice(list(rows))])
+    elif kind < 0.35:
         row[at], row[other] = row[other], row[at]
     else:
-        row[at] = rng.choice([0, max(0, row[at] - 1), min(BOUND, row[at] + 1), rng.randint(0, BOUND)])
+        for place in {at, other} if kind < 0.55 else {at}:
+            row[place] = rng.choice(
+                [0, max(0, row[place] - 1), min(BOUND, row[place] + 1), rng.randint(0, BOUND)]
+            )
     return {**rows, key: row if any(row) else _weights(rng, len(row))}
 
 
-def usual(verifier: Verifier) -> Scheme:
-    """The default draft of the search."""
-    return next(scheme for scheme in DRAFTS if scheme.label in verifier.drafts)
+def usual(*names: str) -> Scheme:
+    """The default draft of the search: the first that every rule of these names is made for."""
+    rules = rules_of(names)
+    return next((each for each in DRAFTS if all(each.label in rule.drafts for rule in rules)), DRAFTS[-1])
+
+
+def rules_of(names: tuple[str, ...] | list[str]) -> list[Verifier]:
+    """The rules among names of rules and optima; BadInput for a name of neither."""
+    return [named(name) for name in names if name not in OPTIMA]
+
+
+def must_fit_all(names: list[str], draft: Scheme) -> None:
+    """Raises BadInput if a rule of these names is not made for the draft."""
+    for rule in rules_of(names):
+        must_fit(rule, [draft])
 
 
 def _weights(rng: Random, vocab: int) -> list[int]:

@@ -10,9 +10,9 @@ and for i.i.d. draws, and draws without replacement, some prefix of the tokens s
 largest first, is a minimiser (hu2025towards, Section 4). Rows may hold rationals or floats.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -84,14 +84,20 @@ def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Any, tuple[int, ..
     """
     # By q/p, largest first; p = 0 counts as infinite, ties by id.
     order = sorted(range(len(p)), key=lambda x: (p[x] > 0, -q[x] / p[x] if p[x] > 0 else x))
-    drawn = prefix_draws(q, order, k, replacement)
-    least = mass = p[0] - p[0]
-    H = 0
-    for n, x in enumerate(order, 1):
-        mass = mass + p[x]
-        if mass - drawn[n] < least:
-            least, H = mass - drawn[n], n
-    return one(p) + least, tuple(order[:H])
+    masses = list(accumulate(p[x] for x in order))
+    value, n = of_prefixes(masses, prefix_draws(q, order, k, replacement)[1:])
+    return value, tuple(order[:n])
+
+
+def of_prefixes(masses: Sequence[Number], drawn: Sequence[Number]) -> tuple[Any, int]:
+    """(1 + the least of p(H) - Pr(all drafts in H), the length of that H) over the empty set and the prefixes
+    H of some order, given both numbers of every prefix.
+    """
+    least, shortest = masses[0] - masses[0], 0
+    for n, (mass, draws) in enumerate(zip(masses, drawn, strict=True), 1):
+        if mass - draws < least:
+            least, shortest = mass - draws, n
+    return one((least,)) + least, shortest
 
 
 def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Number]:

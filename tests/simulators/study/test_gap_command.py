@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from flint import fmpq
 
 from draftproof.simulators.instances.files import document, parse
 from draftproof.simulators.instances.scenarios import scenario
@@ -128,8 +129,19 @@ def test_worst_as_json(command):
     answer = json.loads(out)
     assert (status, err) == (0, "")
     assert answer["gap"] > 0
+    assert fmpq(answer["share"]) < 1
+    assert answer["against"] == "stateless"
     assert answer["expected_accepted"].keys() == {"rrs"}
     assert answer["instance"]["draft"]["kind"] == "tree"
+
+
+def test_worst_against_another_rule_from_a_given_instance(command, toy):
+    arguments = ["gap", toy, "--worst", "token", "--against", "block", "--seconds", 0.2]
+    status, out, err = command(*arguments)
+    assert status == 0
+    assert parse(out).draft == Chain(2)
+    assert err.startswith("token against block: price ")
+    assert "token 1" in err
 
 
 @pytest.mark.parametrize(
@@ -142,6 +154,8 @@ def test_worst_as_json(command):
         (["{toy}", "--draft", CHAIN], "--draft goes with --worst"),
         (["{toy}", "--seconds", "1"], "--seconds goes with --worst"),
         (["--worst", "blok"], "no verifier is named 'blok'"),
+        (["--worst", "token", "--against", "blok"], "no verifier is named 'blok'"),
+        (["--against", "token"], "--against goes with --worst"),
         (["--worst", "token", "--draft", "{"], "draft: not JSON"),
         (["--worst", "token", "--draft", "[]"], "draft: must be an object"),
         (["--worst", "token", "--draft", '{"kind": "chain", "depth": 0}'], "draft: depth must be"),

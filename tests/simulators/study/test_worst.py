@@ -1,43 +1,61 @@
-"""The search for the worst instance."""
+"""The search for the instance on which a rule costs most."""
 
 from random import Random
 
 import pytest
 from flint import fmpq
 
+from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.study import worst
-from draftproof.simulators.study.worst import ROUNDING, drawn, missing, moves, search, usual
+from draftproof.simulators.study.worst import OPTIMA, ROUNDING, drawn, moves, search, share, tokens, usual
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
-from draftproof.theory.verifiers import VERIFIERS, named
+from draftproof.theory.instance import context_free
+from draftproof.theory.transport.single_step import alpha
+from draftproof.theory.verifiers import VERIFIERS
 from tests.problems import TOY
 
-
-def test_what_is_missing_on_the_toy():
-    assert missing(TOY, named("token")) == fmpq(1, 9)
-    assert missing(TOY, named("block")) == 0
-    assert missing(TOY, named("hsd-released")) == fmpq(-1, 9)
+PAIR = Tree(every(2, 1), True)
 
 
-def test_token_verification_loses_an_eighth_at_least_on_two_tokens():
-    found = search(named("token"), Chain(2), 2, seconds=1.5)
-    assert found.gap >= fmpq(1, 8)
-    assert missing(found.instance, named("token")) == found.gap
-    assert found.tried > 100
+def test_shares_on_the_toy():
+    assert share(TOY, "token", "block") == fmpq(19, 20) == share(TOY, "token", "stateless")
+    assert share(TOY, "block", "full-information") == fmpq(20, 21)
+    assert share(TOY, "hsd-released", "stateless") == fmpq(21, 20)
+
+
+def test_on_one_level_acceptance_is_compared():
+    rows = ["4/9", "5/9"], ["2/3", "1/3"]
+    node = context_free(*rows, PAIR)
+    assert tokens(node, "stateless") == alpha(node.target[()], node.proposal[()], 2, True)[0] == 1
+    assert share(node, "specinfer", "stateless") == fmpq(23, 27)
+
+
+def test_token_verification_costs_up_to_nine_sevenths_on_three_tokens():
+    found = search("token", "block", Chain(3), 2, seconds=5)
+    assert fmpq(7, 9) <= found.share < fmpq(5, 6)
+    assert found.share == share(found.instance, "token", "block")
     assert all(mass.q <= 2 * worst.BOUND for _, row in found.instance.target.given() for mass in row)
 
 
-def test_block_verification_has_none():
-    found = search(named("block"), Chain(2), 2, seconds=0.3)
-    assert found.gap == 0
+def test_block_verification_has_no_price_against_the_stateless_optimum():
+    found = search("block", "stateless", Chain(2), 2, seconds=0.3)
+    assert found.share == 1
     assert found.instance is not None
 
 
-def test_recursive_rejection_loses_on_a_pair():
-    found = search(named("rrs"), Tree(((), ())), 3, seconds=2)
-    assert float(found.gap) > 0.1
-    assert found.instance.draft == Tree(((), ()))
+def test_recursive_rejection_costs_on_a_pair():
+    found = search("specinfer", "stateless", PAIR, 2, seconds=3)
+    assert fmpq(23, 27) <= found.share < fmpq(7, 8)
+    assert found.instance.draft == PAIR
+
+
+def test_it_begins_where_it_is_told():
+    given = scenario("toy", Chain(2))
+    found = search("token", "block", given.draft, 2, seconds=0.1, start=given)
+    assert found.share <= fmpq(19, 20)
 
 
 def test_the_search_ends_with_the_best_when_interrupted():
@@ -45,9 +63,9 @@ def test_the_search_ends_with_the_best_when_interrupted():
         if found.tried > 3:
             raise KeyboardInterrupt
 
-    found = search(named("token"), Chain(2), 2, seconds=30, progress=interrupt)
+    found = search("token", "stateless", Chain(2), 2, seconds=30, progress=interrupt)
     assert found.interrupted
-    assert missing(found.instance, named("token")) == found.gap
+    assert share(found.instance, "token", "stateless") == found.share
 
 
 def test_a_search_starts_where_its_seed_says():
@@ -59,13 +77,16 @@ def test_a_search_starts_where_its_seed_says():
 
 
 def test_every_verifier_has_a_usual_draft():
-    assert all(usual(verifier).label in verifier.drafts for verifier in VERIFIERS.values())
+    assert all(usual(name, "stateless").label in rule.drafts for name, rule in VERIFIERS.items())
+    assert usual("token", "block").kind == "chain"
+    assert usual(*OPTIMA) == worst.DRAFTS[0]
 
 
-def test_it_refuses_a_draft_that_the_verifier_is_not_made_for():
+@pytest.mark.parametrize("names", [("spechub", "stateless"), ("token", "spechub")])
+def test_it_refuses_a_draft_that_a_rule_is_not_made_for(names):
     with pytest.raises(BadInput, match="spechub is made for spechub, not for chain"):
-        search(named("spechub"), Chain(2), 2, 1)
+        search(*names, Chain(2), 2, 1)
 
 
 def test_rounding_is_above_the_certified_errors():
-    assert 1e-9 < ROUNDING < 1e-6
+    assert fmpq(1, 10**9) < ROUNDING < fmpq(1, 10**6)
