@@ -3,8 +3,9 @@
 Draft, Node, Path, Oracle and Rows are also exported here: the types that a verifier's file needs.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 from draftproof.theory.draft import Draft, Node, Path
@@ -26,7 +27,7 @@ ALL = (*CHAIN, *TREES, *PATHS, "top-k", "greedy", "spechub", "stratified")
 
 @dataclass(frozen=True)
 class Verifier:
-    """A verification algorithm with its declarations.
+    """A verification algorithm with its declarations: all that the project knows of it.
 
     `source`: a key of references.bib and the place in the paper. `drafts`: the labels of the drafting schemes
     it is made for. `lossless`: whether one iteration is declared to follow the target exactly. `carry`: for
@@ -36,6 +37,11 @@ class Verifier:
     `rounding`: for a rule that computes in floats, the total variation that rounding alone can cause on an
     instance, over so many iterations. `roots`: where its code lies (`simulators.sources`), if not in the
     modules of its functions.
+
+    What else it has is named as "module:name" within the project, and imported when `resolved`. `forms`: the
+    closed forms of E[tau], each with the labels of its drafts. `batched`: a `gpu.verify.verifier.Verifier`;
+    `kernel`: how it enters a child in Triton. `node_by_node`: what happens below an accepted child depends on
+    that child's subtree alone.
     """
 
     name: str
@@ -48,3 +54,20 @@ class Verifier:
     reads_leaves: bool = False
     rounding: Callable[[Any, int], Any] | None = None
     roots: tuple[Any, ...] = ()
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    node_by_node: bool = False
+    batched: str = ""
+    kernel: str = ""
+
+    def form(self, label: str) -> Callable[[Any], Any] | None:
+        """The closed form of E[tau] of an instance whose draft has the label; None if there is none."""
+        return next((resolved(form) for form, labels in self.forms.items() if label in labels), None)
+
+
+def resolved(reference: str) -> Any:
+    """What a reference of a `Verifier` names.
+
+    >>> resolved("theory.verifier:CHAIN")
+    ('chain',)
+    """
+    return resolve_name(f"draftproof.{reference}")

@@ -49,7 +49,7 @@ def _rates(drafts: Any) -> Rates:
     return Rates(accept, torch.zeros_like(accept))
 
 
-RANDOM_WALK = Verifier("row test", ALL, _rates)
+RANDOM_WALK = Verifier(ALL, _rates, name="row test")
 """Accepts each drafted token with probability 0.6, whatever the rows are, so that rejections and acceptances
 both happen. The emitted texts have no particular law."""
 

@@ -14,16 +14,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.sampling import names as spelling
 from draftproof.gpu.sampling.rows import COLDEST, PLAIN, Sampling, Setting, must_be_settings, probabilities
 from draftproof.gpu.verify import Batch, Outcome, named
 from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
 NEUTRAL = {"top_k": 0, "top_p": 1, "min_p": 0}
-NAMES = tuple(name for name in spelling.VERIFIERS if name != "shaped-block")
+NAMES = tuple(name for name, each in EXACT.items() if each.kernel)
 """Verifiers that have kernels."""
 
 
@@ -116,7 +116,7 @@ def verify(
     if draft_heat is not None:
         heats[:, 1] = draft_heat
     with torch.cuda.device_of(batch.target):  # Triton launches on the current device
-        return launch(name, batch, heats, sampling)
+        return launch(verifier, batch, heats, sampling)
 
 
 def searched(logits: Tensor) -> bool:

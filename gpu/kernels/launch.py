@@ -1,6 +1,7 @@
 """Launches the kernels of one verification and allocates the memory they share; the host never waits."""
 
 from functools import lru_cache, partial
+from typing import Any
 
 import torch
 import triton
@@ -30,21 +31,10 @@ from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
 from draftproof.gpu.sampling.tree import Tree as Shape
-from draftproof.gpu.verify import Batch, Outcome
+from draftproof.gpu.verify import Batch, Outcome, Verifier
 from draftproof.gpu.verify.cells import CLASSES, class_edges
-
-RULES = {
-    "token": COINS,
-    "rrs": COINS,
-    "specinfer": COINS,
-    "block": RATES,
-    "traversal": RATES,
-    "greedy-block": UNCAPPED,
-    "priority": CELLS,
-    "lifted-priority": CELLS,
-}
-WALKS = {"one-hot": False, "nss": True}
-"""Name of a verifier of deterministic drafts -> whether siblings share a coin."""
+from draftproof.theory.verifier import resolved
+from draftproof.theory.verifiers import VERIFIERS
 
 
 @lru_cache(maxsize=64)
@@ -64,8 +54,8 @@ def rounds(tree: Shape) -> int:
     return max(map(sum, zip(entered, tried, strict=True)))
 
 
-def launch(name: str, batch: Batch, temperature: Tensor, filters: Sampling = PLAIN) -> Outcome:
-    """Runs the kernels of that verifier on a batch of logits; temperature [B, 2]: for each request that of
+def launch(verifier: Verifier, batch: Batch, temperature: Tensor, filters: Sampling = PLAIN) -> Outcome:
+    """Runs the verifier's kernels on a batch of logits; temperature [B, 2]: for each request that of
     the target and that of the proposal. Filters apply to the target; the proposal is filtered already.
     """
     target, proposal = batch.target, batch.proposal
@@ -74,13 +64,14 @@ def launch(name: str, batch: Batch, temperature: Tensor, filters: Sampling = PLA
     drawn = Drawn(longs(), longs(), longs())
     if not B:
         return Outcome(*drawn)
-    sampled = name in RULES and N > 1
+    rule = resolved(VERIFIERS[verifier.name].kernel)
+    sampled = rule is not walk and N > 1
     if not sampled or proposal is None:
         proposal = target[:, :0]
     if proposal.dtype != target.dtype:
         target, proposal = target.float(), proposal.float()
     target, proposal = (rows if rows.stride(-1) == 1 else rows.contiguous() for rows in (target, proposal))
-    Launch(name, batch, target, proposal, temperature, filters, drawn, sampled).all()
+    Launch(verifier, rule, batch, target, proposal, temperature, filters, drawn, sampled).all()
     return Outcome(*drawn)
 
 
@@ -89,7 +80,8 @@ class Launch:
 
     def __init__(
         self,
-        name: str,
+        verifier: Verifier,
+        rule: Any,
         batch: Batch,
         target: Tensor,
         proposal: Tensor,
@@ -98,10 +90,11 @@ class Launch:
         drawn: Drawn,
         sampled: bool,
     ) -> None:
-        self.name, self.batch, self.filters, self.drawn, self.sampled = name, batch, filters, drawn, sampled
+        self.verifier, self.batch, self.filters, self.drawn = verifier, batch, filters, drawn
+        self.sampled, self.walks = sampled, rule is walk
         B, N, V = target.shape
         I, device = proposal.shape[1], target.device
-        rule = RULES.get(name, COINS)
+        rule = COINS if self.walks else rule
         self.counts = Counts(N, I, V)
         self.split = grid.Split.of(B * (N + I), V, device)
         self.floats = partial(torch.empty, dtype=torch.float32, device=device)
@@ -144,10 +137,10 @@ class Launch:
                     self.block, GROUP=group, REPLACEMENT=self.batch.tree.replacement,
                     num_warps=max(1, self.split.size // grid.SIZES.sweep),
                 )  # fmt: skip
-        elif self.name in WALKS:
+        elif self.walks:
             grid.run(walk, B)(
                 self.logits, self.chunks, self.tree, self._table("first"), self.nodes, self.counts,
-                self.block, ONE_COIN=WALKS[self.name], num_warps=self.of_row,
+                self.block, ONE_COIN=self.verifier.one_coin, num_warps=self.of_row,
             )  # fmt: skip
         grid.run(draw, B)(
             self.logits, self.chunks, self.tree, self.nodes, self.swept, self.batch.extra.contiguous(),
@@ -197,7 +190,7 @@ class Launch:
         sizes = tl.constexpr(self.block.NODES.value), tl.constexpr(triton.next_power_of_2(most))
         grid.run(plan, B)(
             found.double().sum(2), edges, cuts, self.tree, self._table("levels"), self.nodes, N, tree.depth,
-            LIFT=self.name == "lifted-priority", K=most, G=groups, sizes=sizes,
+            LIFT=self.verifier.upwards, K=most, G=groups, sizes=sizes,
         )  # fmt: skip
         rows = *rows, cells.Cells(cuts, edges.float()), self.swept
         grid.run(cells.residual_row, B, C)(

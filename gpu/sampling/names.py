@@ -5,20 +5,9 @@ from typing import Any
 from draftproof.theory.drafts.names import numbers, shape
 from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.verifiers import VERIFIERS as EXACT
 
-VERIFIERS = (
-    "block",
-    "greedy-block",
-    "lifted-priority",
-    "nss",
-    "one-hot",
-    "priority",
-    "rrs",
-    "shaped-block",
-    "specinfer",
-    "token",
-    "traversal",
-)
+VERIFIERS = tuple(name for name, each in EXACT.items() if each.batched)
 """The names in `draftproof.gpu.verify.VERIFIERS`."""
 
 DRAFTS = (

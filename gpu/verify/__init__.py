@@ -1,21 +1,24 @@
-"""Verification algorithms in plain batched torch; `VERIFIERS` collects those of all files in this folder.
+"""Verification algorithms in plain batched torch; `VERIFIERS` has those that theory/verifiers names.
 
 Each computes `Rates` from a `Batch`, which also holds all random numbers. The reference is the exact verifier
 of the same name in theory/verifiers.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
+from dataclasses import replace
 from typing import Any
 
 from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.verify.batch import ERRORS, Batch, Drafts, Outcome
 from draftproof.gpu.verify.verifier import Rates, Verifier
 from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.verifier import resolved
+from draftproof.theory.verifiers import VERIFIERS as EXACT
 
-_modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-_found = ((each.name, each) for module in _modules for each in getattr(module, "VERIFIERS", ()))
-VERIFIERS: dict[str, Verifier] = dict(sorted(_found))
+VERIFIERS: dict[str, Verifier] = {
+    each.name: replace(resolved(each.batched), name=each.name, reads_leaves=each.reads_leaves)
+    for each in EXACT.values()
+    if each.batched
+}
 """Name -> verifier."""
 
 

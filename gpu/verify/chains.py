@@ -80,9 +80,7 @@ def greedy_block_rates(drafts: Drafts) -> Rates:
     return Rates(accept, torch.where(goes_on, cut, 0.0))
 
 
-VERIFIERS = (
-    Verifier("token", (CHAIN,), token_rates),
-    Verifier("block", (CHAIN,), block_rates, upwards=True),
-    Verifier("greedy-block", (CHAIN,), greedy_block_rates, upwards=True, carry=Modified),
-    Verifier("shaped-block", (CHAIN,), shaped_block_rates, upwards=True, carry=Shaped, reads_leaves=True),
-)
+TOKEN = Verifier((CHAIN,), token_rates)
+BLOCK = Verifier((CHAIN,), block_rates, upwards=True)
+GREEDY_BLOCK = Verifier((CHAIN,), greedy_block_rates, upwards=True, carry=Modified)
+SHAPED_BLOCK = Verifier((CHAIN,), shaped_block_rates, upwards=True, carry=Shaped)

@@ -19,6 +19,7 @@ from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.cells import CLASSES, HIGH, LOW, class_edges, classes, kept, rest, sums
 from draftproof.gpu.verify.residual import pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, STRATIFIED, WITH, Rates, Verifier
+from draftproof.theory.values import priority_classes as exact
 
 TINY = 1e-15  # instead of 0, where a number divides
 
@@ -180,7 +181,5 @@ def _rows(drafts: Drafts, nodes: Tensor) -> Iterator[tuple[Tensor, Tensor, Tenso
             yield pick(drafts.target, f), pick(drafts.q, row), None if places is None else pick(places, row)
 
 
-VERIFIERS = (
-    Verifier("priority", (CHAIN, WITH, STRATIFIED), rates),
-    Verifier("lifted-priority", (CHAIN, WITH, STRATIFIED), lifted_rates, upwards=True),
-)
+PRIORITY = Verifier((CHAIN, WITH, STRATIFIED), rates, exact=exact.verify)
+LIFTED_PRIORITY = Verifier((CHAIN, WITH, STRATIFIED), lifted_rates, upwards=True, exact=exact.verify_lifted)

@@ -111,10 +111,8 @@ def _children(drafts: Drafts) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         yield pick(target, up.expand(len(target))), tokens[:, i - 1 : i], ids
 
 
-VERIFIERS = (
-    Verifier("rrs", (CHAIN, WITHOUT), rates),
-    Verifier("specinfer", (CHAIN, WITH), rates),
-    Verifier("traversal", TREES, traversal_rates, upwards=True),
-    Verifier("one-hot", ALL, top_k_rates),
-    Verifier("nss", ALL, naive_rates, one_coin=True),
-)
+RRS = Verifier((CHAIN, WITHOUT), rates)
+SPECINFER = Verifier((CHAIN, WITH), rates)
+TRAVERSAL = Verifier(TREES, traversal_rates, upwards=True)
+ONE_HOT = Verifier(ALL, top_k_rates)
+NSS = Verifier(ALL, naive_rates, one_coin=True)

@@ -12,6 +12,7 @@ from draftproof.gpu.verify.batch import Batch, Drafts, Outcome
 from draftproof.gpu.verify.carry import Carry
 from draftproof.gpu.verify.residual import draw, remainder
 from draftproof.theory.errors import BadInput
+from draftproof.theory.verifier import Stop
 
 CHAIN, WITH, WITHOUT = "chain", "tree with replacement", "tree without replacement"
 STRATIFIED, DETERMINISTIC = "stratified", "deterministic"
@@ -38,21 +39,23 @@ class Rates:
 
 @dataclass(frozen=True)
 class Verifier:
-    """A verification algorithm on batches; the exact verifier of the same name in theory/verifiers cites it.
+    """A verification algorithm on batches; the exact one in theory/verifiers that names it cites its source.
 
     drafts: the kinds it is made for. upwards: coins are compared from leaf to root, and the first accepted
     node is the stop; otherwise from the root down, child by child. one_coin: siblings share the coin of the
     first. carry: what keeps the changes that a stop makes to the target's rows of later tokens. reads_leaves:
-    it reads the proposal's row after the last token of a chain.
+    it reads the proposal's row after the last token of a chain. exact: the exact form of its decisions, where
+    the exact verifier has another. name: that of the exact one.
     """
 
-    name: str
     drafts: tuple[str, ...]
     rates: Callable[[Drafts], Rates]
     upwards: bool = False
     one_coin: bool = False
     carry: type[Carry] | None = None
     reads_leaves: bool = False
+    exact: Callable[..., Stop] | None = None
+    name: str = ""
 
     def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
         """The node where verification stops, and the extra token. Shapes are static; the host never waits.

@@ -139,8 +139,8 @@ def _require(holds: bool, name: str) -> None:
 
 
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
-    k_seq.geometric: ((k_seq,), "682540261b19b07d", geometric),
-    k_seq.smallest_rho: ((k_seq,), "682540261b19b07d", smallest_rho),
+    k_seq.geometric: ((k_seq,), "c546ad98d4277dcb", geometric),
+    k_seq.smallest_rho: ((k_seq,), "c546ad98d4277dcb", smallest_rho),
     level.plan: ((level, flow, siblings), "b4552559d55ba893", plan),
     siblings.law_below: ((siblings,), "1fa9cddcb6ab2ce3", law_below),
     siblings.siblings: ((siblings,), "1fa9cddcb6ab2ce3", drawn),
@@ -148,7 +148,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     optimal.planned: ((optimal, priority, draft, level, siblings), "40298f896544471d", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
     leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", left_after_whole_drafts),
-    layered.shared: ((layered, level), "96dc54635137f2e1", shared),
+    layered.shared: ((layered, level), "8a25b46861a60e7f", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).

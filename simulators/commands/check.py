@@ -42,6 +42,7 @@ from draftproof.theory.targets import ITSELF, TARGETS, declared
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
+from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
 OWN = "own"
 
@@ -142,7 +143,7 @@ def _work(
                 f"instances, or: draftproof audit {verifier.name}"
             )
     work = list(pieces(standard() if whole else families, verifiers, force, TWICE if cheap else None))
-    beside = verifiers if names or not whole else [named("token")]
+    beside = verifiers if names or not whole else [TOKEN]
     return work + list(batch_pieces(standard_batches() if whole else batches, beside))
 
 

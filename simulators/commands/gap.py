@@ -42,6 +42,7 @@ from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
 STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
@@ -132,7 +133,7 @@ def _spelled(mode: str) -> str:
 def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
     given = read_any(path)
     if isinstance(given, Batch):
-        return _batch(given, verifiers or [named("token")], as_json)
+        return _batch(given, verifiers or [TOKEN], as_json)
     if not force:
         for verifier in verifiers:
             must_apply(verifier, given)

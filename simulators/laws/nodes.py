@@ -25,16 +25,10 @@ from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
-NODE_BY_NODE = {
-    *("token", "sampling-match", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "k-seq", "gls"),
-    *("hu-greedy", "spechub", "optimal-transport", "khisti", "global-resolution", "priority", "optimal"),
-}
-"""Rules by which what happens below an accepted child depends on that child's subtree alone."""
-
 
 def applies(instance: Instance, verifier: Verifier) -> bool:
     """Whether `expected_accepted` is for the verifier, one of this project's, on the instance's draft."""
-    known = verifier.name in NODE_BY_NODE and VERIFIERS[verifier.name] == verifier
+    known = verifier.node_by_node and VERIFIERS.get(verifier.name) == verifier
     return known and isinstance(instance.draft, Chain | Paths | SpecHub | Shaped)
 
 

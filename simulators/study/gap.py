@@ -20,7 +20,6 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Number
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate
-from draftproof.theory.values import expected_accepted
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
@@ -133,8 +132,8 @@ def formed(instance: Instance, verifier: Verifier) -> fmpq | None:
     if isinstance(instance.draft, OwnDraft):
         return None
     try:
-        return expected_accepted(instance, verifier.name)
-    except BadInput:  # none for the verifier on this draft, or for the draft's shape
+        return form(instance) if (form := verifier.form(instance.draft.label)) else None
+    except BadInput:  # none for the draft's shape
         return None
 
 

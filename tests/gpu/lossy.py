@@ -136,23 +136,23 @@ class Lossy:
 
 
 _CHAIN = (CHAIN,)
-_SHAPED = Verifier("", _CHAIN, chains.shaped_block_rates, upwards=True, carry=Shaped, reads_leaves=True)
+_SHAPED = Verifier(_CHAIN, chains.shaped_block_rates, upwards=True, carry=Shaped, reads_leaves=True)
 LOSSY = (
-    Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
-    Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
-    Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
+    Lossy(_KeepsRejected(_CHAIN, _target_for_residual, name="p-for-residual"), "Y ~ p after a rejection"),
+    Lossy(Verifier(_CHAIN, _typical, name="typical"), "accepts what the target finds likely enough"),
+    Lossy(_JointProduct(_CHAIN, _plain_ratios, name="joint-product"), "products of ratios and of coins"),
     Lossy(
-        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True),
+        Verifier(_CHAIN, _uncapped_leaf, upwards=True, name="hsd-released"),
         "uncapped ratio for the whole draft",
         faint=True,
     ),
     Lossy(
-        _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
+        _KeepsRejected(_CHAIN, _unscaled, upwards=True, name="unscaled-residual"),
         "residual not scaled by w",
         faint=True,
     ),
     Lossy(
-        Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
+        Verifier(_CHAIN, chains.greedy_block_rates, upwards=True, name="greedy-block-alone"),
         "greedy block verification without the modified target",
         faint=True,
     ),
@@ -166,14 +166,16 @@ LOSSY = (
         "shaped block verification with the modified target a token too early",
     ),
     Lossy(
-        Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
+        Verifier((WITHOUT,), _with_replacement, name="specinfer-on-distinct"),
         "rule for draws with replacement on draws without",
     ),
     Lossy(
-        _Refusing("refuses-some", _CHAIN, chains.token_rates), "accepts 5 % less than it says", lossless=True
+        _Refusing(_CHAIN, chains.token_rates, name="refuses-some"),
+        "accepts 5 % less than it says",
+        lossless=True,
     ),
     Lossy(
-        Verifier("ratios-of-marginals", (WITHOUT,), recursive.rates),
+        Verifier((WITHOUT,), recursive.rates, name="ratios-of-marginals"),
         "min(1, p/q) on the likeliest prefixes, which nobody drew from q",
         drawn=Claiming("ddtree:8x2", 8, 2),
     ),

@@ -13,7 +13,7 @@ from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Draft, Stop, Verifier
-from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers import token
 from draftproof.theory.verifiers.shared.modified_target import Replaced
 
 TOTAL_VARIATION, KL = "TV", "KL(emitted, target)"
@@ -118,4 +118,4 @@ def follow(
         for node in draft.root
         if node.children
     }
-    return (verify or named("token").verify)(oracle, draft, Replaced(target, rows))
+    return (verify or token.verify)(oracle, draft, Replaced(target, rows))

@@ -7,19 +7,11 @@ Each form is exact and equals the enumeration of one iteration with `==`. Rules 
 none: `draftproof.simulators.laws.nodes` runs them one node at a time.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 from flint import fmpq
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.values import chains, lifts
-
-Form = Callable[[Instance], Any]
-
-FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **lifts.FORMS}
-"""(verifier name, label of the draft) -> E[tau] of an instance."""
+from draftproof.theory.verifiers import named
 
 
 def expected_accepted(instance: Instance, name: str) -> fmpq:
@@ -31,7 +23,7 @@ def expected_accepted(instance: Instance, name: str) -> fmpq:
     >>> [expected_accepted(toy, name) for name in ("block", "greedy-block")]
     [11/9, 4/3]
     """
-    form = FORMS.get((name, instance.draft.label))
+    form = named(name).form(instance.draft.label)
     if form is None:
         raise BadInput(f"{name[:40]} has no closed form of E[tau] on a draft of kind {instance.draft.label}")
     return form(instance)

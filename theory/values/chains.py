@@ -69,21 +69,3 @@ def _walk(
         if len(prefix) < instance.draft.depth and state[-1] > ZERO:
             p, q = instance.target[prefix], instance.proposal[prefix]
             stack.extend(((*prefix, x), after) for x, after in below(p, q, state))
-
-
-AS_BLOCK = (
-    "block",
-    "hsd",
-    "traversal",
-    "lifted",
-    "lifted-k-seq",
-    "lifted-priority",
-    "lifted-optimal",
-    "layered",
-    "multipath-block",
-)
-FORMS = {
-    **{(name, "chain"): block for name in AS_BLOCK},
-    **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
-    ("multipath-block", "paths"): multipath_block,
-}

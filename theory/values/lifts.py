@@ -152,13 +152,4 @@ def alike(shape: Shape) -> bool:
     return all(below == shape[0] for below in shape) and (not shape or alike(shape[0]))
 
 
-_LABELS = ("tree with replacement", "tree without replacement", "paths")
-INDEPENDENT = ("tree with replacement", "stratified", "greedy")
-
-FORMS = {
-    **{("lifted", label): lifted for label in _LABELS},
-    **{("layered", label): layered for label in _LABELS},
-    ("lifted-k-seq", "tree with replacement"): lifted_k_seq,
-    **{("lifted-priority", label): lift(priority.planned) for label in INDEPENDENT[:2]},
-    **{("lifted-optimal", label): lift(optimal.planned) for label in INDEPENDENT},
-}
+lifted_priority, lifted_optimal = lift(priority.planned), lift(optimal.planned)

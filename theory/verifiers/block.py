@@ -40,4 +40,13 @@ def rejected(oracle: Oracle, inner: list[Node], w: list[Number], target: Rows) -
     return node, normalise(residual)
 
 
-VERIFIER = Verifier("block", "sun2025block, Algorithm 2", CHAIN, lossless=True, verify=verify)
+VERIFIER = Verifier(
+    "block",
+    "sun2025block, Algorithm 2",
+    CHAIN,
+    lossless=True,
+    verify=verify,
+    forms={"theory.values.chains:block": CHAIN},
+    batched="gpu.verify.chains:BLOCK",
+    kernel="gpu.kernels.nodes:RATES",
+)

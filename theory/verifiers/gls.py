@@ -37,4 +37,5 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
+    node_by_node=True,
 )

@@ -29,4 +29,11 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return node, target[node.prefix]
 
 
-VERIFIER = Verifier("hu-greedy", "hu2025towards, greedy draft", ("greedy",), lossless=True, verify=verify)
+VERIFIER = Verifier(
+    "hu-greedy",
+    "hu2025towards, greedy draft",
+    ("greedy",),
+    lossless=True,
+    verify=verify,
+    node_by_node=True,
+)

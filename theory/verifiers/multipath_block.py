@@ -62,4 +62,5 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
+    forms={"theory.values.chains:block": CHAIN, "theory.values.chains:multipath_block": PATHS},
 )

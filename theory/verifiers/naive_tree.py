@@ -28,5 +28,10 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 VERIFIER = Verifier(
-    "naive-tree", "thomas2026delayed, NaiveTree", (*CHAIN, *TREES, *PATHS), lossless=True, verify=verify
+    "naive-tree",
+    "thomas2026delayed, NaiveTree",
+    (*CHAIN, *TREES, *PATHS),
+    lossless=True,
+    verify=verify,
+    node_by_node=True,
 )

@@ -24,4 +24,13 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return node, target[node.prefix]
 
 
-VERIFIER = Verifier("nss", "miao2024specinfer, naive sampling", ALL, lossless=True, verify=verify)
+VERIFIER = Verifier(
+    "nss",
+    "miao2024specinfer, naive sampling",
+    ALL,
+    lossless=True,
+    verify=verify,
+    node_by_node=True,
+    batched="gpu.verify.recursive:NSS",
+    kernel="gpu.kernels.walk:walk",
+)

@@ -29,4 +29,13 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return node, p
 
 
-VERIFIER = Verifier("one-hot", "li2024eagle2, evaluate_posterior", ALL, lossless=True, verify=verify)
+VERIFIER = Verifier(
+    "one-hot",
+    "li2024eagle2, evaluate_posterior",
+    ALL,
+    lossless=True,
+    verify=verify,
+    node_by_node=True,
+    batched="gpu.verify.recursive:ONE_HOT",
+    kernel="gpu.kernels.walk:walk",
+)

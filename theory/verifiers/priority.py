@@ -36,4 +36,7 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
+    node_by_node=True,
+    batched="gpu.verify.priority:PRIORITY",
+    kernel="gpu.kernels.nodes:CELLS",
 )

@@ -35,4 +35,7 @@ VERIFIER = Verifier(
     (*CHAIN, *PATHS, "tree without replacement"),
     lossless=True,
     verify=verify,
+    node_by_node=True,
+    batched="gpu.verify.recursive:RRS",
+    kernel="gpu.kernels.nodes:COINS",
 )

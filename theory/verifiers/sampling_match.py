@@ -25,5 +25,10 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 VERIFIER = Verifier(
-    "sampling-match", "kwon2023vllm, drafts without probabilities", CHAIN, lossless=True, verify=verify
+    "sampling-match",
+    "kwon2023vllm, drafts without probabilities",
+    CHAIN,
+    lossless=True,
+    verify=verify,
+    node_by_node=True,
 )

@@ -46,4 +46,5 @@ VERIFIER = Verifier(
     verify=verify,
     carry=carry,
     reads_leaves=True,
+    batched="gpu.verify.chains:SHAPED_BLOCK",
 )

@@ -39,5 +39,11 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 VERIFIER = Verifier(
-    "spechub", "sun2024spechub, Algorithm 1", ("spechub",), lossless=True, verify=verify, ordered=True
+    "spechub",
+    "sun2024spechub, Algorithm 1",
+    ("spechub",),
+    lossless=True,
+    verify=verify,
+    ordered=True,
+    node_by_node=True,
 )

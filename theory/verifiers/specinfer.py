@@ -35,4 +35,7 @@ VERIFIER = Verifier(
     (*CHAIN, "tree with replacement"),
     lossless=True,
     verify=verify,
+    node_by_node=True,
+    batched="gpu.verify.recursive:SPECINFER",
+    kernel="gpu.kernels.nodes:COINS",
 )

@@ -23,4 +23,13 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return leaf, target[leaf.prefix]
 
 
-VERIFIER = Verifier("token", "leviathan2023fast, Algorithm 1", CHAIN, lossless=True, verify=verify)
+VERIFIER = Verifier(
+    "token",
+    "leviathan2023fast, Algorithm 1",
+    CHAIN,
+    lossless=True,
+    verify=verify,
+    node_by_node=True,
+    batched="gpu.verify.chains:TOKEN",
+    kernel="gpu.kernels.nodes:COINS",
+)

@@ -39,5 +39,12 @@ def traverse(oracle: Oracle, draft: Draft, f: Node, a: Number, target: Rows) -> 
 
 
 VERIFIER = Verifier(
-    "traversal", "weng2025traversal, Algorithm 3", (*CHAIN, *TREES, *PATHS), lossless=True, verify=verify
+    "traversal",
+    "weng2025traversal, Algorithm 3",
+    (*CHAIN, *TREES, *PATHS),
+    lossless=True,
+    verify=verify,
+    forms={"theory.values.chains:block": CHAIN},
+    batched="gpu.verify.recursive:TRAVERSAL",
+    kernel="gpu.kernels.nodes:RATES",
 )

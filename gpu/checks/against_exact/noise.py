@@ -24,19 +24,9 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Row, has_mass, without
 from draftproof.theory.table import Rows
-from draftproof.theory.values import priority_classes as classes
-from draftproof.theory.verifiers import VERIFIERS as EXACT_VERIFIERS
+from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 ROWS = 1 << 16  # rows of noise per call
-
-EXACT = {
-    **EXACT_VERIFIERS,
-    "priority": replace(EXACT_VERIFIERS["priority"], verify=classes.verify),
-    "lifted-priority": replace(EXACT_VERIFIERS["lifted-priority"], verify=classes.verify_lifted),
-}
-"""The exact verifiers that batches are compared with, by name. The batched priority rule is the one in
-classes, of the same name as the exact one that orders all tokens.
-"""
 
 Interval = tuple[fmpq | None, fmpq | None]
 """The two thresholds that a coin lies between; None stands for an end of [0, 1)."""
@@ -124,13 +114,14 @@ class _Recorder(Enumerator):
 
 def _paths(verifier: Verifier, drafted: Drafted) -> Iterator[_Path]:
     # Every path of positive probability; thresholds and rows are those of the exact verifier.
-    exact, target, oracle = EXACT[verifier.name], drafted.instance.target, _Recorder()
+    exact = verifier.exact or EXACT[verifier.name].verify
+    target, oracle = drafted.instance.target, _Recorder()
     root = drafted.draft.root
     order = from_leaf_to_root(root) if verifier.upwards else []
     stops: set[Node] = set()
     while True:
         oracle.restart()
-        node, row = exact.verify(oracle, drafted.draft, target)
+        node, row = exact(oracle, drafted.draft, target)
         if verifier.one_coin:
             path = _one_coin_path(root, oracle.chosen, target)
             if path.node not in stops:  # all extra tokens outside the draft give the same path

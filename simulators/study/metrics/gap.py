@@ -28,9 +28,9 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.transport.block import chain_optimum
-from draftproof.theory.values import FORMS
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
+from draftproof.theory.verifiers.block import VERIFIER as BLOCK
 
 SCHEMA = pa.schema(
     [
@@ -68,7 +68,7 @@ class Gap(Sliced):
         many = block.lanes() if self.floats else None
         best: Values = {}
         if many and self.optima and block.family.draft.label == "chain":
-            stateless = lanes.measure(many, named("block")).expected_accepted
+            stateless = lanes.measure(many, BLOCK).expected_accepted
             full = chain_optimum(many.target, many.proposal, many.draft.depth)
             best = {"full_information": full, "stateless": stateless}
         elif self.optima:
@@ -89,9 +89,9 @@ class Gap(Sliced):
 @cache
 def in_lanes(name: str, label: str) -> str | None:
     """The verifier that lanes run for `name` on a kind of draft: itself, or one of the same E[tau]."""
-    form = FORMS.get((name, label))
-    twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
-    return next((other for other in (name, *twins) if in_step(named(other))), None)
+    rule = named(name)
+    twins = [each for each in VERIFIERS.values() if (form := rule.form(label)) and each.form(label) is form]
+    return next((each.name for each in (rule, *twins) if in_step(each)), None)
 
 
 def _solved(instance: Instance) -> Values:

@@ -57,7 +57,7 @@ class TestWithTorch:
         monkeypatch.setattr(large, "KINDS", ("random",))
         monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
         monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ("block",))
-        monkeypatch.setattr(whole, "FEW", {"block": (Chain(1), 2)})
+        monkeypatch.setattr(whole, "FEW", {"chain": (Chain(1), 2)})
         monkeypatch.setattr(
             "draftproof.gpu.checks.against_exact.run.standard", lambda: [Scenarios(Chain(2), 2)]
         )
@@ -92,10 +92,9 @@ class TestWithTorch:
         def swapped(name, *given, right=kernels.verify):
             return right({"block": "token"}.get(name, name), *given)
 
-        few = {"block": (Chain(2), 2), "token": (Chain(1), 2)}
-        monkeypatch.setattr(kernels, "NAMES", tuple(few))
+        monkeypatch.setattr(kernels, "NAMES", ("block", "token"))
         monkeypatch.setattr(kernels, "verify", swapped)
-        monkeypatch.setattr("draftproof.gpu.checks.against_exact.run.FEW", few)
+        monkeypatch.setattr("draftproof.gpu.checks.against_exact.run.FEW", {"chain": (Chain(2), 2)})
         status, out, _ = run("verify", "--vocab", "64")  # kernels run where the GPU is
         assert status == 1
         assert "NOT all is as in the exact engine" in out

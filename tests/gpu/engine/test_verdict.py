@@ -49,5 +49,5 @@ def test_kernels_are_for_gpus_and_for_our_own_verifiers():
     block, gpu = named("block"), torch.device("cuda")
     assert verdict.has_kernels(block, gpu)
     assert not verdict.has_kernels(block, torch.device("cpu"))
-    assert not verdict.has_kernels(Verifier("block", block.drafts, block.rates), gpu)
+    assert not verdict.has_kernels(Verifier(block.drafts, block.rates, name="block"), gpu)
     assert not verdict.has_kernels(named("shaped-block"), gpu)

@@ -1,7 +1,11 @@
 """The registry: every name users know, each with a source that can be looked up."""
 
+import ast
+import json
 import pickle
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import pytest
 
 from draftproof.theory import verifiers
 from draftproof.theory.errors import BadInput
-from draftproof.theory.verifier import ALL
+from draftproof.theory.verifier import ALL, resolved
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.checks import assert_one_line
 from tests.problems import SCHEMES
@@ -126,3 +130,93 @@ def test_every_citation_in_the_sources_is_in_the_references():
                 cited.setdefault(key, path.name)
     assert len(cited) >= 10
     assert {key: where for key, where in cited.items() if key not in KEYS} == {}
+
+
+@EVERY
+def test_what_a_record_names_is_there(verifier):
+    for form, labels in verifier.forms.items():
+        assert set(labels) <= set(verifier.drafts)
+        assert callable(resolved(form))
+
+
+@EVERY
+def test_the_batched_form_and_the_kernel_of_a_record_are_there(verifier):
+    pytest.importorskip("torch")
+    if verifier.batched:
+        assert resolved(verifier.batched).rates
+    if verifier.kernel:
+        pytest.importorskip("triton")
+        assert verifier.batched
+        resolved(verifier.kernel)
+
+
+OTHER_MEANINGS = {
+    "token": "a JSON key, a column, a kind of record",
+    "block": "a JSON key, a kind of drafter",
+    "one-hot": "a scenario, a kind of proposal",
+    "hsd": "an adapter's function",
+    "spechub": "a drafting scheme",
+    "typical": "a declared target",
+    "priority": "a column of designs",
+}
+"""Names that are words too; a string of this kind may be either."""
+
+ABOUT_THEM = {
+    "gpu/bench/methods.py": "what is timed beside other packages",
+    "gpu/bench/models.py": "what is timed beside another",
+    "gpu/commands/generate.py": "what is run if nobody names a verifier",
+    "simulators/study/designs.py": "the columns of a figure",
+}
+"""Files outside the claims that choose verifiers by name."""
+
+
+def test_a_verifiers_name_is_written_in_its_own_file():
+    """Elsewhere only where a claim or a figure is about it."""
+    seen = {}
+    for folder in ("theory", "simulators", "proofs_check", "gpu"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            where = path.relative_to(ROOT).as_posix()
+            if where.startswith("proofs_check/claims/") or where in ABOUT_THEM:
+                continue
+            for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(each, ast.Constant) and each.value in VERIFIERS.keys() - OTHER_MEANINGS:
+                    seen.setdefault(where, set()).add(each.value)
+    own = {f"theory/verifiers/{name.replace('-', '_')}.py": {name} for name in VERIFIERS}
+    assert {where: names for where, names in seen.items() if names != own.get(where)} == {}
+
+
+TOY = '''"""Takes no draft: Y ~ p."""
+
+from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    return draft.root, target[draft.root.prefix]
+
+
+VERIFIER = Verifier("takes-none", "leviathan2023fast, its worst case", CHAIN, lossless=True, verify=verify)
+'''
+
+
+def test_a_new_verifier_is_one_file(tmp_path):
+    """It is in `check`, `law`, `gap` and `prove` at once."""
+    package = tmp_path / "draftproof"
+    for each in ("theory", "simulators", "proofs_check"):
+        shutil.copytree(ROOT / each, package / each, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "draftproof.py", package / "__init__.py")
+    (package / "theory" / "verifiers" / "takes_none.py").write_text(TOY, encoding="utf-8")
+    toy, program = str(ROOT / "docs" / "toy.json"), "import draftproof; draftproof.main()"
+
+    def answer(*arguments):
+        command = [sys.executable, "-P", "-c", program, *arguments, "--json"]
+        environment = {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    assert "takes-none" in {each["verifier"] for each in answer("check", toy)["results"]}
+    assert answer("law", toy, "--verifier", "takes-none")["lossless"]
+    assert answer("gap", toy)["expected_accepted"]["takes-none"] == "0"
+    assert answer("prove", "takes-none", "--depth", "1")["verdict"] == "proved"
