@@ -14,9 +14,11 @@ BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more valu
 
 SEED_VALUES = 16  # an integer with fewer values is hardly a seed
 
-NUMPYS = frozenset({*dir(np.random.Generator), *dir(np.random.RandomState)})
-PYTHONS = frozenset({*dir(random), *dir(random.Random)})
-"""The names of real generators, before they are replaced."""
+NUMPYS = {
+    name: getattr(kind, name) for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind)
+}
+PYTHONS = {name: getattr(kind, name) for kind in (random, random.Random) for name in dir(kind)}
+"""What real generators have, before they are replaced."""
 
 _NUMPY = np.random.Generator(np.random.PCG64(0))
 
@@ -223,11 +225,16 @@ class Random:
         return unknown("random", name, PYTHONS)
 
 
-def unknown(owner: str, name: str, real: frozenset[str]) -> Any:
-    """A method without a stand-in; real generators, which have it, are used where random runs are tested."""
+def unknown(owner: str, name: str, real: dict[str, Any]) -> Any:
+    """A method without a stand-in; real generators, which have it, are used where random runs are tested. It
+    may be read, as libraries do that are first imported during an audit, but not called."""
     if name.startswith("__") or name not in real:
         raise AttributeError(f"{owner}.{name}")
-    raise NotEnumerable(f"{owner}.{name} cannot be enumerated here")
+
+    def cannot(*_: Any, **__: Any) -> Any:
+        raise NotEnumerable(f"{owner}.{name} cannot be enumerated here")
+
+    return cannot if callable(real[name]) else cannot()
 
 
 def wide_integer(source: Source, low: int, count: int) -> Any:

@@ -148,6 +148,28 @@ def test_a_law_that_is_the_proposals_on_one_instance_only_is_not_said_to_be():
     assert "has the proposal's law" not in report.found
 
 
+@pytest.mark.parametrize("name", ["random.Random().sample", "numpy.random.default_rng().poisson"])
+def test_a_method_that_is_read_and_not_called_is_no_draw(name):
+    """As in libraries that name it when they are imported, which may be during an audit."""
+
+    def make(p, q, x, rng, right):
+        unused = eval(name, {"random": random, "numpy": np})
+        if x[0] == 9:
+            unused()
+        return token(p, q, x, lambda a: rng.random() < a, lambda row: choice(rng, row if right else row**2))
+
+    assert verdict(make, True).lossless
+    assert verdict(make, False).lossless is False
+
+
+@pytest.mark.parametrize("name", ["random.Random().gauss(0, 1)", "rng.bit_generator.state", "rng.poisson(1.0)"])
+def test_a_method_without_a_stand_in_is_undecided(name):
+    def make(p, q, x, rng, right):
+        return [int(eval(name, {"random": random, "rng": rng}) > 0)] * 2
+
+    assert verdict(make, True).lossless is None
+
+
 @pytest.mark.parametrize("raises_on", [0, 1, 2])
 def test_a_wrong_law_comes_before_calls_that_raise(raises_on):
     def make(p, q, x, rng, right):
