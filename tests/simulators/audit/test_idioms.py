@@ -162,7 +162,7 @@ def test_a_method_that_is_read_and_not_called_is_no_draw(name):
     assert verdict(make, False).lossless is False
 
 
-@pytest.mark.parametrize("name", ["random.Random().gauss(0, 1)", "rng.bit_generator.state", "rng.poisson(1.0)"])
+@pytest.mark.parametrize("name", ["random.gauss(0, 1)", "rng.bit_generator.state", "rng.poisson(1.0)"])
 def test_a_method_without_a_stand_in_is_undecided(name):
     def make(p, q, x, rng, right):
         return [int(eval(name, {"random": random, "rng": rng}) > 0)] * 2
