@@ -1,16 +1,15 @@
-"""Makes the pair that ships: tokenizer, target, drafter, feature head and block drafter, from scratch.
+"""Makes the pair that ships: tokenizer, target, drafter and block drafter, from scratch.
 
     python -m studies.train_pair OUT
 
-The text are the sources of Python's standard library. OUT gets target/, drafter/, features/ and block/
-(safetensors) and train.json with measurements on held-out text, as gpu/pair has them. It takes some ten
-minutes on two cores.
+The text are the sources of Python's standard library. OUT gets target/, drafter/ and block/ (safetensors) and
+train.json with measurements on held-out text, as gpu/pair has them. It takes some ten minutes on two cores.
 """
 
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
 from tokenizers.models import BPE
@@ -25,10 +25,9 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, Qwen3Config
 
-from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant, new_block
-from draftproof.gpu.drafters.features import FeatureHead, new_head
+from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant
 from draftproof.gpu.engine.prompts import names, readable, standard_library
 
 END = "<|endoftext|>"
@@ -36,7 +35,7 @@ HELD_OUT = 0.02  # fraction of the characters that is held out from training
 MEASURED = 16  # batches of held-out text for measuring the finished models
 ANCHORS = 32  # blocks for each text of a batch, at most
 MUON_RATE, MOMENTUM, DECAY = 0.02, 0.95, 0.05
-OUTER = {"embed_tokens", "lm_head", "fusion", "markov_head", "confidence_head"}  # matrices that AdamW trains
+OUTER = {"embed_tokens", "lm_head", "markov_head", "confidence_head"}  # matrices that AdamW trains
 QUINTIC = 3.4445, -4.7750, 2.0315
 """a, b, c of jordan2024muon: repeating s -> a s + b s^3 + c s^5 brings every s in (0, 1] close to 1."""
 
@@ -71,9 +70,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes and lengths of a training run; `steps` is for the target, the drafter, the feature head and the
-    block drafter, which drafts blocks of `block` tokens, the anchor included, with `block_layers` layers. The
-    head is trained on `rollouts` steps on its own outputs.
+    """Sizes and lengths of a training run; `steps` is for the target, the drafter and the block drafter,
+    which drafts blocks of `block` tokens, the anchor included, with `block_layers` layers.
     """
 
     vocab: int
@@ -82,16 +80,13 @@ class Sizes:
     target: Shape
     drafter: Shape
     batch: int
-    steps: tuple[int, int, int, int]
+    steps: tuple[int, int, int]
     rate: float
-    rollouts: int = 3
     block: int = 8
     block_layers: int = 2
 
 
-SHIPPED = Sizes(
-    1024, 256, 8, Shape(128, 4, 4, 2, 344), Shape(64, 2, 2, 1, 172), 8, (800, 500, 250, 900), 3e-3
-)
+SHIPPED = Sizes(1024, 256, 8, Shape(128, 4, 4, 2, 344), Shape(64, 2, 2, 1, 172), 8, (800, 500, 900), 3e-3)
 
 
 def train(out: Path, sizes: Sizes = SHIPPED, seed: int = 0) -> dict[str, Any]:
@@ -117,14 +112,13 @@ def train(out: Path, sizes: Sizes = SHIPPED, seed: int = 0) -> dict[str, Any]:
     target = trained(0, sizes.target.untrained(len(tokenizer), sizes.context), text_loss)
     drafter = sizes.drafter.untrained(len(tokenizer), sizes.context)
     drafter = trained(1, drafter, lambda model, given: drafter_loss(model, target, given))
-    head = trained(2, new_head(target), lambda own, given: rollout_loss(own, target, given, sizes.rollouts))
     variant, scale = Variant(confidence=True), sizes.block / 2
     block = new_block(target, min(sizes.block, length), sizes.block_layers, variant)
-    block = trained(3, block, lambda own, given: block_loss(drawn_blocks(own, target, given), scale))
-    models = {"target": target, "drafter": drafter, "features": head, "block": block}
+    block = trained(2, block, lambda own, given: block_loss(drawn_blocks(own, target, given), scale))
+    models = {"target": target, "drafter": drafter, "block": block}
     for name, model in models.items():
-        if isinstance(model, FeatureHead | BlockNetwork):
-            model.save(out / name)
+        if isinstance(model, BlockNetwork):
+            save_block(model, out / name)
         else:
             deepcopy(model).to(torch.bfloat16).save_pretrained(out / name)
             tokenizer.save_pretrained(out / name)
@@ -138,10 +132,38 @@ def train(out: Path, sizes: Sizes = SHIPPED, seed: int = 0) -> dict[str, Any]:
         "tokens": len(ids) + len(later),
         "epochs": round(sizes.steps[0] * sizes.batch * length / len(ids), 2),
         "parameters": {name: sum(each.numel() for each in m.parameters()) for name, m in models.items()},
-        **measured(models, tokenizer, [windows(later, 4, k) for k in range(MEASURED)], sizes.rollouts),
+        **measured(models, tokenizer, [windows(later, 4, k) for k in range(MEASURED)]),
     }
     (out / "train.json").write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
     return answer
+
+
+# The block drafter
+
+
+def new_block(target: Any, block: int, layers: int, variant: Variant | None = None) -> BlockNetwork:
+    """An untrained block drafter for a target, as wide as it; it reads at most five of its layers."""
+    heads = "num_attention_heads", "num_key_value_heads"
+    names = *heads, "vocab_size", "hidden_size", "intermediate_size", "max_position_embeddings"
+    sizes = {name: getattr(target.config, name) for name in names}
+    sizes["head_dim"] = sizes["hidden_size"] // sizes["num_attention_heads"]
+    config = Qwen3Config(num_hidden_layers=layers, bos_token_id=None, eos_token_id=None, **sizes)
+    depth = target.config.num_hidden_layers
+    count = min(5, depth)
+    sources = tuple(round(k * (depth - 1) / max(1, count - 1)) for k in range(count))
+    return BlockNetwork(config, block, sources, variant)
+
+
+def save_block(network: BlockNetwork, folder: Path) -> None:
+    """Writes model.safetensors (bfloat16) and config.json, in DFlash's layout."""
+    variant = network.variant
+    how = {"target_layer_ids": list(network.sources), "enable_confidence_head": variant.confidence}
+    how |= {"markov_rank": variant.markov} if variant.markov else {}
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: each.bfloat16().contiguous() for name, each in network.state_dict().items()}
+    save_file(weights, folder / "model.safetensors")
+    about = network.config.to_diff_dict() | {"block_size": network.block, "dflash_config": how}
+    (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 # Text
@@ -219,33 +241,6 @@ def drafter_loss(drafter: Any, target: Any, batch: Tensor) -> Tensor:
     """Row loss of a drafter on a batch [B, T]."""
     rows, _ = rows_and_hidden(target, batch)
     return row_loss(drafter(input_ids=batch, use_cache=False).logits, rows)
-
-
-def rollouts(
-    head: FeatureHead, target: Any, hidden: tuple[Tensor, ...], batch: Tensor, depth: int
-) -> Iterator[Tensor]:
-    """Yields the head's logits [B, T - k, V], from position k on, after k = 0..depth-1 steps on its own
-    outputs.
-
-    The k-th pass attends to the features that are available when drafting: the target's up to k positions
-    back, and then the head's own outputs of passes 1..k.
-    """
-    embedded, feature = target.get_input_embeddings()(batch), head.fused(hidden)
-    positions = torch.arange(batch.shape[1])
-    back = positions[:, None] - positions[None, :]
-    cache = DynamicCache()
-    for step in range(depth):
-        feature = functional.pad(feature[:, :-1], (0, 0, 1, 0))
-        visible = torch.cat([back >= step, *(back == step - own for own in range(1, step + 1))], dim=1)
-        feature = head(embedded, feature, visible[None, None], positions[None], cache)
-        yield target.get_output_embeddings()(feature[:, step:])
-
-
-def rollout_loss(head: FeatureHead, target: Any, batch: Tensor, depth: int) -> Tensor:
-    """Mean row loss over the head's rollouts."""
-    rows, hidden = rows_and_hidden(target, batch)
-    each = enumerate(rollouts(head, target, hidden, batch, depth))
-    return torch.stack([row_loss(logits, rows[:, step:]) for step, logits in each]).mean()
 
 
 class Blocks(NamedTuple):
@@ -366,29 +361,26 @@ def fit(
 
 @torch.no_grad()
 def measured(
-    models: dict[str, Any], tokenizer: PreTrainedTokenizerFast, batches: list[Tensor], depth: int
+    models: dict[str, Any], tokenizer: PreTrainedTokenizerFast, batches: list[Tensor]
 ) -> dict[str, Any]:
     """Held-out losses in nats per token and per character, and means of sum min(p, q)."""
-    target, drafter, head, block = models.values()
+    target, drafter, block = models.values()
     sums: defaultdict[str, float] = defaultdict(float)
     for batch in batches:
-        rows, hidden = rows_and_hidden(target, batch)
+        rows, _ = rows_and_hidden(target, batch)
         sums["target"] += float(text_loss(target, batch))
         sums["drafter"] += float(text_loss(drafter, batch))
         sums["overlap"] += float(overlap(drafter(input_ids=batch, use_cache=False).logits, rows))
-        for step, logits in enumerate(rollouts(head, target, hidden, batch, depth)):
-            sums[f"features {step}"] += float(overlap(logits, rows[:, step:]))
         for step, each in enumerate(shared(drawn_blocks(block, target, batch)).mean((0, 1)).tolist()):
             sums[f"block {step}"] += each
     mean = {name: each / len(batches) for name, each in sums.items()}
     read = torch.cat(batches)[:, 1:]
     characters = sum(map(len, tokenizer.batch_decode(read.tolist(), skip_special_tokens=True)))
-    length, steps = characters / read.numel(), {"features": depth, "block": block.block - 1}
-    along = {name: [round(mean[f"{name} {k}"], 4) for k in range(count)] for name, count in steps.items()}
+    length, along = characters / read.numel(), [round(mean[f"block {k}"], 4) for k in range(block.block - 1)]
     return {
         "held_out_loss": {name: round(mean[name], 4) for name in ("target", "drafter")},
         "nats_per_character": {name: round(mean[name] / length, 4) for name in ("target", "drafter")},
-        "overlap": {"drafter": round(mean["overlap"], 4), **along},
+        "overlap": {"drafter": round(mean["overlap"], 4), "block": along},
     }
 
 

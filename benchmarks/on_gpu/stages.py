@@ -67,7 +67,7 @@ def _whole() -> list[list[Run]]:
         [
             _validation(130),
             _decoding(
-                "features", 50, 3, "--draft", "chain:4", "--drafter", "features", verifiers="token block"
+                "block drafter", 50, 3, "--draft", "chain:4", "--drafter", "block", verifiers="token block"
             ),
             _decoding("top-k", 40, 3, "--draft", "top-k:4x4x16", verifiers="one-hot"),
             _sanitizer("racecheck", 40),

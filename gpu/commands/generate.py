@@ -24,9 +24,7 @@ DRAFT = (
 
 @command("generate")
 @shared.model
-@option(
-    "--drafter", help="As --model; or features, block, ngram, none [default: the target's own, or ngram]."
-)
+@option("--drafter", help="As --model; or block, ngram, none [default: the target's own, or ngram].")
 @option(
     "--verifier",
     type=shared.VERIFIER,

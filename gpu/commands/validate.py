@@ -21,9 +21,7 @@ MANY = 128
 
 @command("validate")
 @option("--model", help=shared.MODEL)
-@option(
-    "--drafter", help="As --model, or features, block, ngram [default: trained with the target, or ngram]."
-)
+@option("--drafter", help="As --model, or block, ngram [default: trained with the target, or ngram].")
 @option(
     "--draft",
     multiple=True,

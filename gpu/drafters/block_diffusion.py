@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,27 +12,19 @@ from transformers.cache_utils import Cache
 from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwen3RotaryEmbedding, rotate_half
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.published import save
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
 
-NAME = "block drafter"
-FUSION = 2.0  # every weight of the fusion before training, as in DFlare
-
 
 @dataclass(frozen=True)
 class Variant:
-    """What a block drafter has beside DFlash's parts. `fusion`: each layer fuses the target's layers by its
-    own softmax weights; `projections`: keys and values of the context have their own projections (both
-    DFlare, dflare2026block); `markov`: rank of a bias W2 W1[x] on the token after x, 0 for none;
-    `confidence`: a head that predicts sum min(p, q) of each row (both DSpark, dspark2026throughput).
+    """What a block drafter has beside DFlash's parts (DSpark, dspark2026throughput). `markov`: rank of a bias
+    W2 W1[x] on the token after x, 0 for none; `confidence`: a head that predicts sum min(p, q) of each row.
     """
 
-    fusion: bool = False
-    projections: bool = False
     markov: int = 0
     confidence: bool = False
 
@@ -41,7 +32,7 @@ class Variant:
 class Attention(nn.Module):
     """Attention of a block to its context and to all of itself; the context has no queries."""
 
-    def __init__(self, config: Qwen3Config, number: int, projections: bool) -> None:
+    def __init__(self, config: Qwen3Config, number: int) -> None:
         super().__init__()
         hidden, bias = config.hidden_size, config.attention_bias
         self.number, self.size = number, config.head_dim or hidden // config.num_attention_heads
@@ -50,22 +41,16 @@ class Attention(nn.Module):
         self.k_proj, self.v_proj = (nn.Linear(hidden, keys, bias=bias) for _ in range(2))
         self.o_proj = nn.Linear(config.num_attention_heads * self.size, hidden, bias=bias)
         self.q_norm, self.k_norm = (Qwen3RMSNorm(self.size, config.rms_norm_eps) for _ in range(2))
-        self.projections = projections
-        if projections:
-            self.context_k_proj, self.context_v_proj = (nn.Linear(hidden, keys, bias=bias) for _ in range(2))
 
-    def keep(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache, context: bool) -> Any:
+    def keep(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache) -> Any:
         """Writes keys and values of states [B, n, H] to the cache; returns all of them."""
-        own = context and self.projections
-        k = (self.context_k_proj if own else self.k_proj)(states)
-        v = (self.context_v_proj if own else self.v_proj)(states)
-        keys = _turned(self.k_norm(self._heads(k)), turn)
-        return cache.update(keys, self._heads(v).transpose(1, 2), self.number)
+        keys = _turned(self.k_norm(self._heads(self.k_proj(states))), turn)
+        return cache.update(keys, self._heads(self.v_proj(states)).transpose(1, 2), self.number)
 
     def forward(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache, mask: Tensor) -> Tensor:
         """[B, n, H]; mask [B or 1, 1, n, keys] is true where a key is seen."""
         query = _turned(self.q_norm(self._heads(self.q_proj(states))), turn)
-        keys, values = self.keep(states, turn, cache, context=False)
+        keys, values = self.keep(states, turn, cache)
         out = functional.scaled_dot_product_attention(
             query, keys.to(query), values.to(query), mask, enable_gqa=True
         )
@@ -78,9 +63,9 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     """One layer; the context passes through its attention alone."""
 
-    def __init__(self, config: Qwen3Config, number: int, projections: bool) -> None:
+    def __init__(self, config: Qwen3Config, number: int) -> None:
         super().__init__()
-        self.self_attn, self.mlp = Attention(config, number, projections), Qwen3MLP(config)
+        self.self_attn, self.mlp = Attention(config, number), Qwen3MLP(config)
         self.input_layernorm, self.post_attention_layernorm = (
             Qwen3RMSNorm(config.hidden_size, config.rms_norm_eps) for _ in range(2)
         )
@@ -127,13 +112,9 @@ class BlockNetwork(nn.Module):
         config._attn_implementation = "sdpa"
         variant, hidden = variant or Variant(), config.hidden_size
         self.config, self.block, self.sources, self.variant, self.mask = config, block, layers, variant, mask
-        count = config.num_hidden_layers
-        if variant.fusion:
-            self.fusion = nn.Parameter(torch.full((count, len(layers)), FUSION))
-        else:
-            self.fc = nn.Linear(len(layers) * hidden, hidden, bias=False)
+        self.fc = nn.Linear(len(layers) * hidden, hidden, bias=False)
         self.hidden_norm, self.norm = (Qwen3RMSNorm(hidden, config.rms_norm_eps) for _ in range(2))
-        self.layers = nn.ModuleList(Layer(config, k, variant.projections) for k in range(count))
+        self.layers = nn.ModuleList(Layer(config, k) for k in range(config.num_hidden_layers))
         self.rotary_emb = Qwen3RotaryEmbedding(config)
         if mask is None:
             self.mask_embedding = nn.Parameter(0.02 * torch.randn(hidden))
@@ -149,13 +130,6 @@ class BlockNetwork(nn.Module):
     def chosen(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The hidden states [B, T, H] after the layers that are read, side by side."""
         return torch.cat([hidden_states[layer + 1] for layer in self.sources], dim=-1)
-
-    def contexts(self, hidden: Tensor) -> list[Tensor]:
-        """The context input of each layer, [B, T, H], made from the selected target layers."""
-        if not self.variant.fusion:
-            return [self.hidden_norm(self.fc(hidden))] * len(self.layers)
-        parts = hidden.unflatten(-1, (len(self.sources), -1))
-        return [self.hidden_norm(weights.softmax(-1) @ parts) for weights in self.fusion]
 
     def opening(self, anchors: Tensor, embed: Any) -> Tensor:
         """The inputs [.., block, H] of blocks with these anchors; `embed` has the target's embeddings."""
@@ -181,10 +155,10 @@ class BlockNetwork(nn.Module):
         assert given is not None
         turn = self.rotary_emb(given, position_ids)
         if embedded is None:
-            contexts = self.contexts(given)
-            for layer, context in zip(self.layers, contexts, strict=True):
-                layer.self_attn.keep(context, turn, past_key_values, context=True)  # type: ignore
-            return contexts[0]
+            context = self.hidden_norm(self.fc(given))
+            for layer in self.layers:
+                layer.self_attn.keep(context, turn, past_key_values)  # type: ignore
+            return context
         for layer in self.layers:
             embedded = layer(embedded, turn, past_key_values, attention_mask)
         return self.norm(embedded)
@@ -200,32 +174,6 @@ class BlockNetwork(nn.Module):
         if self.variant.markov:
             states = torch.cat((states, self.markov_head.markov_w1(before)), -1)
         return self.confidence_head.proj(states)[..., 0]
-
-    def save(self, folder: Path) -> None:
-        """Writes model.safetensors (bfloat16) and config.json."""
-        how = {"target_layer_ids": list(self.sources), "mask_token_id": self.mask, **vars(self.variant)}
-        about = {"draftproof": NAME, "block_size": self.block, "dflash_config": how}
-        save(self, folder, self.config.to_diff_dict() | about)
-
-
-def new_block(target: Any, block: int, layers: int, variant: Variant | None = None) -> BlockNetwork:
-    """An untrained block drafter for a target, as wide as it; it reads at most five of the target's layers.
-
-    >>> from transformers import LlamaConfig, LlamaForCausalLM
-    >>> sizes = dict(vocab_size=9, hidden_size=8, intermediate_size=8, num_attention_heads=2)
-    >>> target = LlamaForCausalLM(LlamaConfig(num_hidden_layers=2, **sizes))
-    >>> sorted({name.split(".")[0] for name in new_block(target, block=4, layers=1).state_dict()})
-    ['fc', 'hidden_norm', 'layers', 'mask_embedding', 'norm']
-    """
-    heads = "num_attention_heads", "num_key_value_heads"
-    names = *heads, "vocab_size", "hidden_size", "intermediate_size", "max_position_embeddings"
-    sizes = {name: getattr(target.config, name) for name in names}
-    sizes["head_dim"] = sizes["hidden_size"] // sizes["num_attention_heads"]
-    config = Qwen3Config(num_hidden_layers=layers, bos_token_id=None, eos_token_id=None, **sizes)
-    depth = target.config.num_hidden_layers
-    count = min(5, depth)
-    sources = tuple(round(k * (depth - 1) / max(1, count - 1)) for k in range(count))
-    return BlockNetwork(config, block, sources, variant)
 
 
 class BlockDrafter(Drafter):

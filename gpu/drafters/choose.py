@@ -4,21 +4,17 @@ from pathlib import Path
 
 import torch
 
-from draftproof.gpu.drafters.block_diffusion import NAME, BlockDrafter
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter
 from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.eagle3 import load_eagle3
-from draftproof.gpu.drafters.features import FeatureDrafter, load_head
-from draftproof.gpu.drafters.mtp import load_mtp
+from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.published import config_of, kind
 from draftproof.gpu.network.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
 
 SHIPPED = Path(__file__).parents[1] / "pair"
 """The tiny pair that comes with the project."""
-
-HEADS = {"features": "feature drafter", "block": NAME}
-"""Drafters that need the target: the folder beside it, and what their config.json says that they are."""
 
 
 def pair(
@@ -27,10 +23,9 @@ def pair(
     """The target and the drafter of a run; BadInput if they cannot be loaded or combined.
 
     `model` is a folder or a name that transformers can load, or a folder made by studies/train_pair.py; None
-    or `shipped` is the pair included in the package. `drafter` is another such model, or `features` or
-    `block` (the feature and block drafters trained with the target), `mtp` (the MTP layer in the target's
-    checkpoint), a folder with a published drafter (see `drafters.published`), `ngram`, or `none`; None is the
-    drafter trained with the target, or ngram if there is none.
+    or `shipped` is the pair included in the package. `drafter` is another such model, a folder with a
+    published drafter (see `drafters.published`), `block` (the one trained with the target), `ngram`, or
+    `none`; None is the drafter trained with the target, or ngram if there is none.
     """
     folder = SHIPPED if model in (None, "shipped") else Path(model)
     if (folder / "target" / "config.json").is_file():
@@ -44,21 +39,19 @@ def pair(
         return target, None
     if drafter == "ngram":
         return target, NgramDrafter(target)
-    head = beside / drafter if drafter in HEADS else folder if drafter == "mtp" else Path(drafter)
-    if found := HEADS.get(drafter) or (drafter if drafter == "mtp" else kind(config_of(head))):
-        return target, loaded(head, found, target, drafter)
+    head = beside / drafter if drafter == "block" else Path(drafter)
+    if found := published(head, target, drafter):
+        return target, found
+    if drafter == "block":
+        raise BadInput(f"{head / 'config.json'}: no such file")
     smaller = load(drafter, target.device, dtype or target.network.dtype, target.vocab)
     check_pair(target, smaller)
     return target, ModelDrafter(smaller)
 
 
-def loaded(folder: Path, found: str, target: Model, name: str) -> Drafter:
-    """The drafter of that kind in a folder; BadInput if it does not fit the target."""
-    if found in HEADS.values() and not (folder / "config.json").is_file():
-        raise BadInput(f"{folder / 'config.json'}: no such file")
-    if found in ("dflash", HEADS["block"]):
-        return BlockDrafter(load_block(folder, target.network), target, name)
+def published(folder: Path, target: Model, name: str) -> Drafter | None:
+    """The published drafter in a folder, None if none is there; BadInput if it does not fit the target."""
+    found = kind(config_of(folder))
     if found == "eagle3":
         return FeatureDrafter(load_eagle3(folder, target.network, target.vocab), target, name)
-    load = load_mtp if found == "mtp" else load_head
-    return FeatureDrafter(load(folder, target.network), target, name)
+    return BlockDrafter(load_block(folder, target.network), target, name) if found == "dflash" else None

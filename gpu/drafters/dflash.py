@@ -20,9 +20,9 @@ SHARED = "d2t", "t2d"
 
 
 def load_block(folder: Path, target: Any) -> BlockNetwork:
-    """The block drafter in a folder, of the pair or a published DFlash drafter, of which DSpark's with
-    a plain Markov head is a variant; BadInput if keys are missing or unknown, or if the drafter does not fit
-    the target.
+    """The DFlash drafter in a folder, of which DSpark's with a plain Markov head is a variant; BadInput if
+    keys are missing or unknown, or if the drafter does not fit the target. Without a `mask_token_id` the
+    checkpoint has an embedding for masks, as that of the pair has.
     """
     about = config_of(folder)
     how, text = about.get("dflash_config") or {}, target.config.get_text_config(decoder=True)
@@ -41,10 +41,6 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
         block = about.get("block_size") or how.get("block_size")
         (block,) = settings({"block_size": block}, ["block_size"], folder)
         (sources,), mask = settings(how, ["target_layer_ids"], folder), how.get("mask_token_id")
-        if "draftproof" in about:
-            variant = Variant(*settings(how, Variant.__match_args__, folder))
-        elif mask is None:
-            raise BadInput(f"{folder}: config.json lacks mask_token_id")
     config = Qwen3Config(**{key: each for key, each in inner.items() if key != "model_type"})
     if "sliding_attention" in (config.layer_types or ()):
         raise BadInput(f"{folder}: sliding_attention layers cannot be loaded")

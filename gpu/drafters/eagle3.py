@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, LlamaConfig
 
-from draftproof.gpu.drafters.features import Head
 from draftproof.gpu.drafters.published import Layout, config_of, fill, settings, weights
 from draftproof.theory.errors import BadInput
 
@@ -20,9 +19,11 @@ DECODERS = "llama", "qwen3"
 """Types of layers that speculators' heads may have; all others have those of Llama."""
 
 
-class Eagle3Head(Head):
-    """A fused feature and the last token's embedding go, each after a norm and side by side, into the
-    attention of the first decoder layer, whose residual is the feature.
+class Eagle3Head(nn.Module):
+    """Predicts the next token from the last token and a feature of the position before it: if the target has
+    read that position, its hidden states at the indices `layers`, fused; otherwise this head's own output.
+    The feature and the token's embedding go, each after a norm and side by side, into the attention of the
+    first decoder layer, whose residual is the feature.
 
     `ids` [D] are the target's ids of the drafter's own vocabulary: all other tokens of the target's `vocab`
     get the logit -inf, so that its rows are rows over the target's vocabulary. `traits`: which of the
@@ -66,10 +67,17 @@ class Eagle3Head(Head):
         self.register_buffer("ids", ids, persistent=False)
 
     @property
+    def dtype(self) -> torch.dtype:
+        """Of the weights."""
+        return self.lm_head.weight.dtype
+
+    @property
     def own_embeddings(self) -> Any:
+        """Embeddings of tokens, if they are not the target's."""
         return getattr(self, "embed_tokens", None)
 
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
+        """The target's hidden states as one feature, [B, T, hidden]."""
         given = [hidden_states[layer] for layer in self.layers]
         if "fc_norm" in self.traits:
             given = [norm(each) for norm, each in zip(self.fc_norm, given, strict=True)]
@@ -84,7 +92,12 @@ class Eagle3Head(Head):
         position_ids: Tensor,
         **options: Any,
     ) -> Tensor:
-        """States [B, T, hidden], which are features of the next positions; arguments as for `FeatureHead`."""
+        """States [B, T, hidden], which are features of the next positions.
+
+        `embedded` [B, T, hidden] are the embeddings of the tokens at `position_ids`, `feature` [B, T, hidden]
+        belongs to the positions before them, `attention_mask` [B or 1, 1, T, keys] is true where a key is
+        seen.
+        """
         options |= {"position_ids": position_ids}
         options |= {"position_embeddings": self.decoder.rotary_emb(feature, position_ids)}
         kinds = getattr(self.config, "layer_types", None) or ["full_attention"] * len(self.decoder.layers)
@@ -102,7 +115,8 @@ class Eagle3Head(Head):
         states = (normed if "norm_before_residual" in self.traits else feature) + attended
         return states + layer.mlp(layer.post_attention_layernorm(states))
 
-    def logits(self, states: Tensor, output: Any = None) -> Tensor:
+    def logits(self, states: Tensor) -> Tensor:
+        """Logits [.., vocab] of these states."""
         if not self.traits & {"norm_output", "raw_output"}:
             states = self.decoder.norm(states)
         own = self.lm_head(states)

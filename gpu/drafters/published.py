@@ -1,13 +1,12 @@
-"""Reads and writes saved drafters, in the layouts in which they are published."""
+"""Reads saved drafters, in the layouts in which they are published."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from draftproof.gpu.network.models import keys_of, lacking
@@ -17,7 +16,7 @@ Network = TypeVar("Network", bound=nn.Module)
 Layout: TypeAlias = tuple[tuple[str, str], ...]
 """(published beginning of a key, beginning of the parameter's name here); the first that fits counts."""
 
-KINDS = "eagle3", "dflash", "mtp"
+KINDS = "eagle3", "dflash"
 """Kinds of published drafters that can be loaded."""
 
 
@@ -36,17 +35,14 @@ def config_of(folder: Path) -> dict[str, Any]:
 
 
 def kind(config: Mapping[str, Any]) -> str | None:
-    """Which kind of drafter a config.json describes: one of studies/train_pair.py, by its own name, one of
-    `KINDS`, or None for another model. Layouts: SafeAILab/EAGLE, SpecForge, z-lab's DFlash, and speculators
-    (vllm-project).
+    """Which of the `KINDS` of drafters a config.json describes; None for another model. Layouts are those of
+    SafeAILab/EAGLE, SpecForge, z-lab's DFlash, and speculators (vllm-project).
 
     >>> kind({"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 32000})
     'eagle3'
     >>> kind({"speculators_model_type": "dflash"}), kind({"architectures": ["LlamaForCausalLM"]})
     ('dflash', None)
     """
-    if "draftproof" in config:
-        return str(config["draftproof"])
     if "speculators_model_type" in config:
         given = str(config["speculators_model_type"])
         if given not in KINDS:
@@ -58,8 +54,8 @@ def kind(config: Mapping[str, Any]) -> str | None:
     return "eagle3" if named or "draft_vocab_size" in config else None
 
 
-def weights(folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> dict[str, Tensor]:
-    """The wanted tensors of a folder's safetensors files, in one piece or in shards, or of its
+def weights(folder: Path) -> dict[str, Tensor]:
+    """The tensors of a folder's safetensors files, in one piece or in shards, or of its
     pytorch_model.bin; BadInput if there is no such file.
     """
     files, pickled = sorted(folder.glob("*.safetensors")), folder / "pytorch_model.bin"
@@ -67,10 +63,9 @@ def weights(folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> dic
     try:
         for file in files:
             with safe_open(file, "pt") as opened:
-                found |= {key: opened.get_tensor(key) for key in opened.keys() if wanted(key)}  # noqa: SIM118
+                found |= {key: opened.get_tensor(key) for key in opened.keys()}  # noqa: SIM118
         if not files and pickled.is_file():
-            every = torch.load(pickled, map_location="cpu", weights_only=True)
-            return {key: tensor for key, tensor in every.items() if wanted(key)}
+            return torch.load(pickled, map_location="cpu", weights_only=True)
     except (SafetensorError, OSError, ValueError, RuntimeError, EOFError) as error:
         raise BadInput(f"{folder}: its weights cannot be read: {str(error).splitlines()[0]}") from None
     if not files:
@@ -107,14 +102,6 @@ def fill(
     for parameter in module.parameters():
         parameter.data = parameter.data.to(beside.dtype)
     return module.to(beside.device).eval().requires_grad_(False)
-
-
-def save(module: nn.Module, folder: Path, about: Mapping[str, Any]) -> None:
-    """Writes model.safetensors (bfloat16) and config.json, which says `about` the module."""
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = {name: each.to(torch.bfloat16).contiguous() for name, each in module.state_dict().items()}
-    save_file(weights, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def settings(config: Mapping[str, Any], names: Iterable[str], folder: Path) -> list[Any]:

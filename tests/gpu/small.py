@@ -5,14 +5,16 @@ from functools import cache
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.drafters.eagle3 import Eagle3Head
+from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.verify import named
+from studies.train_pair import new_block
 
 VOCAB, CONTEXT, END = 40, 96, 0
 PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2])
@@ -63,6 +65,16 @@ def near() -> Model:
     return Model("near", net, Numbers(), VOCAB, CONTEXT)
 
 
+def new_head(of: Model) -> Eagle3Head:
+    """An EAGLE-3 head with random weights for a target, over all of its outputs."""
+    given, names = of.network.config, ("num_attention_heads", "num_key_value_heads", "hidden_size")
+    sizes = {name: getattr(given, name) for name in (*names, "intermediate_size", "max_position_embeddings")}
+    config = LlamaConfig(num_hidden_layers=1, bos_token_id=None, eos_token_id=None, **sizes)
+    depth, hidden, every = given.num_hidden_layers, given.hidden_size, torch.arange(of.vocab)
+    head = Eagle3Head(config, hidden, (1, depth // 2, depth), every, of.vocab, frozenset())
+    return head.eval().requires_grad_(False)
+
+
 @cache
 def drafter(name: str) -> Drafter:
     """One of each kind."""
@@ -76,11 +88,10 @@ def drafter(name: str) -> Drafter:
 
     made = {
         "block": block,
-        "dflare": lambda: block(True, True),
-        "dspark": lambda: block(False, False, 4, True),
+        "dspark": lambda: block(4, True),
         "near": lambda: ModelDrafter(near()),
         "same": lambda: ModelDrafter(target()),
-        "features": lambda: FeatureDrafter(new_head(target().network).eval().requires_grad_(False), target()),
+        "features": lambda: FeatureDrafter(new_head(target()), target()),
         "ngram": lambda: NgramDrafter(target()),
     }
     return made[name]()

@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.selection import Selection
@@ -18,6 +19,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.targets.processors import Mask
 from tests.gpu.parameters import processors
 from tests.gpu.pretended import DEVICE, pretended
+from tests.gpu.small import new_head
 
 PAIR = Tree(((), ()))
 
@@ -34,12 +36,15 @@ CHANGED = {
 
 def decoded(device, drafter, draft, verifier, changed=None, rule=None):
     """What comes out of two prompts that end at different times."""
-    target, drafter = pair(None, drafter, device, torch.float32)
+    target, other = pair(None, None if drafter == "features" else drafter, device, torch.float32)
+    if drafter == "features":
+        torch.manual_seed(0)
+        other = FeatureDrafter(new_head(target).to(target.device), target)
     return [
         step.emitted
         for step in generate(
             target,
-            drafter,
+            other,
             [[5, 6, 7], [8, 9]],
             verifier=named(verifier),
             structure=structure(draft),

@@ -12,12 +12,13 @@ transformers = pytest.importorskip("transformers")
 from draftproof.gpu.checks.models.greedy import Reference, compare
 from draftproof.gpu.checks.row_test import checked
 from draftproof.gpu.drafters.drafter import ModelDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.verify import named
 from tests.gpu.architectures import WINDOW, model, names
 from tests.gpu.parameters import SETS, processors
+from tests.gpu.small import new_head
 from tests.gpu.zoo import DRAFTS, PAGE, entry, greedy, near, page, parameters, reference
 
 CHAINS = [draft for draft in DRAFTS if draft.startswith("chain")]
@@ -84,7 +85,7 @@ def test_eager_attention_gives_the_same_texts(name):
 def test_the_feature_drafter_reads_the_hidden_states_of_chains():
     of = checked(model("lfm2"))
     torch.manual_seed(3)
-    drafter = FeatureDrafter(new_head(of.network).eval().requires_grad_(False), of)
+    drafter = FeatureDrafter(new_head(of), of)
     decode = partial(generate, of, drafter, verifier=named("block"), structure=structure("chain:3"))
     assert of.only_chains
     assert not compare(reference(of), decode).ties

@@ -80,7 +80,9 @@ def test_benchmarks_of_decoding_name_verifiers_and_their_tokens_fit_their_time()
             counts = {name: [value for key, value in options if key == name] for name, _ in options}
             (texts,), (length,), (repeats,) = (counts[key] for key in ("count", "max-new-tokens", "repeats"))
             assert counts["verifier"]
-            chains = "features" not in run.shown and sum(each.startswith("chain") for each in counts["draft"])
-            ways = len(counts["temperature"]) * (2 + chains + len(counts["verifier"]))
+            chains = [
+                each for each in counts["draft"] if each.startswith("chain") and "drafter" not in counts
+            ]
+            ways = len(counts["temperature"]) * (2 + len(chains) + len(counts["verifier"]))
             tokens = ways * int(length) * (int(texts) * int(repeats) + 1)  # and one text to warm up
             assert tokens <= RATE * (run.limit - START), run.name

@@ -34,10 +34,10 @@ def test_greedy_text_is_the_same_for_every_drafter_verifier_and_structure(run):
     ways = [
         ["--drafter", "none"],
         [],
-        ["--drafter", "features", "--draft", "tree:eagle"],
+        ["--drafter", "block", "--draft", "tree:eagle"],
         ["--drafter", "ngram", "--verifier", "token"],
         ["--draft", "top-k:3x3x8"],
-        ["--drafter", "features", "--draft", "paths:3x3", "--verifier", "rrs"],
+        ["--drafter", "block", "--draft", "paths:3x3", "--verifier", "rrs"],
     ]
     answers = [generate(run, "--temperature", 0, "--prompt", "import ", *way) for way in ways]
     assert len({answer["outputs"][0]["text"] for answer in answers}) == 1

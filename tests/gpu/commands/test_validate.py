@@ -80,8 +80,8 @@ def test_processors_on_both_sides_of_a_draft(command, two, toml, tmp_path):
     assert len(json.loads(out)["cells"]) == 4
 
 
-def test_features_and_ngram_drafts(command, toml):
-    for drafter, cells in (("features", 2), ("ngram", 1)):
+def test_block_and_ngram_drafts(command, toml):
+    for drafter, cells in (("block", 2), ("ngram", 1)):
         few = ["--verifier", "block", "--draft", "chain:2", "--json"]
         status, out, _ = command(*FEW, *toml(**WIDE), "--drafter", drafter, *few)
         assert status == 0

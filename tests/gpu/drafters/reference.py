@@ -125,22 +125,3 @@ def wide(logits):
     every = torch.full((*logits.shape[:-1], VOCAB), -torch.inf)
     every[..., IDS] = logits
     return every
-
-
-def published_mtp(net, after: int):
-    """The weights of transformers' MTP module by the keys of DeepSeek-V3's and GLM-4.5's checkpoints."""
-    here = f"model.layers.{after}."
-    names = {"post_norm.": "shared_head.norm.", "mtp_block.": ""}
-    found = {}
-    for key, each in net.layers[0].state_dict().items():
-        for ours, theirs in names.items():
-            key = key.replace(ours, theirs)
-        if key.endswith("gate_up_proj"):
-            for number, both in enumerate(each):
-                parts = zip(("gate", "up"), both.chunk(2), strict=True)
-                found |= {f"{here}{key[:-12]}{number}.{part}_proj.weight": of for part, of in parts}
-        elif key.endswith("experts.down_proj"):
-            found |= {f"{here}{key[:-9]}{number}.down_proj.weight": of for number, of in enumerate(each)}
-        else:
-            found[here + key] = each
-    return found | {f"{here}embed_tokens.weight": torch.zeros(2)}

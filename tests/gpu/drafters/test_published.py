@@ -10,18 +10,15 @@ pytest.importorskip("transformers")
 
 
 from draftproof.gpu.drafters import choose
-from draftproof.gpu.drafters.block_diffusion import new_block
 from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
-from draftproof.gpu.drafters.features import load_head, new_head
-from draftproof.gpu.drafters.mtp import QWEN, SPECULATORS, MtpHead
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
-from tests.gpu.architectures import model
+from studies.train_pair import new_block, save_block
 from tests.gpu.drafters import reference as ref
 
 NEAR = {"rtol": 0, "atol": 1e-4}
@@ -30,8 +27,7 @@ NEAR = {"rtol": 0, "atol": 1e-4}
 def drafter(folder, of=None):
     """The drafter in a folder, as the commands load it."""
     of = of or ref.target()
-    found = choose.kind(choose.config_of(folder))
-    return choose.loaded(folder, found, of, str(folder))
+    return choose.published(folder, of, str(folder))
 
 
 def features(layers=(2, 4, 5)):
@@ -117,13 +113,11 @@ def test_what_cannot_be_loaded_is_named(tmp_path, what, says):
 
 
 def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
-    about = {"dflash_config": {"target_layer_ids": [1]}, "block_size": 4}
-    with pytest.raises(BadInput, match=r"config\.json lacks mask_token_id$"):
+    about = {"dflash_config": {}, "block_size": 4}
+    with pytest.raises(BadInput, match=r"config\.json lacks target_layer_ids$"):
         drafter(ref.written(tmp_path, about, {"fc.weight": torch.zeros(2)}))
-    with pytest.raises(BadInput, match=r"^speculators_model_type medusa: eagle3, dflash, mtp can be loaded$"):
+    with pytest.raises(BadInput, match=r"^speculators_model_type medusa: eagle3, dflash can be loaded$"):
         choose.kind({"speculators_model_type": "medusa"})
-    with pytest.raises(BadInput, match=r"the checkpoint has no MTP layer$"):
-        choose.loaded(tmp_path, "mtp", ref.target(), "mtp")
 
 
 def turns(network):
@@ -132,12 +126,11 @@ def turns(network):
     return [(each.dtype, each.tolist()) for each in found]
 
 
-@pytest.mark.parametrize(("new", "load"), [(new_head, load_head), (new_block, load_block)])
-def test_rotary_frequencies_of_a_loaded_drafter_stay_in_float32(tmp_path, new, load):
+def test_rotary_frequencies_of_a_loaded_drafter_stay_in_float32(tmp_path):
     target = deepcopy(ref.target().network).bfloat16()
-    made = new(target, *((4, 1) if new is new_block else ()))
-    made.save(tmp_path)
-    loaded = load(tmp_path, target)
+    made = new_block(target, 4, 1)
+    save_block(made, tmp_path)
+    loaded = load_block(tmp_path, target)
     assert {each.dtype for each in loaded.parameters()} == {torch.bfloat16}
     assert turns(loaded) == turns(made) != []
     assert turns(loaded.bfloat16()) != turns(made) != turns(loaded.float())
@@ -249,31 +242,6 @@ def test_dflash(tmp_path, checkout, module, kind, heads):
         torch.testing.assert_close(made.network.confidence(states, before), chance, **NEAR)
 
 
-def of_transformers(tmp_path, name):
-    """(our logits, those of transformers' MTP layer) along a chain."""
-    from transformers.cache_utils import MtpCache
-    from transformers.modeling_layers import MtpModel
-
-    of = model(name)
-    net = ref.random(MtpModel(of.network, 1))
-    after = of.network.config.num_hidden_layers
-    folder = ref.written(tmp_path, {}, ref.published_mtp(net, after))
-    made = choose.loaded(folder, "mtp", of, "mtp")
-    text, known = [token % of.known for token in ref.TEXT], 7
-    ids, places = torch.tensor([text]), torch.arange(len(text))[None]
-    cache, found = MtpCache(config=net.config), []
-    state = ref.states(of, text)[-1][:, : known - 1]
-    for span in (slice(1, known), *(slice(place, place + 1) for place in range(known, len(text)))):
-        state = net.forward_layer(0, state, places[:, span], cache, input_ids=ids[:, span])[:, -1:]
-        found.append(net.shared_head(state)[:, 0])
-    return ref.drafted(made, text), torch.cat(found)
-
-
-@pytest.mark.parametrize("name", ["deepseek_v3", "glm4_moe"])
-def test_mtp_layer_of_a_target(tmp_path, name):
-    torch.testing.assert_close(*of_transformers(tmp_path, name), **NEAR)
-
-
 def swapped(own):
     """Takes embeddings for features."""
     return lambda self, embedded, feature, *rest, **more: own(self, feature, embedded, *rest, **more)
@@ -284,40 +252,11 @@ def earlier(own):
     return lambda self, hidden: own(self, [hidden[0], *hidden[:-1]])
 
 
-BROKEN = {"reads_first": lambda own: not own, "forward": swapped, "fused": earlier}
+BROKEN = {"forward": swapped, "fused": earlier}
 
 
 @pytest.mark.parametrize("flaw", BROKEN)
-@pytest.mark.parametrize(("head", "pair"), [(MtpHead, of_transformers), (Eagle3Head, of_eagle)])
-def test_a_head_that_is_run_wrongly_is_noticed(tmp_path, monkeypatch, flaw, head, pair):
-    monkeypatch.setattr(head, flaw, BROKEN[flaw](getattr(head, flaw)))
-    ours, theirs = pair(tmp_path, *(["glm4_moe"] if head is MtpHead else []))
+def test_a_head_that_is_run_wrongly_is_noticed(tmp_path, monkeypatch, flaw):
+    monkeypatch.setattr(Eagle3Head, flaw, BROKEN[flaw](getattr(Eagle3Head, flaw)))
+    ours, theirs = of_eagle(tmp_path)
     assert not torch.allclose(ours, theirs, **NEAR)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["qwen3", "qwen3_next", "qwen3_5_text"])
-def test_mtp_layer_of_speculators_and_of_qwen(tmp_path, name):
-    """The layout of speculators, and Qwen's own, which speculators' converter reads."""
-    mtp = pytest.importorskip("speculators.models.mtp")
-    of = model(name)
-    config = mtp.MTPSpeculatorConfig(transformer_layer_config=of.network.config.to_dict())
-    net = ref.random(mtp.MTPDraftModel(config))
-    net.embed_tokens, net.lm_head = of.network.model.embed_tokens, of.network.lm_head
-    weights = {key: each for key, each in net.state_dict().items() if key.startswith("mtp_layers.")}
-    text = [token % of.known for token in ref.TEXT]
-    type(config).num_speculative_steps = 1
-    (logits,), *_ = net(torch.tensor([text]), ref.states(of, text)[-1])
-    expected = logits[:, 5]
-    folder = ref.written(tmp_path / "speculators", {"speculators_model_type": "mtp"}, weights)
-    torch.testing.assert_close(ref.drafted(drafter(folder, of), text)[:1], expected, **NEAR)
-    from speculators.convert.mtp.converter import MTPConverter
-
-    named = {theirs: ours for ours, theirs in QWEN}
-    inner = {key: next(ours for ours in SPECULATORS if key.startswith(ours[0])) for key in weights}
-    own = {named[new] + key.removeprefix(old): weights[key] for key, (old, new) in inner.items()}
-    folder = ref.written(tmp_path / "qwen", of.network.config.to_dict(), own)
-    read = MTPConverter().convert_to_state_dict(folder)
-    assert all(torch.equal(read[key], each) for key, each in weights.items())
-    made = choose.loaded(folder, "mtp", of, "mtp")
-    torch.testing.assert_close(ref.drafted(made, text)[:1], expected, **NEAR)

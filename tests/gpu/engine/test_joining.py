@@ -110,7 +110,7 @@ LONG, SHORT = (
 @pytest.fixture
 def window(monkeypatch):
     """The head attends to two tokens only."""
-    monkeypatch.setattr(drafter("features").head.decoder.config, "sliding_window", 2, raising=False)
+    monkeypatch.setattr(drafter("features").head.config, "sliding_window", 2, raising=False)
     reader.IDLE_READERS.clear()
     yield
     reader.IDLE_READERS.clear()

@@ -13,9 +13,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters import choose, structures
-from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -24,9 +24,10 @@ from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.verify import named
 from draftproof.gpu.verify.carry import Shaped
+from studies.train_pair import new_block
 from tests.gpu.drafters import reference
 from tests.gpu.lossy import Claiming
-from tests.gpu.small import CONTEXT, Numbers, network
+from tests.gpu.small import CONTEXT, Numbers, network, new_head
 
 VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]
 SAMPLING = Sampling(1.5, top_p=0.97)
@@ -79,7 +80,7 @@ def published(target):
     about, weights = reference.eagle3(target, torch.tensor([0, 2, 3]))
     with TemporaryDirectory() as folder:
         reference.written(Path(folder), about, weights)
-        return choose.loaded(Path(folder), "eagle3", target, "published")
+        return choose.published(Path(folder), target, "published")
 
 
 def block(target, **parts):
@@ -93,7 +94,7 @@ def block(target, **parts):
 
 def drafters(target):
     torch.manual_seed(3)
-    head = new_head(target.network).eval().requires_grad_(False)
+    head = new_head(target)
     return {
         "published": published(target),
         "model": other(),

@@ -107,6 +107,7 @@ def assert_row(row, model, word, sampling):
 
 
 def test_feature_rows_are_those_of_the_head_run_without_any_cache():
+    """There is no feature before the first token, which is left out."""
     head, network, sampling = drafter("features").head, target().network, Sampling()
     _, steps = run("block", "chain:3", "features", prompts=PROMPTS[1:2], max_new_tokens=16, ignore_end=True)
     text = list(PROMPTS[1])
@@ -115,15 +116,13 @@ def test_feature_rows_are_those_of_the_head_run_without_any_cache():
             hidden = network(
                 input_ids=torch.tensor([text]), use_cache=False, output_hidden_states=True
             ).hidden_states
-            feature = head.fused(hidden)
-            feature = torch.cat([torch.zeros_like(feature[:, :1]), feature[:, :-1]], 1)
-            word = list(text)
+            feature, word = head.fused(hidden)[:, :-1], text[1:]
             for k in range(3):
                 embedded = network.get_input_embeddings()(torch.tensor([word]))
                 size = len(word)
                 causal = torch.ones(1, 1, size, size, dtype=torch.bool).tril()
-                out = head(embedded, feature, causal, torch.arange(size)[None], None, use_cache=False)
-                row = sampling.rows(network.get_output_embeddings()(out)[0, -1])
+                out = head(embedded, feature, causal, torch.arange(size)[None])
+                row = sampling.rows(head.logits(out)[0, -1])
                 assert torch.allclose(step.proposal[0, k], row, atol=2e-4)
                 word.append(step.tokens[0, k].item())
                 feature = torch.cat([feature, out[:, -1:]], 1)

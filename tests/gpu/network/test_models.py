@@ -17,7 +17,7 @@ from draftproof.gpu.checks.models.greedy import Reference
 from draftproof.gpu.checks.row_test import ROW_TEST, checked_pair
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import ModelDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network import reader, states
@@ -27,7 +27,7 @@ from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from studies.train_pair import byte_pairs
 from tests.gpu import architectures
-from tests.gpu.small import network
+from tests.gpu.small import network, new_head
 
 TEXT = ["the quick brown fox jumps over the lazy dog; " * 8, "def f(x):\n    return x + 1\n" * 8]
 
@@ -56,8 +56,8 @@ def test_the_shipped_pair_loads_and_fits():
     target, drafter = pair(None, None, "cpu")
     assert (target.vocab, target.context) == (1024, 256)
     assert drafter.name == str(SHIPPED / "drafter")
-    for name in ("features", "ngram", str(SHIPPED / "features")):
-        assert pair(None, name, "cpu")[1].name in (name, "features")
+    for name in ("block", "ngram", str(SHIPPED / "block")):
+        assert pair(None, name, "cpu")[1].name == name
     assert pair(None, "none", "cpu")[1] is None
     assert pair(str(SHIPPED), None, "cpu")[0].name == str(SHIPPED / "target")
 
@@ -69,8 +69,7 @@ def test_outputs_beyond_the_tokenizer_are_minus_infinity_everywhere(folders, dra
         loud.network.lm_head.weight[loud.known :] = 100 * loud.network.lm_head.weight[:1]
     assert (loud.known, loud.vocab) == (280, 320)
     if drafter == "features":
-        head = new_head(loud.network).eval().requires_grad_(False)
-        drafts = FeatureDrafter(head, loud)
+        drafts = FeatureDrafter(new_head(loud), loud)
     else:
         drafts = ModelDrafter(load(folders["plain"], "cpu", width=loud.vocab))
     options = {"verifier": named("block"), "structure": structure("chain:3"), "sampling": Sampling(2.0)}
@@ -106,9 +105,9 @@ def test_what_does_not_load_or_fit(folders, tmp_path):
     with pytest.raises(BadInput, match="the id"):
         check_pair(target, load(folders["other"], "cpu"))
     with pytest.raises(BadInput, match="made for a target of hidden size 128, not 16"):
-        pair(folders["plain"], str(SHIPPED / "features"), "cpu")
+        pair(folders["plain"], str(SHIPPED / "block"), "cpu")
     with pytest.raises(BadInput, match="no such file"):
-        pair(folders["plain"], "features", "cpu")
+        pair(folders["plain"], "block", "cpu")
 
 
 def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_test(tmp_path):
