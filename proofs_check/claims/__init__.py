@@ -7,6 +7,7 @@ from draftproof.proofs_check.claims import (
     cells,
     chains,
     every_size,
+    pooled,
     priority,
     selection,
     single_step,
@@ -19,7 +20,20 @@ from draftproof.proofs_check.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim", "registry"]
 
-MODULES = every_size, stated, chains, calls, trees, single_step, priority, cells, selection, systems, targets
+MODULES = (
+    every_size,
+    stated,
+    chains,
+    calls,
+    pooled,
+    trees,
+    single_step,
+    priority,
+    cells,
+    selection,
+    systems,
+    targets,
+)
 CLAIMS: dict[str, Claim] = {claim.key: claim for module in MODULES for claim in module.CLAIMS}
 """Key -> claim."""
 

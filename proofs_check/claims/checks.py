@@ -126,7 +126,7 @@ class Together:
 
     behind = CELLS
 
-    def __init__(self, *parts: Related):
+    def __init__(self, *parts: "Related | Together"):
         self.parts = parts
 
     def __call__(self) -> str:
