@@ -1,5 +1,5 @@
 """feifeibear/LLMSpeculativeSampling: `speculative_sampling`, without and with `random_seed`. `Shifted` leaves
-the id 0 out, on which it raises; `whole` does not.
+the id 0 out, on which it raises; `whole` does not. The seed is drawn, so that the law is that over seeds.
 """
 
 import torch
@@ -25,7 +25,7 @@ def generate(target, draft, prompt, length, gamma, seed=None):
 
 
 def seeded(target, draft, prompt, length, gamma):
-    return generate(target, draft, prompt, length, gamma, seed=1)
+    return generate(target, draft, prompt, length, gamma, seed=int(torch.randint(1, 2**31, ())))
 
 
 def whole(target, draft, prompt, length, gamma):

@@ -48,7 +48,7 @@ def run(name, target, draft, prompt, length, gamma):
         draft_model=Padded(draft, more),
         target_model=Padded(target, more),
         vocab_size=target.rows.vocab,
-        seed=1234,
+        seed=int(torch.randint(2**31, ())),  # the law is that over seeds
         draft_forward_times=0,
         target_forward_times=0,
         num_acc_tokens=[],
