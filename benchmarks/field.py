@@ -44,7 +44,7 @@ def verdict(status: int, text: str) -> str:
     """The page's word for a report."""
     if status == 0:
         return "lossless"
-    if "NOT lossless: its law" in text:
+    if "NOT lossless: its law" in text or "NOT lossless, statistical" in text:
         return "not lossless"
     fails = "fails: it raises" in text or "it returns garbage" in text
     return "raises" if fails else f"status {status}"

@@ -6,12 +6,16 @@ from types import SimpleNamespace
 import torch
 from clones import Padded, clone, importable
 
-from draftproof.simulators.audit.adapters.engine_code import method
+from draftproof.simulators.audit.adapters.engine_code import methods
 
 FILE = clone("smart-lty/ParallelSpeculativeDecoding", "src/engine.py")
 importable("smart-lty/ParallelSpeculativeDecoding")
 from src.kvcache import KVCacheModel
 from src.util import max_fn, sample
+
+NAMES = {"torch": torch, "sample": sample, "max_fn": max_fn}
+PARALLEL = "parallel_speculative_decoding"
+ENGINE = methods(FILE, None, ("speculative_decoding", PARALLEL, f"{PARALLEL}_without_strategy_1"), NAMES)
 
 
 class Process:
@@ -40,7 +44,7 @@ class Process:
 def run(name, target, draft, prompt, length, gamma):
     more = gamma + 1  # the prompt must have that many tokens
     process = Process(Padded(target, more), gamma)
-    names = {"torch": torch, "sample": sample, "max_fn": max_fn, "KVCacheModel": process.made}
+    NAMES["KVCacheModel"] = process.made
     args = SimpleNamespace(temp=1.0, top_k=0, top_p=0.0, gamma=gamma, max_tokens=length + gamma)
     engine = SimpleNamespace(
         accelerator=process,
@@ -54,13 +58,13 @@ def run(name, target, draft, prompt, length, gamma):
         num_acc_tokens=[],
     )
     padding = torch.zeros(1, more, dtype=torch.int64)
-    text = method(FILE, name, names)(engine, torch.cat([padding, prompt], 1))
+    text = getattr(ENGINE, name)(engine, torch.cat([padding, prompt], 1))
     return text[0, 1 + more :][:length].long()
 
 
 def sequential(target, draft, prompt, length, gamma):
     more = gamma + 1
-    names = {"torch": torch, "sample": sample, "max_fn": max_fn, "KVCacheModel": KVCacheModel}
+    NAMES["KVCacheModel"] = KVCacheModel
     engine = SimpleNamespace(
         accelerator=Process(None, gamma),
         args=SimpleNamespace(temp=1.0, top_k=0, top_p=0.0, gamma=gamma, max_tokens=length),
@@ -71,12 +75,12 @@ def sequential(target, draft, prompt, length, gamma):
         target_forward_times=0,
         num_acc_tokens=[],
     )
-    return method(FILE, "speculative_decoding", names)(engine, prompt.repeat(1, 1 + more))[0, 1 + more :]
+    return ENGINE.speculative_decoding(engine, prompt.repeat(1, 1 + more))[0, 1 + more :]
 
 
 def parallel(target, draft, prompt, length, gamma):
-    return run("parallel_speculative_decoding", target, draft, prompt, length, gamma)
+    return run(PARALLEL, target, draft, prompt, length, gamma)
 
 
 def without_1(target, draft, prompt, length, gamma):
-    return run("parallel_speculative_decoding_without_strategy_1", target, draft, prompt, length, gamma)
+    return run(f"{PARALLEL}_without_strategy_1", target, draft, prompt, length, gamma)

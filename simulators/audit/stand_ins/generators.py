@@ -221,6 +221,11 @@ class Random:
             raise ValueError("Total of weights must be greater than zero")
         return [population[self._source.choose(row)] for _ in range(k)]
 
+    def sample(self, population: Any, k: int) -> list[Any]:
+        if not 0 <= k <= len(population):
+            raise ValueError("Sample larger than population or is negative")
+        return [population[at] for at in without_replacement(self._source, np.ones(len(population)), k)]
+
     def __getattr__(self, name: str) -> Any:
         return unknown("random", name, PYTHONS)
 

@@ -9,6 +9,7 @@ import pytest
 
 from draftproof.simulators import audit
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
 from tests.simulators.audit.elsewhere import COINS
@@ -62,6 +63,26 @@ def ranged(p, q, x, rng, right):
 def test_integers_of_many_values_are_followed(make):
     assert verdict(make, True).lossless
     assert verdict(make, False).lossless is False
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_sample_without_replacement_is_followed(k):
+    """p is a multiple of 1/8, so eight slots hold its law; the first of a sample of slots is one of them."""
+
+    def make(p, q, x, rng, right):
+        slots = [t for t in range(3) for _ in range(round(8 * p[0, t]))]
+        return [random.sample(slots if right else slots[1:], k)[0]]
+
+    assert verdict(make, True).lossless
+    assert verdict(make, False).lossless is False
+
+
+def test_a_sample_larger_than_its_population_raises_as_a_real_one():
+    def make(p, q, x, rng, right):
+        return [random.sample(range(3), 4)[0]]
+
+    with pytest.raises(BadInput, match="Sample larger than population"):
+        verdict(make, True)
 
 
 @pytest.mark.parametrize("which", sorted(COINS))
