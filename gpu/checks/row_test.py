@@ -40,6 +40,9 @@ a network that is read wrongly differs by tens of thousands."""
 ROW_TEST = ContextVar("ROW_TEST", default=True)
 """Whether models are tested when they are loaded."""
 
+BRANCHES = "the network branches on a tensor of positions, where it expects one length of all texts"
+"""What torch's "Boolean value of Tensor with more than one value is ambiguous" says here."""
+
 LEAST_LOG_PROBABILITY = -15.0
 """Log-probabilities below this are not compared: a drafter's rows are float32 probabilities."""
 
@@ -161,7 +164,8 @@ def compared(model: Model, draft: str) -> Found:
         if out_of_memory(error):
             raise
         said = (str(error).strip() or "no message").splitlines()[0]
-        return Found(draft, failure=f"{type(error).__name__}: {said}")
+        branches = said.startswith("Boolean value of Tensor")
+        return Found(draft, failure=BRANCHES if branches else f"{type(error).__name__}: {said}")
     return Found(draft, len(ours), _apart(ours, plain), ROUNDING_FACTOR * error)
 
 

@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from draftproof.gpu.sampling.processors import Processor
 from draftproof.theory.errors import BadInput
-
-Setting: TypeAlias = float | Tensor
-"""One number for all rows, or a tensor that broadcasts against [..., 1], such as [B, 1, 1]."""
 
 COLDEST = 1e-30
 """Smallest positive temperature; smaller ones are raised to this, because float32 rounds many of them
@@ -22,7 +18,10 @@ to 0.
 @dataclass(frozen=True)
 class Sampling:
     """How rows are made from logits: `processors`, in their order, change logits by the text before them (see
-    `history.History`), then come the settings of `probabilities`.
+    `history.History`), then come the settings of `probabilities`. Raises BadInput for one out of range.
+
+    >>> Sampling(top_p=0.7).filtered(torch.tensor([3.0, 2.0, 1.0]))
+    tensor([3., 2., -inf])
     """
 
     temperature: float = 1.0
@@ -30,6 +29,12 @@ class Sampling:
     top_p: float = 1.0
     min_p: float = 0.0
     processors: tuple[Processor, ...] = ()
+
+    def __post_init__(self) -> None:
+        most = {"temperature": float("inf"), "top_k": float("inf"), "top_p": 1.0, "min_p": 1.0}
+        for name, high in most.items():
+            if not 0 <= (number := getattr(self, name)) <= high:
+                raise BadInput(f"{name} must be from 0 to {high:g}, not {number:g}")
 
     @cached_property
     def only_temperature(self) -> bool:
@@ -42,10 +47,16 @@ class Sampling:
         return max(self.temperature, COLDEST) if self.temperature > 0 else 1.0
 
     def filtered(self, logits: Tensor) -> Tensor:
-        """Processed logits [..., V], with -inf for the tokens that the settings drop."""
-        if self.only_temperature:
-            return logits
-        return filtered(logits, self.temperature, self.top_k, self.top_p, self.min_p)
+        """Processed logits [..., V] in their own type, with -inf for the tokens that the settings drop."""
+        if self.temperature <= 0:
+            best = logits.argmax(-1, keepdim=True)  # of a NaN, if there is one
+            return torch.full_like(logits, -torch.inf).scatter(-1, best, logits.gather(-1, best))
+        if self.top_k or self.top_p != 1:
+            logits = _nucleus(logits, self.heat, self.top_k, self.top_p)
+        if self.min_p:
+            rows = softened(logits, self.heat)
+            logits = logits.masked_fill(rows < self.min_p * rows.amax(-1, keepdim=True), -torch.inf)
+        return logits
 
     def rows(self, logits: Tensor) -> Tensor:
         """Processed logits [..., V] to float32 probabilities."""
@@ -57,11 +68,7 @@ PLAIN = Sampling()
 
 
 def probabilities(
-    logits: Tensor,
-    temperature: Setting = 1.0,
-    top_k: int | Tensor = 0,
-    top_p: Setting = 1.0,
-    min_p: Setting = 0.0,
+    logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0
 ) -> Tensor:
     """float32 rows [..., V] that sum to 1, from logits [..., V] of any float type (float64 gives float64).
 
@@ -76,88 +83,36 @@ def probabilities(
     >>> probabilities(torch.tensor([3.0, 2.0, 1.0]), top_k=1)
     tensor([1., 0., 0.])
     """
-    return softened(filtered(logits, temperature, top_k, top_p, min_p), _heat(temperature))
+    return Sampling(temperature, top_k, top_p, min_p).rows(logits)
 
 
-def softened(logits: Tensor, heat: Setting = 1.0) -> Tensor:
+def softened(logits: Tensor, heat: float = 1.0) -> Tensor:
     """Probabilities of filtered logits [..., V] over a positive temperature."""
     if logits.dtype not in (torch.float32, torch.float64):
         logits = logits.float()
-    if not _is(heat, 1):  # centred first, since a low temperature would overflow
+    if heat != 1:  # centred first, since a low temperature would overflow
         logits = (logits - logits.amax(-1, keepdim=True)) / heat
     return torch.softmax(logits, -1)
 
 
-def filtered(
-    logits: Tensor,
-    temperature: Setting = 1.0,
-    top_k: int | Tensor = 0,
-    top_p: Setting = 1.0,
-    min_p: Setting = 0.0,
-) -> Tensor:
-    """The logits in their own type, with -inf for the tokens that have no mass in `probabilities`.
-
-    >>> filtered(torch.tensor([3.0, 2.0, 1.0]), top_p=0.7)
-    tensor([3., 2., -inf])
-    """
-    must_be_settings(temperature, top_k, top_p, min_p)
-    if isinstance(temperature, Tensor):
-        logits = torch.where(temperature > 0, logits, _greedy(logits))
-    elif temperature <= 0:
-        return _greedy(logits)
-    if not (_is(top_k, 0) and _is(top_p, 1)):
-        logits = _nucleus(logits, _heat(temperature), top_k, top_p)
-    if not _is(min_p, 0):
-        rows = softened(logits, _heat(temperature))
-        logits = logits.masked_fill(rows < min_p * rows.amax(-1, keepdim=True), -torch.inf)
-    return logits
-
-
-def must_be_settings(
-    temperature: Setting = 1.0, top_k: int | Tensor = 0, top_p: Setting = 1.0, min_p: Setting = 0.0
-) -> None:
-    """Raises BadInput for a number out of range."""
-    most = {"temperature": float("inf"), "top_k": float("inf"), "top_p": 1.0, "min_p": 1.0}
-    for (name, high), setting in zip(most.items(), (temperature, top_k, top_p, min_p), strict=True):
-        if not isinstance(setting, Tensor) and not 0 <= setting <= high:
-            raise BadInput(f"{name} must be from 0 to {high:g}, not {setting:g}")
-
-
-def _heat(temperature: Setting) -> Setting:
-    if isinstance(temperature, Tensor):
-        return torch.where(temperature > 0, temperature.clamp(min=COLDEST), 1.0)
-    return max(temperature, COLDEST) if temperature > 0 else 1.0
-
-
-def _greedy(logits: Tensor) -> Tensor:
-    best = logits.argmax(-1, keepdim=True)  # of a NaN, if there is one
-    return torch.full_like(logits, -torch.inf).scatter(-1, best, logits.gather(-1, best))
-
-
-def _nucleus(logits: Tensor, heat: Setting, top_k: int | Tensor, top_p: Setting) -> Tensor:
+def _nucleus(logits: Tensor, heat: float, top_k: int, top_p: float) -> Tensor:
     """Without the tokens beyond top-k and top-p, which the likeliest tokens alone decide.
 
     A row is sorted whole only if the host may not look how many it takes, and top-k does not say it.
     """
-    V, fixed = logits.shape[-1], not isinstance(top_k, Tensor) and top_k > 0
+    V = logits.shape[-1]
     looks = logits.device.type == "cpu" and not torch.compiler.is_compiling()
-    size = min(V, int(top_k)) if fixed else V
-    if looks and _is(top_k, 0):
-        size = min(V, FIRST)
-    rows = None if _is(top_p, 1) else softened(logits, heat)
+    size = min(V, top_k or (FIRST if looks else V))
+    rows = None if top_p == 1 else softened(logits, heat)
     while True:
         best, at = logits.topk(size, -1)
         count = torch.full_like(at[..., :1], size)
-        if isinstance(top_k, Tensor):
-            count = torch.where(top_k == 0, V, top_k).clamp(max=V).expand_as(count)
         if rows is not None:
             mass = rows.gather(-1, at).double()
-            if isinstance(top_k, Tensor):
-                mass = mass * (torch.arange(size, device=mass.device) < count)
-            total = (mass if fixed or size == V else rows.double()).sum(-1, keepdim=True)
+            total = (mass if top_k or size == V else rows.double()).sum(-1, keepdim=True)
             reached = mass.cumsum(-1) - mass >= top_p * total
-            count = torch.minimum(count, (size - reached.sum(-1, keepdim=True)).clamp(min=1))
-        if fixed or size == V or bool((count < size).all()):
+            count = (size - reached.sum(-1, keepdim=True)).clamp(min=1)
+        if top_k or size == V or bool((count < size).all()):
             break
         size = min(V, 8 * size)
     least = best.gather(-1, count - 1)
@@ -171,7 +126,3 @@ def _nucleus(logits: Tensor, heat: Setting, top_k: int | Tensor, top_p: Setting)
 
 FIRST = 64
 """Top-p first tries this number of the likeliest tokens, then eight times as many, and so on."""
-
-
-def _is(setting: Setting, neutral: float) -> bool:
-    return not isinstance(setting, Tensor) and setting == neutral

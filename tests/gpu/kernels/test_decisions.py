@@ -76,15 +76,6 @@ def test_rows_are_filtered_as_in_plain_torch(rows, device):
     assert_agree(draft(Tree.of_shape(PAIR), 4, 60, seed=4).to(device), "traversal", **rows)
 
 
-def test_a_temperature_for_each_request(device):
-    case = draft(Tree.chain(1), 2, 60, seed=6).to(device)
-    heat = torch.tensor([0.5, 2.0])
-    together = case.run("block", temperature=heat.to(device))
-    for b, each in enumerate(heat.tolist()):
-        alone = case.run("block", temperature=each)
-        assert (together.node[b], together.token[b]) == (alone.node[b], alone.token[b])
-
-
 @pytest.mark.parametrize("name", ["block", "traversal", "rrs", "one-hot"])
 def test_ragged_drafts(name, device):
     tree = Tree.chain(3) if name == "block" else Tree.of_shape(TREE)

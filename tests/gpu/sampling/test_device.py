@@ -43,9 +43,8 @@ SETTINGS = [
     {},
     {"temperature": 0.0},
     {"temperature": 0.7, "top_k": 4, "top_p": 0.9, "min_p": 0.1},
-    {"temperature": "per request", "top_k": "per request", "top_p": "per request", "min_p": "per request"},
 ]
-IDS = ["plain", "greedy", "numbers", "tensors"]
+IDS = ["plain", "greedy", "filters"]
 
 
 class OneDevice(TorchDispatchMode):
@@ -102,18 +101,9 @@ def given(tree, device, dtype=torch.float32):
     return *logits, tokens, torch.empty(B, tree.size - 1, device=device), torch.empty(B, device=device)
 
 
-def on(device, settings):
-    """Settings, those "per request" as tensors."""
-    kind = {"top_k": torch.long}
-    return {
-        name: torch.empty(B, 1, 1, device=device, dtype=kind.get(name)) if value == "per request" else value
-        for name, value in settings.items()
-    }
-
-
 @pytest.mark.parametrize("settings", SETTINGS, ids=IDS)
 def test_rows(settings, device):
-    rows = probabilities(torch.empty(B, 4, V, device=device, dtype=torch.bfloat16), **on(device, settings))
+    rows = probabilities(torch.empty(B, 4, V, device=device, dtype=torch.bfloat16), **settings)
     assert (rows.device, rows.dtype, rows.shape) == (device, torch.float32, (B, 4, V))
 
 
@@ -137,7 +127,7 @@ def test_kernels_are_launched_without_a_look_at_anything(name, draft, settings, 
     monkeypatch.setattr(launch.grid, "run", lambda kernel, *_: lambda *_, **__: launched.append(kernel))
     tree = MOVED[draft]
     batch = Batch(tree, *given(tree, device, torch.bfloat16))
-    outcome = kernels.verify(name, batch, **on(device, settings))
+    outcome = kernels.verify(name, batch, **settings)
     assert (outcome.node.device, outcome.node.shape) == (device, (B,))
     assert len(launched) >= 3
 

@@ -52,20 +52,6 @@ def test_min_p_is_relative_to_the_likeliest(x, min_p):
     assert torch.equal(probabilities(x, min_p=min_p) > 0, (full >= min_p * full.max()) & (full > 0))
 
 
-def test_settings_by_row_are_those_one_by_one():
-    x = torch.randn(4, 3, 9, generator=torch.Generator().manual_seed(1))
-    temperature = torch.tensor([0.0, 0.5, 1.0, 2.0])
-    top_k, top_p, min_p = (
-        torch.tensor([0, 3, 1, 5]),
-        torch.tensor([1.0, 0.5, 0.9, 0.3]),
-        torch.tensor([0.0, 0.1, 0, 0]),
-    )
-    together = probabilities(x, *(each[:, None, None] for each in (temperature, top_k, top_p, min_p)))
-    for i in range(4):
-        alone = probabilities(x[i], float(temperature[i]), int(top_k[i]), float(top_p[i]), float(min_p[i]))
-        assert torch.equal(together[i], alone)
-
-
 def test_bfloat16_logits_are_read_exactly():
     x = torch.randn(5, 7).bfloat16()
     assert torch.equal(probabilities(x), probabilities(x.float()))
