@@ -41,6 +41,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
+from draftproof.theory.transport.prices import most
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
@@ -101,7 +102,7 @@ def gap(as_json: bool, **options: Any) -> int:
     every selection rule, and the most under a predictable one. Without an instance: means over random
     instances on three standard drafts, or on one --draft. With --worst: the instance of small rationals
     on which a rule was found furthest below another rule or an optimum, in tokens a call (on drafts of one
-    level in acceptance), on standard output as an instance file; the search begins at INSTANCE.json if it
+    level in acceptance), on standard output as an instance file, with what is proved of the worst; the search begins at INSTANCE.json if it
     is given too. With --rows: what a node of your own models accepts, by draft and verifier, for 1 to 16
     siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and perhaps `sequence`
     [n] (`draftproof gpu record` writes one).
@@ -231,9 +232,11 @@ def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: 
         raise KeyboardInterrupt
     instance, measured = document(found.instance), measure(found.instance, worst.rules_of([rule, against]))
     some = found.share < 1 - worst.ROUNDING
+    bound = most(rule, against, found.instance.draft)
     price = "no gap found" if not some else f"price {shown(1 / found.share)}" if found.share else "no bound"
     if as_json:
         answer = {"verifier": rule, "against": against, "share": text(found.share), "tried": found.tried}
+        answer["price_at_most"] = bound and text(bound)
         gap = worst.tokens(found.instance, against) - worst.tokens(found.instance, rule)
         answer |= {"gap": float(gap) if some else 0.0, "instance": instance}
         click.echo(json.dumps({**answer, **_document(measured)}))
@@ -241,9 +244,10 @@ def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: 
         click.echo(json.dumps(instance))
         means = ", ".join(f"{name} {shown(mean)}" for name, mean in measured.expected_accepted.items())
         optima = f"stateless {measured.stateless.value:.6f}, full information {shown(measured.full.value)}"
+        proved = "" if bound is None else f", at most {float(bound):.6f} for all p and q"
         stopped = ", interrupted" if found.interrupted else ""
         tried = f"{found.tried:,} instances tried{stopped}"
-        click.echo(f"{rule} against {against}: {price}; {tried}", err=True)
+        click.echo(f"{rule} against {against}: {price}{proved}; {tried}", err=True)
         click.echo(f"E[tau]: {means}, {optima}", err=True)
     return INTERRUPTED if found.interrupted else 0
 

@@ -1,0 +1,121 @@
+"""What a simpler rule can cost: bounds above every instance, witnesses near below."""
+
+from pathlib import Path
+
+import pytest
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from draftproof.simulators.instances.files import read
+from draftproof.simulators.study.worst import share
+from draftproof.simulators.support.make import prefixes
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
+from draftproof.theory.transport import prices
+from draftproof.theory.transport.prices import most, recursive_against_optimum, token_against_block
+
+WITNESSES = Path(__file__).parents[3] / "docs" / "prices"
+
+
+def weights(vocab):
+    return st.lists(st.integers(0, 9), min_size=vocab, max_size=vocab).filter(any)
+
+
+@st.composite
+def instances(draw, draft, vocab):
+    tables = []
+    for _ in "pq":
+        rows = {prefix: draw(weights(vocab)) for prefix in prefixes(vocab, draft.depth - 1)}
+        exact = {prefix: tuple(fmpq(n, sum(row)) for n in row) for prefix, row in rows.items()}
+        tables.append(Table(vocab, exact))
+    return Instance(*tables, draft)
+
+
+@pytest.mark.parametrize("path", sorted(WITNESSES.glob("*.json")), ids=lambda path: path.stem)
+def test_witnesses_are_at_most_a_thousandth_below_what_is_proved(path):
+    instance = read(path)
+    rule, against = ("token", "block") if path.stem.startswith("token") else ("specinfer", "stateless")
+    bound, reached = most(rule, against, instance.draft), 1 / share(instance, rule, against)
+    assert reached <= bound <= reached + fmpq(1, 1000)
+
+
+def test_constants_in_closed_form():
+    assert 3 * token_against_block(2) ** 2 >= 4 > 3 * (token_against_block(2) - fmpq(1, 10**4)) ** 2
+    assert recursive_against_optimum(2) <= fmpq(23, 27) < recursive_against_optimum(2) + fmpq(1, 10**6)
+    assert token_against_block(1) == recursive_against_optimum(1) == 1
+
+
+@given(st.data(), st.sampled_from([(Chain(2), 2), (Chain(3), 2), (Chain(2), 3)]))
+def test_no_chain_is_above(data, case):
+    draft, vocab = case
+    instance = data.draw(instances(draft, vocab))
+    assert 1 <= 1 / share(instance, "token", "block") <= BOUNDS[draft.depth]
+
+
+BOUNDS = {gamma: token_against_block(gamma) for gamma in (2, 3)}
+
+
+@given(st.data(), st.integers(2, 4), st.integers(2, 4))
+def test_no_node_is_below(data, k, vocab):
+    instance = data.draw(instances(Tree(every(k, 1), True), vocab))
+    assert recursive_against_optimum(k) <= share(instance, "specinfer", "stateless") <= 1
+
+
+@given(st.integers(2, 6), st.integers(1, 60), st.integers(1, 60))
+def test_two_tokens_where_alpha_is_one(k, a, b):
+    x = fmpq(a, a + b)
+    node = Instance(
+        Table(2, {(): (x**k, 1 - x**k)}), Table(2, {(): (x, 1 - x)}), Tree(every(k, 1), replacement=True)
+    )
+    assert share(node, "specinfer", "stateless") == 1 - x**k + x ** (2 * k - 1)
+
+
+def test_more_tokens_cost_more():
+    found = [token_against_block(gamma) for gamma in (1, 2, 3, 4)]
+    assert found == sorted(found)
+
+
+def forgetful(low, high, slope, less, n):
+    # A program that forgets the tokens still to come.
+    return CONJUGATE(low, high, slope, less, 0)
+
+
+def rounded_down(low, high, slope, less, n):
+    # One that takes the bound at the ends of a cell a hundredth too low.
+    return CONJUGATE(low, high, slope, less + (2**33 // 100), n)
+
+
+CONJUGATE = prices._conjugate
+BELOW = 21050
+"""c for three tokens a little below 9/7, so that the program decides and not c."""
+
+
+@pytest.mark.parametrize("broken", [forgetful, rounded_down])
+def test_a_broken_program_falls_below_its_witness(monkeypatch, broken):
+    monkeypatch.setattr(prices, "_conjugate", broken)
+    monkeypatch.setitem(prices.NEAR, 3, BELOW)
+    assert token_against_block(3) < fmpq(9, 7)
+
+
+@pytest.mark.parametrize("c", [16384, BELOW])
+def test_the_bound_holds_wherever_it_is_computed(monkeypatch, c):
+    monkeypatch.setitem(prices.NEAR, 3, c)
+    assert token_against_block(3) >= fmpq(9, 7)
+
+
+@pytest.mark.parametrize(
+    ("rule", "against", "draft"),
+    [
+        ("block", "token", Chain(2)),
+        ("token", "block", Chain(9)),
+        ("specinfer", "stateless", Tree(every(2, 1), False)),
+        ("specinfer", "stateless", Tree(every(2, 2), True)),
+        ("priority", "stateless", Tree(every(2, 1), True)),
+    ],
+)
+def test_where_nothing_is_proved_there_is_no_bound(rule, against, draft):
+    assert most(rule, against, draft) is None
