@@ -102,10 +102,10 @@ def gap(as_json: bool, **options: Any) -> int:
     every selection rule, and the most under a predictable one. Without an instance: means over random
     instances on three standard drafts, or on one --draft. With --worst: the instance of small rationals
     on which a rule was found furthest below another rule or an optimum, in tokens a call (on drafts of one
-    level in acceptance), on standard output as an instance file, with what is proved of the worst; the search begins at INSTANCE.json if it
-    is given too. With --rows: what a node of your own models accepts, by draft and verifier, for 1 to 16
-    siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and perhaps `sequence`
-    [n] (`draftproof gpu record` writes one).
+    level in acceptance), on standard output as an instance file, and what is proved of the worst; the
+    search begins at INSTANCE.json if it is given too. With --rows: what a node of your own models accepts,
+    by draft and verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V] of
+    probabilities and perhaps `sequence` [n] (`draftproof gpu record` writes one).
     """
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
     modes = [mode for mode in ("worst", "rows", "instance") if mode in given]
