@@ -4,6 +4,7 @@ A second route to the page's numbers: nothing here imports draftproof, or a proj
 """
 
 from fractions import Fraction as F
+from math import exp, log
 
 HALF, A, B = (F(1, 2), F(1, 2)), (F(1, 3), F(2, 3)), (F(2, 3), F(1, 3))
 
@@ -98,6 +99,134 @@ def written_twice(p, later, q):
     return q[1] * ratio(p, q)[1] * q[0] * ratio(later, q)[0]
 
 
+def others_rows(p, q, other_p, other_q):
+    """The second request of a batch, judged by the rows of the first and corrected by its own."""
+    return first(q, ratio(other_p, other_q), residual(p, q))
+
+
+def zeros_uncounted(p):
+    """`1 1` where p = q, of a drafted token and one more, of which as many are kept as are not 0."""
+    law = F(0)
+    for x in (0, 1):
+        for y in (0, 1):
+            kept = (x, y)[: (x, y).count(1)]
+            again = [p[1] for _ in range(2 - len(kept))]  # drawn anew
+            mass = p[x] * p[y] * (again[0] if again else 1)
+            law += mass if kept and 0 not in kept else 0
+    return law
+
+
+def one_coin(p, q):
+    """`1 0` by drafts of one token if one coin is read in every round: p/q is below 1 at 0 only."""
+    below, law = ratio(p, q)[0], F(0)
+    for coin, keeps in ((below, (0, 1)), (1 - below, (1,))):
+        for x in (0, 1):
+            if x in keeps:  # the second token is the bonus token
+                law += coin * q[x] * (x == 1) * p[0]
+            else:  # 1 corrects it, and the next round reads the same coin
+                law += coin * q[x] * q[0] * (0 in keeps)
+    return law
+
+
+def pending_dropped(p, q):
+    """`1 0` by drafts of one token, if the round that ends the text leaves its last token out; p draws it."""
+    kept = ratio(p, q)
+    whole = q[1] * kept[1] * p[0]  # 1 and a bonus token that p draws anew
+    refused = q[0] * (1 - kept[0])  # corrected to 1, with a round to follow
+    return whole + refused * (q[0] * kept[0] + q[0] * (1 - kept[0]) * p[0])
+
+
+def node_for_token(p, q, nodes=(1, 2)):
+    """The row of one child, judged by p and q at the number of its node, which is 1."""
+    node = nodes[0]
+    accept = F(1) if p[node] >= q[node] else p[node] / q[node]
+    return first(q, [accept] * len(q), residual(p, q))
+
+
+def overwritten(later):
+    """The first token of two children of an even q where p is sure of 1: after an accepted second child the
+    next token is written in its place, then read as the child.
+    """
+    law = [F(0), F(0)]
+    for children in ((0, 1), (1, 0)):
+        for y, mass in enumerate(later):
+            law[y if children.index(1) == 1 else 1] += mass / 2
+    return law
+
+
+def noise_kept(later):
+    """`1 0` where p is sure of 1, then `later`, and q is even: after a rejected 0 the same noise drafts 0."""
+    return F(1, 2) * later[0] + F(1, 2) * ratio(later, HALF)[0]
+
+
+def duplicates(p, q):
+    """The law of two children drawn from q; a rejection takes all of q from p, then the token out of q."""
+    law = [F(0)] * len(p)
+
+    def judged(children, left, now, mass):
+        if not children:
+            for x, part in enumerate(left):
+                law[x] += mass * part / sum(left)
+            return
+        x, *others = children
+        kept = min(F(1), left[x] / now[x]) if now[x] else F(0)  # 0/0 accepts nothing
+        law[x] += mass * kept
+        if kept < 1:
+            rest = [max(a - b, F(0)) for a, b in zip(left, now, strict=True)]
+            out = [F(0) if y == x else b for y, b in enumerate(now)]
+            normed = [[a / (sum(row) or 1) for a in row] for row in (rest, out)]
+            judged(others, *normed, mass * (1 - kept))
+
+    for x in range(len(q)):
+        for y in range(len(q)):
+            if q[x] * q[y]:
+                judged([x, y], list(p), list(q), q[x] * q[y])
+    return law
+
+
+def selected_by_draft(p, q, other):
+    """A request beside one whose draft has the probability `other`: the likelier draft is verified."""
+    kept, left, law = ratio(p, q), residual(p, q), [F(0)] * len(p)
+    for x, drafted in enumerate(q):
+        verified = drafted > other
+        law[x] += drafted * kept[x] if verified else 0
+        row, mass = (left, drafted * (1 - kept[x])) if verified else (p, drafted)
+        law = [a + mass * b for a, b in zip(law, row, strict=True)]
+    return law
+
+
+def verified_if_zero(p, q):
+    """The law of a request whose draft is verified if it is 0, else left out: its token comes from p."""
+    kept = ratio(p, q)[0]
+    law = [q[1] * a + q[0] * (1 - kept) * b for a, b in zip(p, residual(p, q), strict=True)]
+    return [law[0] + q[0] * kept, law[1]]
+
+
+def cut(p, q):
+    """The law if a draft that p forbids is left out, so that the token comes from p."""
+    kept, left = ratio(p, q), residual(p, q)
+    law = [d * a for d, a in zip(q, kept, strict=True)]
+    for x, drafted in enumerate(q):
+        row = left if p[x] else p
+        law = [a + drafted * (1 - kept[x]) * b for a, b in zip(law, row, strict=True)]
+    return law
+
+
+def likeliest_kept(p, q):
+    """A draft is kept if it is the likeliest token of p, else the token comes from p."""
+    return first(q, greedy(p), p)
+
+
+def products_of_coins(t):
+    """Two drafted tokens are kept if the product t of their ratios is at least that of two coins."""
+    return round(F(t * (1 - log(t))), 4)
+
+
+def softmax(*logits):
+    return [F(exp(each)) / sum(F(exp(other)) for other in logits) for each in logits]
+
+
+LOGITS = softmax(1, 0), softmax(0, 2)
 QUARTERS = (F(1, 5), F(4, 5))  # at T = 1/2; its square roots are in the proportion 1 : 2
 WITNESSES = {
     "transformers, Gemma 4: 0 0": (argmax_drafts(A, B)[0] * A[0], F(1, 6)),
@@ -123,6 +252,28 @@ WITNESSES = {
     ),
     "BioSpecDec, the only allowed token: 0 0": (argmax_drafts(B, A)[0] ** 2, F(1, 4)),
     "sequential-speculative-decoding: 0": (capped_hsd(A, B), F(2, 3)),
+    "neuronx, the second request: 0": (others_rows((F(0), F(1)), (F(1), F(0)), HALF, HALF)[0], F(1)),
+    "neuronx, zeros not counted: 1 1": (zeros_uncounted(HALF), F(3, 8)),
+    "litgpt and romsto, the greedy token": (round(argmax_drafts(*LOGITS)[0], 4), F("0.6947")),
+    "litgpt, the greedy token twice": (round(argmax_drafts(*LOGITS)[0] ** 2, 4), F("0.4826")),
+    "litgpt, nucleus: rejected": (ratio((HALF[0], HALF[1], F(0)), (F(0), HALF[0], HALF[1]))[2], F(0)),
+    "LongSpec, one child: 0": (node_for_token((F(0), F(1)), (F(1), F(0)))[0], F(1)),
+    "DRSY: 1 0": (pending_dropped(HALF, B), F(19, 72)),
+    "feifeibear, one coin: 1 0": (one_coin(A, B), F(1, 9)),
+    "Sequoia, two children: 0": (overwritten((F(1), F(0)))[0], F(1, 2)),
+    "Sequoia, several rounds: 1 0": (noise_kept(HALF), F(3, 4)),
+    "specexec, duplicates: 1": (
+        duplicates((F(0), F(2, 5), F(3, 5)), (F(2, 3), F(0), F(1, 3)))[1],
+        F(26, 45),
+    ),
+    "TETRIS, the second request: 0": (selected_by_draft(HALF, A, HALF[0])[0], F(1, 3)),
+    "vLLM's budget: 0": (verified_if_zero((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))[0], F(13, 16)),
+    "vLLM, a draft cut: 1": (cut((F(0), *HALF), (HALF[0], F(0), HALF[1]))[1], F(1, 4)),
+    "vllm-ascend, block: 0 0": (products_of_coins(1 / 4), F("0.5966")),
+    "ssd, a miss: 0": (likeliest_kept(HALF, (F(1), F(0)))[0], F(1)),
+    "recurrent-drafter: 0": (argmax_drafts(HALF, HALF)[0], F(1)),
+    "subspec, traversal, and Medusa's nucleus: 0": (first([F(1), F(0)], HALF, HALF)[0], F(3, 4)),
+    "PEARL without strategy 1: 0": (first([F(1), F(0)], [F(1), F(1)], (F(0), F(1)))[0], F(1)),
 }
 
 if __name__ == "__main__":
