@@ -101,7 +101,7 @@ _COMMANDS = {
     "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
     "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
     "report": ("simulators.commands.report:report", "Write one self-contained page of a sweep's results."),
-    "sweep": ("simulators.commands.sweep:sweep", "Check, gap, prove and audit over many instances."),
+    "sweep": ("simulators.commands.sweep:sweep", "Check, gap and prove over many instances."),
     "vectors": ("simulators.commands.vectors:vectors", "Test vectors for code in other languages."),
 }
 """Name -> (`module:NAME` of the command, its line in `draftproof --help`)."""

@@ -10,7 +10,6 @@ from draftproof.proofs_check.prove import Proof, prove
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import SIZE, Metric, size
-from draftproof.simulators.support.sources import Root, digest, drafting, rules
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -42,17 +41,6 @@ class Prove:
     @property
     def evaluations(self) -> int:
         return 1
-
-    @property
-    def about(self) -> str:
-        return f"{self.draft} vocab={self.vocab}"
-
-    def sources(self, known: dict[Root, str]) -> dict[str, str]:
-        roots = __name__, drafting(self.draft), *rules(named(self.verifier))
-        return {self.verifier: digest(*roots, known=known)}
-
-    def only(self, names: tuple[str, ...]) -> "Prove":
-        return self
 
     def __call__(self) -> pa.Table:
         rule = named(self.verifier)

@@ -2,11 +2,9 @@
 
 import inspect
 from dataclasses import fields
-from functools import cache
 from typing import Any
 
-from draftproof.simulators.support.load import load, source, version
-from draftproof.simulators.support.sources import Root
+from draftproof.simulators.support.load import load, remembered
 from draftproof.theory.errors import BadInput, unknown
 from draftproof.theory.targets import TARGETS, declared
 from draftproof.theory.verifier import ALL, CHAIN, Verifier
@@ -40,33 +38,31 @@ def named(spelling: str) -> Verifier:
         return declared(spelling).rule
     if ":" not in spelling:
         raise unknown("verifier", spelling, [*VERIFIERS, *TARGETS, "file.py:name"])
-    return _of_user(spelling, version(spelling))
+    return _of_user(spelling)
 
 
-@cache
-def _of_user(spelling: str, _: str) -> Verifier:
+@remembered
+def _of_user(spelling: str) -> Verifier:
     found: Any = load(spelling)
     if isinstance(found, Verifier):
-        given = {field.name: getattr(found, field.name) for field in fields(Verifier)}
-        return UserVerifier(**given | {"name": spelling, "roots": (source(spelling),)})
-    form, rest = _form(found, spelling)
-    return UserVerifier(spelling, spelling, **{"roots": (source(spelling), *rest), **form})
+        given: dict[str, Any] = {field.name: getattr(found, field.name) for field in fields(Verifier)}
+        return UserVerifier(**given | {"name": spelling, "forms": {}})  # which a copy's code may not have
+    return UserVerifier(spelling, spelling, **_form(found, spelling))
 
 
 def of_function(function: Any) -> Verifier:
     """The verifier that a function is, as `named` takes it; declared lossless."""
     name = str(getattr(function, "__qualname__", "") or type(function).__name__)
-    form, rest = _form(function, name)
-    return Verifier(name, name, **{"roots": (str(getattr(function, "__module__", "")), *rest), **form})
+    return Verifier(name, name, **_form(function, name))
 
 
-def _form(found: Any, name: str) -> tuple[dict[str, Any], tuple[Root, ...]]:
-    # The fields of a function's `Verifier`, and the modules that run it.
+def _form(found: Any, name: str) -> dict[str, Any]:
+    # The fields of a function's `Verifier`.
     if not callable(found):
         raise BadInput(f"{name}: is no verifier, but a {type(found).__name__}")
     first, rule = _parameters(found), {"lossless": True, "ordered": True}
     if first[:3] == FORMS[3]:
-        return {"drafts": ALL, "verify": found, **rule}, ()
+        return {"drafts": ALL, "verify": found, **rule}
     # imported here: the audit is a quarter of the product, which the project's own verifiers do without
     from draftproof.simulators.audit.enumerated import EnumeratedRule
     from draftproof.simulators.audit.targets.signatures import infer_signature
@@ -74,8 +70,7 @@ def _form(found: Any, name: str) -> tuple[dict[str, Any], tuple[Root, ...]]:
 
     tree = first[:2] == FORMS[2]
     made = EnumeratedRule(Tree(found, name=name) if tree else infer_signature(found, name=name))
-    form = {"drafts": ALL if tree else CHAIN, "verify": made.verify, "rounding": made.rounding, **rule}
-    return form, (EnumeratedRule.__module__,)
+    return {"drafts": ALL if tree else CHAIN, "verify": made.verify, "rounding": made.rounding, **rule}
 
 
 def _parameters(function: object) -> tuple[str, ...]:

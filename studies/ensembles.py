@@ -17,7 +17,6 @@ from draftproof.simulators import screen
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.laws.check import must_fit
 from draftproof.simulators.study.gap import FEW, Summary, applicable, described, measure, summarise
-from draftproof.simulators.support import figures
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -28,6 +27,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
+from studies import drawing
 
 BINARY = Tree(every(2, 2))
 SHAPES: dict[str, Shape] = {
@@ -145,7 +145,7 @@ def distance(instance: Instance) -> float:
 def write_figure(series: Series, folder: Path) -> list[Path]:
     """Writes gap-WHAT.svg, .png, .json and .csv into a folder; BadInput if they cannot be written."""
     figure, stem = _drawn(series), folder / f"gap-{series.what}"
-    paths = figures.write(figure, stem, dpi=150)
+    paths = drawing.write(figure, stem, dpi=150)
     numbers, table, about = stem.with_suffix(".json"), stem.with_suffix(".csv"), document(series)
     with replacing(numbers) as part:
         part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
@@ -159,7 +159,7 @@ def write_figure(series: Series, folder: Path) -> list[Path]:
 
 def _drawn(series: Series) -> Any:
     # E[tau] on the left, its ratio to the stateless optimum on the right.
-    figure = figures.required()(figsize=(9.5, 3.9), layout="constrained")
+    figure = drawing.required()(figsize=(9.5, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2)
     at = [point.at for point in series.points]
     points = [{row.name: row for row in point.summaries} for point in series.points]
@@ -169,8 +169,8 @@ def _drawn(series: Series) -> Any:
     ratios = {name: [row and 100 * row.stateless for row in rows] for name, rows in found.items()}
     errors = {name: [row and row.error for row in rows] for name, rows in found.items()}
     of_best = {name: [row and 100 * row.stateless_error for row in rows] for name, rows in found.items()}
-    figures.curves(left, at, means, series.axis, "E[tau] (accepted tokens an iteration)", errors)
-    figures.curves(right, at, ratios, series.axis, "share of the stateless optimum (%)", of_best)
+    drawing.curves(left, at, means, series.axis, "E[tau] (accepted tokens an iteration)", errors)
+    drawing.curves(right, at, ratios, series.axis, "share of the stateless optimum (%)", of_best)
     if all(isinstance(place, int) for place in at):
         left.set_xticks(at)
         right.set_xticks(at)
@@ -194,7 +194,7 @@ def document(series: Series) -> dict[str, Any]:
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
 def main(what: str, count: int, out: Path) -> None:
     """Writes the figure and the numbers of what varies into a folder."""
-    figures.required()  # a missing matplotlib is reported before the work
+    drawing.required()  # a missing matplotlib is reported before the work
     with screen.progress() as bar:
         task = bar.add_task(what, total=count * len(VARIED[what].values))
         series = vary(what, count, progress=lambda: bar.advance(task))

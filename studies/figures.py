@@ -17,8 +17,8 @@ from textwrap import fill
 from typing import Any
 
 from draftproof.simulators.study.results import Results
-from draftproof.simulators.support import figures
 from draftproof.theory.verifiers import VERIFIERS
+from studies import drawing
 
 NEAR = 1e-9
 """Means that differ by less are equal."""
@@ -117,7 +117,7 @@ def draw(axes: Any, title: str, at: list[float], points: Sequence[dict], x: str,
         if name and all(gap is not None and gap < 100 * NEAR for gap in gaps[label]):
             valid += [each for each in label.split(", ") if each in points[0]]
             gaps[label], bars[label] = [None] * len(at), []
-    figures.curves(axes, at, gaps, x, "gap (%)", bars)
+    drawing.curves(axes, at, gaps, x, "gap (%)", bars)
     axes.set_xticks(at, [f"{place:g}" for place in at])
     axes.set_yscale("symlog", linthresh=LINEAR)
     axes.set_ylim(-LINEAR / 2, 100)
@@ -132,7 +132,7 @@ def draw(axes: Any, title: str, at: list[float], points: Sequence[dict], x: str,
 def panels(count: int) -> tuple[Any, Any]:
     """A figure with so many panels, and the panels."""
     rows = 1 if count < 4 else 2
-    figure = figures.required()(figsize=(7.6, 0.6 + 3.0 * rows), layout="constrained")
+    figure = drawing.required()(figsize=(7.6, 0.6 + 3.0 * rows), layout="constrained")
     return figure, figure.subplots(rows, count // rows, sharey=True).flatten()
 
 
@@ -193,9 +193,9 @@ def main() -> None:
     arguments = parser.parse_args()
     found = means(arguments.results)
     for name, titles in PANELS.items():
-        figures.write(temperatures(found, titles), arguments.out / f"study-{name}", dpi=90)
-    figures.write(depths(found, [0.5, 1.0, 2.0]), arguments.out / "study-depth", dpi=90)
-    print(f"commit {arguments.results.manifest['commit']}\n{table(found)}")
+        drawing.write(temperatures(found, titles), arguments.out / f"study-{name}", dpi=90)
+    drawing.write(depths(found, [0.5, 1.0, 2.0]), arguments.out / "study-depth", dpi=90)
+    print(f"sources {arguments.results.manifest['sources']['draftproof'][:12]}\n{table(found)}")
 
 
 if __name__ == "__main__":

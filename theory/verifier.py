@@ -35,8 +35,7 @@ class Verifier:
     next iteration. `ordered`: whether the rule orders tokens, so that it cannot run on lanes.
     `reads_leaves`: whether it reads the proposal's row at the leaves (`leaf_shaping.extended`).
     `rounding`: for a rule that computes in floats, the total variation that rounding alone can cause on an
-    instance, over so many iterations. `roots`: where its code lies (`simulators.sources`), if not in the
-    modules of its functions.
+    instance, over so many iterations.
 
     What else it has is named as "module:name" within the project, and imported when `resolved`. `forms`: the
     closed forms of E[tau], each with the labels of its drafts. `batched`: a `gpu.verify.verifier.Verifier`;
@@ -53,7 +52,6 @@ class Verifier:
     ordered: bool = False
     reads_leaves: bool = False
     rounding: Callable[[Any, int], Any] | None = None
-    roots: tuple[Any, ...] = ()
     forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     node_by_node: bool = False
     batched: str = ""

@@ -14,8 +14,6 @@ from draftproof.simulators.audit.targets.programs import ForeignProgram
 from draftproof.simulators.audit.targets.signatures import infer_signature
 from draftproof.simulators.audit.targets.trees import Tree
 from draftproof.simulators.support.load import load as loaded
-from draftproof.simulators.support.load import source as source_of
-from draftproof.simulators.support.sources import Root
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, quoted
 
@@ -130,11 +128,6 @@ def taken(name: str) -> tuple[str, Path | None] | None:
         if Path(place).as_posix().endswith(f"{module.replace('.', '/')}.py"):
             return adapter, Path(place)
     return None
-
-
-def source(name: str) -> Root:
-    """The file or module that the target of that name is loaded from."""
-    return ADAPTERS[name].__module__ if name in ADAPTERS else source_of(name)
 
 
 def load(name: str) -> Any:

@@ -51,7 +51,6 @@ STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
 MANY_DRAFTS = 500  # whose optima take long
 
 BELONGS = {
-    "out": ("rows",),
     "draft": ("worst", ""),
     "against": ("worst",),
     "vocab": ("worst", ""),
@@ -73,7 +72,6 @@ STATEFUL = (
 @click.command()
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
 @click.option("--verifier", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated.")
-@click.option("--out", type=FILE, metavar="FOLDER", help="The folder for the figure of --rows.")
 @click.option("--worst", metavar="NAME", help="Search for the instance where this rule costs most.")
 @click.option(
     "--against", metavar="NAME", help="The better rule, or full-information, of --worst [default: stateless]."
@@ -116,7 +114,7 @@ def gap(as_json: bool, **options: Any) -> int:
         if option in given and mode not in allowed:
             raise BadInput(f"--{option} goes with {' or '.join(_spelled(each) for each in allowed if each)}")
     if mode == "rows":
-        return rows(given["rows"], given.get("count"), given.get("out"), as_json)
+        return rows(given["rows"], given.get("count"), as_json)
     vocab, count = given.get("vocab", VOCAB), given.get("count", COUNT)
     verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
     draft = draft_of(given["draft"]) if "draft" in given else None

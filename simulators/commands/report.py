@@ -76,7 +76,8 @@ def _origin(results: Any) -> tuple[str, list[str]]:
     whole = "" if finished >= manifest["chunks"] else " The sweep is not finished."
     chunks = f"{finished:,} of {manifest['chunks']:,} chunks"
     versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    sources = manifest["sources"]["draftproof"][:12]
     return f"{rows:,} rows ({', '.join(metrics)}) in {chunks}.{whole}", [
-        f"draftproof {manifest['draftproof']}, commit {manifest['commit'] or 'unknown'}; {versions}.",
+        f"draftproof {manifest['draftproof']}, sources {sources}; {versions}.",
         f"Configuration {manifest['digest']}.",
     ]

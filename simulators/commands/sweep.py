@@ -28,7 +28,6 @@ from draftproof.theory.errors import BadInput, located
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Number of processes [default: one per core]."
 )
-@click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
 @json_option
 @click.pass_obj
 def sweep(
@@ -36,18 +35,15 @@ def sweep(
     file: Path,
     folder: Path | None,
     workers: int | None,
-    scheduler: str | None,
     as_json: bool,
 ) -> int:
-    """Check, gap, prove and audit over many instances.
+    """Check, gap and prove over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
     (docs/sweep.md). After an interruption the same command continues the sweep. Exit status 0, or 2
     for bad input.
     """
     folder = folder or Path("results") / file.stem
-    if workers is not None and scheduler is not None:
-        raise BadInput("--workers and --scheduler cannot be combined")
     try:
         from draftproof.simulators.study import configuration, runners, store
         from draftproof.simulators.study.plan import METRICS, plan
@@ -58,17 +54,12 @@ def sweep(
     entries = configuration.read(file, metrics)
     with located(file):
         chunks = plan(entries, metrics)
-    runner = runners.dask(scheduler) if scheduler is not None else runners.processes(workers or cores())
+    runner = runners.processes(workers or cores())
     started = monotonic()
     with screen.progress("evaluations") as bar:
         task = bar.add_task("sweeping", total=None)
         progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
-
-        def on_change(changed: list[str]) -> None:
-            names = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
-            click.echo(f"{folder}: sources have changed; computed again: {names}", err=True)
-
-        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress, on_change)
+        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress)
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"
@@ -78,7 +69,7 @@ def sweep(
     rows = sum(line["rows"] for line in lines)
     if as_json:
         answer = {"results": str(folder), "chunks": found.chunks, "computed": found.computed, "rows": rows}
-        answer |= {"evaluations": found.evaluations, "changed": found.changed}
+        answer |= {"evaluations": found.evaluations}
         click.echo(json.dumps({**answer, "seconds": seconds, "summary": lines}))
         return 0
     screen.console().print(_table(lines))
@@ -99,9 +90,7 @@ COLUMNS = {
 
 
 def _table(lines: list[dict[str, Any]]) -> Table:
-    table = screen.table(
-        "Swept", "lllrlrrrr", "metric", "draft", "verifier or target", "rows", "verdicts", *COLUMNS
-    )
+    table = screen.table("Swept", "lllrlrrrr", "metric", "draft", "verifier", "rows", "verdicts", *COLUMNS)
     for line in lines:
         verdicts = ", ".join(
             f"{count:,} {word}"

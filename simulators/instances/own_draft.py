@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from inspect import isclass
 from typing import Any, ClassVar
 
 from draftproof.simulators.laws.enumerate import CRASHES
-from draftproof.simulators.support.load import load, source, version
-from draftproof.simulators.support.sources import Root
+from draftproof.simulators.support.load import load, remembered, version
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.names import SHAPED, SIZED
@@ -22,21 +20,17 @@ PARTS = ("label", "depth", "draw", "outcomes")
 
 @dataclass(frozen=True)
 class OwnDraft:
-    """The scheme of a spelling, which other processes load again; `version` is a hash of its sources."""
+    """The scheme of a spelling, which other processes load again. `version` is a hash of its files, `made` is
+    the user's own object, an instance if it is a class.
+    """
 
     spelling: str
     version: str = field(repr=False)
+    made: Any = field(repr=False, compare=False)
     kind: ClassVar[str] = "own"
 
-    @property
-    def made(self) -> Any:
-        """The user's own object, an instance if it is a class."""
-        return _made(self.spelling, self.version)
-
-    @property
-    def root(self) -> Root:
-        """The file or module that it is loaded from."""
-        return source(self.spelling)
+    def __reduce__(self) -> tuple:
+        return own_draft, (self.spelling,)
 
     @property
     def label(self) -> str:
@@ -69,14 +63,14 @@ def own_draft(spelling: str) -> OwnDraft | None:
     place, _, name = spelling.rpartition(":")
     if not place or place in SHAPED or place in SIZED or not name.replace(".", "_").isidentifier():
         return None
-    found = OwnDraft(spelling, version(spelling))
-    missing = [part for part in PARTS if not hasattr(found.made, part)]
+    return _made(spelling)
+
+
+@remembered
+def _made(spelling: str) -> OwnDraft:
+    found = load(spelling)
+    made = found() if isclass(found) else found
+    missing = [part for part in PARTS if not hasattr(made, part)]
     if missing:
         raise BadInput(f"{spelling}: is no drafting scheme: it has no {', '.join(missing)} (docs/write.md)")
-    return found
-
-
-@cache
-def _made(spelling: str, _: str) -> Any:
-    found = load(spelling)
-    return found() if isclass(found) else found
+    return OwnDraft(spelling, version(spelling), made)

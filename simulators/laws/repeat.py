@@ -20,7 +20,6 @@ from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Stop, Verifier
-from draftproof.theory.verifiers import VERIFIERS
 
 Result = TypeVar("Result")
 
@@ -76,9 +75,8 @@ def of_the_project(verifier: Verifier) -> bool:
 
 
 def of_a_user(verifier: Verifier) -> bool:
-    """Whether the verifier is none of the project's own, by its code or the function that it was made of."""
-    outside = bool(verifier.roots) or not of_the_project(verifier)
-    return outside and VERIFIERS.get(verifier.name) is not verifier
+    """Whether the verifier is none of the project's own, by its code, or was made of a function on floats."""
+    return verifier.rounding is not None or not of_the_project(verifier)
 
 
 def must_have_a_law(verifier: Verifier, invalid: str) -> None:

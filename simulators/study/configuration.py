@@ -182,7 +182,7 @@ class Entry(Spec):
     """One [[family]] of the file with all defaults filled in.
 
     Without `verifiers`, all verifiers made for a draft are run. `optima`: whether `gap` computes the optima.
-    `seconds`: the time limit of one proof or one audited call.
+    `seconds`: the time limit of one proof.
     """
 
     metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
@@ -194,7 +194,6 @@ class Entry(Spec):
     rows: Annotated[Listed[_Rows], _ONE_OR_MORE] = _ROWS
     seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
     optima: bool = True
-    targets: Distinct[str] = Field([])
     seconds: Positive = 60.0
 
     @model_validator(mode="after")
@@ -203,8 +202,6 @@ class Entry(Spec):
         with located("verifiers"):
             for name in self.verifiers if info.context is not None else ():
                 must_fit(named(name), self.drafts)
-        if ("audit" in self.metrics) != bool(self.targets):
-            raise BadInput("targets: the metric 'audit' and the key 'targets' go together")
         return self
 
     def fitting(self, draft: Scheme) -> tuple[Verifier, ...]:

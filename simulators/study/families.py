@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logits, Mixed, Randoms
@@ -12,8 +12,6 @@ from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.laws.check import chunk
 from draftproof.simulators.laws.lanes import BATCH, Lanes, stack
-from draftproof.simulators.support.sources import Root, digest, drafting, rules
-from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -42,11 +40,6 @@ class Family:
     vocab: int
     instances: Sequence[Instance]
     file: Path | None = None
-
-    @property
-    def roots(self) -> tuple[Root, ...]:
-        """The sources that decide the instances: the draft's module, and the text that they are made from."""
-        return drafting(self.draft), *([self.file] if self.file else [])
 
     def __len__(self) -> int:
         return len(self.instances)
@@ -109,13 +102,6 @@ class Slice:
     def indices(self) -> range:
         return range(self.start, self.stop)
 
-    @property
-    def about(self) -> str:
-        """The family and the numbers of the instances."""
-        family = self.family
-        where = family.rows, family.seed, family.temperature, family.draft, family.vocab
-        return repr((*where, self.start, self.stop))
-
     def instances(self) -> list[Instance]:
         """The instances, exact."""
         return [self.family.instances[index] for index in self.indices]
@@ -143,21 +129,6 @@ class Sliced:
     @property
     def evaluations(self) -> int:
         return len(self.part.indices) * len(self.part.verifiers)
-
-    @property
-    def about(self) -> str:
-        """The instances, in words."""
-        return f"{type(self).__name__} {self.part.about}"
-
-    def sources(self, known: dict[Root, str]) -> dict[str, str]:
-        """Verifier -> the hash of the sources that decide its rows."""
-        roots = type(self).__module__, *self.part.family.roots
-        names = self.part.verifiers
-        return {name: digest(*roots, *rules(named(name)), known=known) for name in names}
-
-    def only(self, names: tuple[str, ...]) -> Self:
-        """The job for some of its verifiers."""
-        return replace(self, part=replace(self.part, verifiers=names))
 
 
 def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: int = 1) -> Iterator[Slice]:

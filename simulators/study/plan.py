@@ -1,9 +1,8 @@
 """The work of a sweep as numbered chunks, and the columns of their rows."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
@@ -16,36 +15,19 @@ from draftproof.simulators.instances.files import draft_document, spelled
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Family
-from draftproof.simulators.support.sources import Root
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
 
-METRICS = {
-    name: f"draftproof.simulators.study.metrics.{name}:{name.upper()}" for name in ("check", "gap", "audit")
-}
+METRICS = {name: f"draftproof.simulators.study.metrics.{name}:{name.upper()}" for name in ("check", "gap")}
 """Name -> `module:NAME` of the metric; draftproof.py adds those of `proofs_check`."""
-
-MADE_OF = "draftproof"
-"""The key of a shard's metadata under which it records what it was made of."""
 
 
 class Job(Protocol):
-    """A piece of work, cheap to pickle; every call returns the same rows.
-
-    `about`: what the rows are about, besides the verifiers or targets. `sources`: the name of each of these,
-    with a hash of the sources that decide its rows. `only` is the job for some of them.
-    """
+    """A piece of work, cheap to pickle; every call returns the same rows."""
 
     @property
     def evaluations(self) -> int: ...
-
-    @property
-    def about(self) -> str: ...
-
-    def sources(self, known: dict[Root, str]) -> dict[str, str]: ...
-
-    def only(self, names: tuple[str, ...]) -> "Job": ...
 
     def __call__(self) -> pa.Table: ...
 
@@ -61,22 +43,11 @@ class Metric:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A job with its number in the plan.
-
-    `sources`: every verifier or target of the shard, with a hash of the sources that decide its rows.
-    `names`: those of them that the job computes.
-    """
+    """A job with its number in the plan."""
 
     number: int
     metric: str
     job: Job
-    sources: dict[str, str]
-    names: tuple[str, ...]
-
-    @property
-    def made_of(self) -> dict[str, Any]:
-        """What decides the bytes of the shard besides the configuration; the shard records it."""
-        return {"about": self.job.about, "sources": self.sources}
 
     @property
     def name(self) -> str:
@@ -87,29 +58,26 @@ class Chunk:
 def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
     """Every chunk of a configuration, in order; BadInput if its families cannot be made."""
     out: list[Chunk] = []
-    known: dict[Root, str] = {}
     for entry in entries:
         for name in entry.metrics:
             metric: Metric = resolve_name(metrics[name])
             jobs = enumerate(metric.jobs(entry), len(out))
-            for number, job in jobs:
-                sources = job.sources(known)
-                out.append(Chunk(number, name, job, sources, tuple(sources)))
+            out += [Chunk(number, name, job) for number, job in jobs]
     return out
 
 
 def computed(chunk: Chunk) -> tuple[str, bytes]:
     """(name, Parquet file) of a chunk. Any error becomes BadInput that names the chunk."""
     try:
-        return chunk.name, encoded(chunk.job(), chunk.made_of)
+        return chunk.name, encoded(chunk.job())
     except BadInput as error:
         raise BadInput(f"chunk {chunk.name}: {error}") from None
     except Exception as error:
         raise BadInput(f"chunk {chunk.name}: {type(error).__name__}: {error}") from error
 
 
-def encoded(table: pa.Table, made_of: Mapping[str, Any]) -> bytes:
-    """The bytes of a Parquet file, the same for the same table; `made_of` is kept in its metadata."""
+def encoded(table: pa.Table) -> bytes:
+    """The bytes of a Parquet file, the same for the same table."""
     # Floats hardly compress.
     numbers = [field.name for field in table.schema if pa.types.is_floating(field.type)]
     packed: Any = {name: "NONE" if name in numbers else "LZ4" for name in table.column_names}
@@ -120,21 +88,7 @@ def encoded(table: pa.Table, made_of: Mapping[str, Any]) -> bytes:
         out, table.schema, compression=packed, use_dictionary=words, **options
     ) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({MADE_OF: json.dumps(made_of, sort_keys=True)})
     return out.getvalue().to_pybytes()
-
-
-def made_of(path: Path) -> dict[str, Any]:
-    """What a shard records of its making; empty if it records nothing."""
-    return json.loads((parquet.read_metadata(path).metadata or {}).get(MADE_OF.encode(), b"{}"))
-
-
-def replaced(old: pa.Table, new: pa.Table, names: Collection[str]) -> pa.Table:
-    """The old rows, except that those of the names are the new ones; both tables are in one order."""
-    first = old.column(0).to_pylist()
-    changed = np.array([name in names for name in first])
-    where = np.concatenate([np.flatnonzero(~changed), np.flatnonzero(changed)])
-    return pa.concat_tables([old.filter(pa.array(~changed)), new]).take(pa.array(np.argsort(where)))
 
 
 Values = dict[str, Any]

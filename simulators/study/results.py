@@ -24,7 +24,6 @@ SUMMARISED = {
     "check": ("verifier", "lossless", ("total_variation", "expected_accepted")),
     "gap": ("verifier", None, ("expected_accepted", "share_stateless")),
     "prove": ("verifier", "verdict", ()),
-    "audit": ("target", "lossless", ("total_variation", "expected_accepted")),
 }
 """Metric -> the column to group by, the column of verdicts, the columns of numbers."""
 

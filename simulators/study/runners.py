@@ -1,17 +1,11 @@
-"""Runners of chunks: processes of this machine, or a Dask cluster.
+"""Computes chunks in processes of this machine; a chunk whose process is lost is computed again."""
 
-A runner takes chunks and yields (name, shard) of each, in any order. Only a few chunks are in progress at a
-time, so memory does not grow with the number of chunks. A chunk whose worker is lost is computed again.
-"""
-
-import logging
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from typing import Any
 
 from draftproof.simulators.study.plan import Chunk, computed
-from draftproof.simulators.support.pool import AHEAD, flowing, shared
+from draftproof.simulators.support.pool import shared
 from draftproof.theory.errors import BadInput
 
 Shards = Generator[tuple[str, bytes], None, None]
@@ -38,38 +32,3 @@ def processes(workers: int) -> Runner:
                     raise BadInput(message) from None
 
     return run
-
-
-def dask(url: str) -> Runner:
-    """A Dask cluster that is already running; draftproof must be installed on its workers."""
-
-    def run(chunks: Sequence[Chunk]) -> Shards:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise BadInput("--scheduler needs Dask: pip install 'draftproof[dask]'") from None
-        try:
-            client: Any = Client(url, timeout=PATIENCE)
-        except (OSError, ValueError) as error:
-            raise BadInput(f"--scheduler {url}: cannot be reached ({_line(error)})") from None
-        with client:
-            try:
-                client.wait_for_workers(1, timeout=PATIENCE)
-            except TimeoutError:
-                raise BadInput(f"--scheduler {url}: has no workers") from None
-            executor = client.get_executor(pure=False, retries=3)
-            ahead = AHEAD * sum(client.nthreads().values())
-            try:
-                with closing(flowing(executor, computed, chunks, ahead)) as found:
-                    yield from (shard for _, shard in found)
-            except (KeyboardInterrupt, GeneratorExit):
-                for library in ("distributed", "tornado"):  # they would log cancelled work as errors
-                    for name in (library, f"{library}.client", f"{library}.application"):
-                        logging.getLogger(name).setLevel(logging.CRITICAL)
-                raise
-
-    return run
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())

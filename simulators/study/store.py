@@ -5,12 +5,10 @@ import hashlib
 import json
 import os
 import platform
-import subprocess
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
-from importlib.metadata import version
-from io import BytesIO
+from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,17 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 from pyarrow import parquet
 
+from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.plan import Chunk, encoded, made_of, replaced
+from draftproof.simulators.study.plan import Chunk
 from draftproof.simulators.study.runners import Runner
 from draftproof.simulators.support.files import replacing, text_of, unusable
+from draftproof.simulators.support.load import digest, version
 from draftproof.theory.errors import BadInput
 
 FORMAT = 1  # the version of the folder's own layout
 MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
+ROOMS = "theory", "simulators", "proofs_check"
 
 
 def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
@@ -35,9 +36,10 @@ def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
     libraries = "numpy", "pyarrow", "python-flint", "scipy", "pot"
     return {
         "format": FORMAT,
-        "draftproof": version("draftproof"),
-        "commit": commit(),
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in libraries},
+        "draftproof": metadata.version("draftproof"),
+        "sources": sources(entries),
+        "versions": {"python": platform.python_version()}
+        | {name: metadata.version(name) for name in libraries},
         "metrics": list(dict.fromkeys(name for entry in entries for name in entry.metrics)),
         "chunks": chunks,
         "digest": hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest(),
@@ -45,21 +47,17 @@ def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
     }
 
 
-def commit() -> str | None:
-    """The commit of this clone, with + if files were changed; None outside a clone."""
-    clone = Path(__file__).parents[2]
-    if not (clone / ".git").exists():
-        return None
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(clone), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no")
-        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
+def sources(entries: Sequence[Entry]) -> dict[str, str]:
+    """What decides the rows -> a hash of its files: this project, each verifier or draft of the user's (with
+    what it imports, but for installed packages), and each text.
+    """
+    project = Path(__file__).parents[2]
+    found = {"draftproof": digest(file for room in ROOMS for file in (project / room).rglob("*.py"))}
+    for entry in entries:
+        found |= {name: version(name) for name in entry.verifiers if ":" in name}
+        found |= {draft.spelling: draft.version for draft in entry.drafts if isinstance(draft, OwnDraft)}
+        found |= {rows["file"]: digest([Path(rows["file"])]) for rows in entry.rows if "file" in rows}
+    return found
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -73,18 +71,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 @dataclass
 class Swept:
-    """Numbers of chunks: in the plan, kept from an earlier run, and computed now.
-
-    `evaluations`: how many were computed now. `changed`: the verifiers and targets whose sources have changed
-    since the earlier run.
-    """
+    """Numbers of chunks in the plan, kept from before and computed now, and of evaluations computed now."""
 
     chunks: int = 0
     kept: int = 0
     computed: int = 0
     interrupted: bool = False
     evaluations: int = 0
-    changed: list[str] = field(default_factory=list)
 
     @property
     def finished(self) -> int:
@@ -97,37 +90,27 @@ def sweep(
     folder: Path,
     runner: Runner,
     progress: Callable[[int, int], object] = lambda done, total: None,
-    on_change: Callable[[list[str]], object] = lambda changed: None,
 ) -> Swept:
-    """Computes the chunks that the folder lacks, and the rows of finished chunks whose sources have changed.
-    A KeyboardInterrupt ends the sweep; finished chunks are kept.
-
-    `on_change` is called with the names of the verifiers and targets that have changed, if there are any.
-    `progress` is called with the number of evaluations done and the total. After BadInput finished chunks are
-    kept too.
+    """Computes the chunks that the folder lacks. A KeyboardInterrupt ends the sweep; then and after BadInput
+    finished chunks are kept. `progress` is called with the number of evaluations done and the total.
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
-        todo = {left.name: left for chunk in chunks if (left := store.left(chunk, finished)) is not None}
+        todo = {each.name: each for each in chunks if each.name not in finished or not store.whole(each.name)}
         found = Swept(len(chunks), len(chunks) - len(todo))
-        changed = (name for left in todo.values() if left.name in finished for name in left.names)
-        found.changed = list(dict.fromkeys(changed))
-        if found.changed:
-            on_change(found.changed)
         total = sum(chunk.job.evaluations for chunk in chunks)
         before = total - sum(left.job.evaluations for left in todo.values())
         progress(before, total)
         try:
             with closing(runner(list(todo.values()))) as shards:
                 for name, shard in shards:
-                    store.keep(name, store.completed(todo[name], shard))
+                    store.keep(name, shard)
                     found.computed += 1
                     found.evaluations += todo[name].job.evaluations
                     progress(before + found.evaluations, total)
         except KeyboardInterrupt:
             found.interrupted = True
-            finished = store.finished()
-            found.computed = sum(store.left(left, finished) is None for left in todo.values())
+            found.computed = len(store.finished() & todo.keys())
     return found
 
 
@@ -141,33 +124,12 @@ class Store:
         """The names of the finished chunks."""
         return {path.stem for path in (self.folder / SHARDS).glob("[!.]*.parquet")}
 
-    def left(self, chunk: Chunk, finished: Collection[str]) -> Chunk | None:
-        """What is left to compute of a chunk: None if its shard was made from the same sources, else the
-        chunk for the verifiers and targets that have changed.
-        """
-        if chunk.name not in finished:
-            return chunk
+    def whole(self, name: str) -> bool:
+        """Whether a finished shard can be read."""
         try:
-            there, now = made_of(self._shard(chunk.name)), chunk.made_of
-        except (pa.ArrowException, OSError):  # it is damaged
-            return chunk
-        if there == now:
-            return None
-        before = there.get("sources", {})
-        if there.get("about") != now["about"] or before.keys() != chunk.sources.keys():
-            return chunk
-        names = tuple(name for name, source in chunk.sources.items() if before[name] != source)
-        return replace(chunk, job=chunk.job.only(names), names=names)
-
-    def completed(self, chunk: Chunk, shard: bytes) -> bytes:
-        """The shard of a whole chunk, from that of what was left of it and the rows that have not changed."""
-        if len(chunk.names) == len(chunk.sources):
-            return shard
-        old, new = (parquet.ParquetFile(each).read() for each in (self._shard(chunk.name), BytesIO(shard)))
-        return encoded(replaced(old, new, chunk.names), chunk.made_of)
-
-    def _shard(self, name: str) -> Path:
-        return self.folder / SHARDS / f"{name}.parquet"
+            return bool(parquet.read_metadata(self.folder / SHARDS / f"{name}.parquet"))
+        except (pa.ArrowException, OSError):
+            return False
 
     def keep(self, name: str, shard: bytes) -> None:
         """Saves the shard of a chunk; BadInput if the disk refuses, without damage to other shards."""
@@ -215,12 +177,13 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
 def _check_same(folder: Path, manifest: dict[str, Any]) -> None:
     recorded = read_manifest(folder)
     for key, now in manifest.items():
-        if key == "commit" or (there := recorded.get(key)) == now:  # shards record their sources themselves
+        if (there := recorded.get(key)) == now:
             continue
         what = f"{'results format' if key == 'format' else key} {there}, this is {now}"
-        if key == "versions" and isinstance(there, dict):
-            name = next(name for name in now if there.get(name) != now[name])
-            what = f"{name} {there.get(name)}, this is {now[name]}"
+        if key in ("sources", "versions") and isinstance(there, dict):
+            name = next(name for name in (*now, *there) if there.get(name) != now.get(name))
+            what = f"{name} {there.get(name)}, this is {now.get(name)}"
+            what = f"another state of {name}" if key == "sources" else what
         elif key in ("configuration", "digest", "metrics", "chunks"):
             what = "another configuration"
         raise BadInput(f"{folder}: holds results of {what}; name another folder with --results")

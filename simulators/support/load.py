@@ -4,30 +4,54 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
-from functools import partial
+from functools import partial, wraps
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from draftproof.simulators.support.sources import INSTALLED, Root, digest
 from draftproof.theory.errors import BadInput
 
+Made = TypeVar("Made")
 
-def source(name: str) -> Root:
-    """The file or module that the object of that name is loaded from."""
-    place = name.rpartition(":")[0]
-    return Path(place) if place.endswith(".py") else place
+INSTALLED = {"site-packages", "dist-packages"}
+
+_read: dict[str, set[Path]] = {}
+"""File or module -> the files that were read when something was loaded from it, but installed packages'."""
 
 
 def version(name: str) -> str:
-    """A hash of what the object of that name is loaded from: an edited file is loaded again. Empty where
-    there is no such file, which loading says, or only a compiled one.
-    """
-    try:
-        return digest(source(name))
-    except BadInput:
-        return ""
+    """A hash of the files that the object of that name was loaded from: its own, and those it imported."""
+    return digest(_read.get(_where(name), ()))
+
+
+def _where(name: str) -> str:
+    place = name.rpartition(":")[0]
+    return str(Path(place).resolve()) if place.endswith(".py") else place
+
+
+def digest(files: Iterable[Path]) -> str:
+    """A hash of the files' text; a file that is gone counts as empty."""
+    whole = sha256()
+    for file in sorted(files):
+        whole.update(sha256(file.read_bytes() if file.is_file() else b"").digest())
+    return whole.hexdigest()
+
+
+def remembered(make: Callable[[str], Made]) -> Callable[[str], Made]:
+    """What `make` loads by its name, made again only when a file that it was loaded from has changed."""
+    kept: dict[tuple[str, str], tuple[str, Made]] = {}
+
+    @wraps(make)
+    def made(name: str) -> Made:
+        key = name, _where(name)
+        if key not in kept or kept[key][0] != version(name):
+            found = make(name)
+            kept[key] = version(name), found
+        return kept[key][1]
+
+    return made
 
 
 def load(name: str) -> Any:
@@ -36,8 +60,13 @@ def load(name: str) -> Any:
     if not colon or not place or not attribute:
         raise BadInput(f"{name[:80]}: neither package.module:name nor path/to/file.py:name")
     try:
+        before = {*sys.modules}
         with redirect_stdout(sys.stderr):  # standard output is the command's
             module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+        _read[_where(name)] = {
+            *map(Path, filter(None, [module.__file__])),
+            *_own_files({*sys.modules} - before),
+        }
     except BadInput:
         raise
     except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the module itself
@@ -106,7 +135,12 @@ def _loaded(folder: Path, imported: Callable[[], Any]) -> Any:
 
 
 def _is_beside(name: str, folder: Path) -> bool:
-    file = getattr(sys.modules[name], "__file__", None)
-    if file is None or name.split(".")[0] == "draftproof" or INSTALLED & {*Path(file).parts}:
-        return False
-    return Path(file).resolve().is_relative_to(folder)
+    return any(file.resolve().is_relative_to(folder) for file in _own_files([name]))
+
+
+def _own_files(modules: Iterable[str]) -> set[Path]:
+    # The files of those modules that are the user's: no library's and none of this project.
+    outside = {*sys.stdlib_module_names, "draftproof"}
+    own = (sys.modules[name] for name in modules if name.split(".")[0] not in outside)
+    files = {Path(file) for module in own if (file := getattr(module, "__file__", None))}
+    return {file for file in files if not INSTALLED & {*file.parts}}

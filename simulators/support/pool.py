@@ -2,8 +2,8 @@
 
 import os
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import active_children, get_context, resource_tracker
@@ -35,31 +35,24 @@ def shared(
             yield item, function(item)
         return
     executor = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
-    try:
-        yield from flowing(executor, function, items, AHEAD * processes)
-    except (KeyboardInterrupt, GeneratorExit):
-        for process in active_children():
-            process.terminate()
-        raise
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
-
-
-def flowing(
-    executor: Executor, function: Callable[[Item], Result], items: Iterable[Item], ahead: int
-) -> Generator[tuple[Item, Result], None, None]:
-    """(item, function(item)) as they are finished, `ahead` items in progress at a time."""
     rest, pending = iter(items), dict[Future[Result], Item]()
 
     def submit(count: int) -> None:
         with _no_interrupt():
             pending.update((executor.submit(function, item), item) for item in islice(rest, count))
 
-    submit(ahead)
-    while pending:
-        for future in wait(pending, return_when=FIRST_COMPLETED).done:
-            submit(1)
-            yield pending.pop(future), future.result()
+    try:
+        submit(AHEAD * processes)
+        while pending:
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                submit(1)
+                yield pending.pop(future), future.result()
+    except (KeyboardInterrupt, GeneratorExit):
+        for process in active_children():
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

@@ -9,11 +9,11 @@ import pytest
 
 from draftproof.simulators.instances.randoms import Logits, Mixed, Randoms
 from draftproof.simulators.study.gap import measure, summarise
-from draftproof.simulators.support.figures import LINES, MARKERS, required
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import named
+from studies.drawing import LINES, MARKERS, required
 from studies.ensembles import SHOWN, VARIED, distance, vary, write_figure
 
 
@@ -72,7 +72,7 @@ def test_looks_differ_in_grey_within_a_figure():
 
 def test_without_matplotlib_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(BadInput, match=r"draftproof\[plot\]"):
+    with pytest.raises(BadInput, match="pip install matplotlib"):
         required()
 
 

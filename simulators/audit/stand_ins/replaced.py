@@ -26,7 +26,7 @@ from draftproof.simulators.audit.stand_ins.generators import (
     RandomState,
     copied,
 )
-from draftproof.simulators.support.sources import INSTALLED
+from draftproof.simulators.support.load import INSTALLED
 
 _STATE, _GENERATOR = np.random.RandomState, np.random.Generator
 _SALT, _NUMBERS = random.Random(0), count(2**20)  # of states, never twice

@@ -31,7 +31,6 @@ SECTIONS = {
         "The cost of a rule as one setting varies: means over the instances of a family.",
     ),
     "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
-    "audits": ("Audits", "Foreign functions, enumerated through their own random calls."),
     "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
     "mutants": (
         "Mutants and controls",

@@ -34,7 +34,6 @@ def sections(results: Results) -> dict[str, Any]:
         "worst": worst if any(worst.values()) else {},
         "curves": curves(results),
         "proofs": proofs(results) if "prove" in metrics else [],
-        "audits": audits(results) if "audit" in metrics else [],
     }
     return {key: rows for key, rows in found.items() if rows}
 
@@ -240,16 +239,3 @@ def proofs(results: Results) -> Rows:
         " order by verifier, scope"
     )
     return [_with_unseen({**row, "draft": drafted(row["draft"])}, row["verdict"] == "proved") for row in rows]
-
-
-def audits(results: Results) -> Rows:
-    """One row per audited target."""
-    rows = results.rows("""
-        select target, adapter, max(depth) as depth, max(vocab) as vocab, count(*) as instances,
-               case when count(lossless) < count(*) then 'undecided' when bool_and(lossless) then 'lossless'
-                    else 'lossy' end as verdict,
-               max(total_variation) as total_variation,
-               string_agg(distinct nullif(findings, ''), '; ') as findings
-        from audit group by target, adapter order by target
-    """)
-    return [_with_unseen(row, row["verdict"] == "lossless") for row in rows]

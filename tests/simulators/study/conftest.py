@@ -23,12 +23,6 @@ rows = { kind = "logits", count = 3, temperatures = [0.5, 1.0] }
 metrics = ["prove"]
 depths = [1]
 verifiers = ["token", "block"]
-
-[[family]]
-metrics = ["audit"]
-depths = [1]
-targets = ["tests.simulators.audit.foreign:good"]
-rows = { kind = "random", count = 3 }
 """
 
 

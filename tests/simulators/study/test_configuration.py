@@ -36,8 +36,6 @@ FAULTS = {
     'drafts = ["chian"]': "drafts: kind: 'chian' is unknown; did you mean 'chain'?",
     'drafts = [{kind = "tree", widht = 2}]': "drafts: tree: unknown key 'widht'; did you mean 'width'?",
     'drafts = [{kind = "tree", shape = [1]}]': "drafts: tree: shape must be a list",
-    'metrics = ["audit"]': "'audit' and the key 'targets' go together",
-    'metrics = ["audit"]\ntargets = ["none.py:f"]': "none.py: no such file",
     "[[family]]\n[[family]]\nseeds = [-1]": "family 2: seeds: must be greater than or equal to 0, not -1",
     "family = 3": "family: must be tables",
 }

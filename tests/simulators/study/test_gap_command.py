@@ -150,7 +150,6 @@ def test_worst_against_another_rule_from_a_given_instance(command, toy):
         (["nothing.json"], "nothing.json: no such file"),
         (["{toy}", "--verifier", "blok"], "no verifier is named 'blok'"),
         (["{toy}", "--verifier", "spechub"], "spechub is made for spechub"),
-        (["--out", "x"], "--out goes with --rows"),
         (["{toy}", "--draft", CHAIN], "--draft goes with --worst"),
         (["{toy}", "--seconds", "1"], "--seconds goes with --worst"),
         (["--worst", "blok"], "no verifier is named 'blok'"),

@@ -3,7 +3,6 @@
 import pytest
 
 from draftproof import _FROM_PROOFS
-from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.configuration import parsed
 from draftproof.simulators.study.gap import expected, measure
@@ -143,25 +142,9 @@ def test_prove_says_proved_refuted_and_why_not():
     assert "rational functions" in said["layered"]["why"]
 
 
-def test_audit_is_the_examination_of_each_instance(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "def verify(p, q, x, rng):\n    return [int(rng.choice(len(p[0]), p=p[0]))]\n\n\n"
-        "def wrong(p, q, x, rng):\n    return [*x, int(rng.choice(len(p[0]), p=p[-1]))]\n"
-    )
-    targets = [f"{tmp_path}/mine.py:{name}" for name in ("verify", "wrong")]
-    found, made = rows(metrics=["audit"], depths=[1], targets=targets, rows={"kind": "random", "count": 3})
-    assert len(found) == 6
-    from draftproof.simulators.audit.load import load
-
-    for row in found:
-        report = examine(load(row["target"]), instances=[about(row, made)], edges=False, smallest=False)
-        assert row["lossless"] == report.lossless == (exact(row["total_variation_exact"]) < exact("1/1000"))
-        assert row["total_variation_exact"] == report.answer()["total_variation"]
-
-
 def test_what_goes_wrong_in_a_chunk_is_one_line_with_its_name():
     def job():
         raise ZeroDivisionError("by zero")
 
     with pytest.raises(BadInput, match=r"^chunk check-000007: ZeroDivisionError: by zero$"):
-        computed(Chunk(7, "check", job, {}, ()))  # type: ignore[arg-type]
+        computed(Chunk(7, "check", job))  # type: ignore[arg-type]

@@ -62,7 +62,6 @@ SHAPES = {
     "check only": f'metrics = ["check"]\nverifiers = ["token", "block"]\n{CHAINS}',
     "gap only": f'metrics = ["gap"]\nverifiers = ["token", "block"]\n{CHAINS}',
     "prove only": 'metrics = ["prove"]\nverifiers = ["token", "hsd-released"]\ndepths = [1]',
-    "audit only": 'metrics = ["audit"]\ntargets = ["mine.py:verify"]\ndepths = [1]\nrows = ["scenarios"]',
     "one depth": f'metrics = ["check", "gap"]\nverifiers = ["token"]\n{CHAINS.replace("1, 2", "1")}',
     "lossy rules": f'metrics = ["check", "gap"]\nverifiers = ["hsd-released"]\n{CHAINS}',
     "a rule with state": f'metrics = ["check", "gap"]\nverifiers = ["greedy-block"]\n{CHAINS}',
@@ -73,17 +72,12 @@ SHAPES = {
     "no finished row of one metric": f'metrics = ["check", "prove"]\nverifiers = ["typical"]\n{CHAINS}',
 }
 """Sweep -> its file."""
-MINE = """
-def verify(target_probs, draft_probs, draft_tokens, rng):
-    return [*draft_tokens, rng.choice(len(target_probs[-1]), p=target_probs[-1])]
-"""
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_page_of_every_shape_of_sweep_opens(browser, shape, tmp_path, monkeypatch, capfd):
     pytest.importorskip("duckdb")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     (tmp_path / "swept.toml").write_text(SHAPES[shape], encoding="utf-8")
     assert enter(commands(), ["sweep", "swept.toml", "--workers", "1"]) == 0
     found = sections.sections(Results("results/swept"))

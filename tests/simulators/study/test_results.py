@@ -44,11 +44,10 @@ def test_a_row_leads_to_its_instance(small):
 def test_the_page_lists_every_column(small):
     page = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
     from draftproof.proofs_check.sweep import PROVE
-    from draftproof.simulators.study.metrics.audit import AUDIT
     from draftproof.simulators.study.metrics.check import CHECK
     from draftproof.simulators.study.metrics.gap import GAP
 
-    for metric in (CHECK, GAP, PROVE, AUDIT):
+    for metric in (CHECK, GAP, PROVE):
         for column in metric.schema.names:
             assert f"`{column.removesuffix('_exact')}`" in page, (metric.name, column)
 
@@ -57,8 +56,8 @@ def test_what_is_not_there_is_one_line(small, tmp_path):
     with pytest.raises(BadInput, match="no such file"):
         Results(tmp_path)
     found = Results(small / "results" / "small")
-    with pytest.raises(BadInput, match="no results of 'audit'"):
-        found.table("audit")
+    with pytest.raises(BadInput, match="no results of 'prove'"):
+        found.table("prove")
     row = {**found.table("check").to_pylist()[0], "rows": "others"}
     with pytest.raises(BadInput, match="no family"):
         found.instance(row)

@@ -82,8 +82,6 @@ def test_worst_instances_are_those_of_the_rows(store, rows):
     assert [row["verifier"] for row in sections.wrong(store)] == ["hsd-released"]
 
 
-def test_proofs_and_audits_are_rows_of_their_own(store):
+def test_proofs_are_rows_of_their_own(store):
     proofs = [(row["verifier"], row["draft"], row["verdict"]) for row in sections.proofs(store)]
     assert proofs == [("block", "chain, depth 1", "proved"), ("token", "chain, depth 1", "proved")]
-    (audit,) = sections.audits(store)
-    assert (audit["instances"], audit["verdict"], audit["findings"]) == (3, "lossless", None)

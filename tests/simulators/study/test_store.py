@@ -12,7 +12,7 @@ from draftproof.theory.errors import BadInput
 ABOUT = {
     "format": 1,
     "draftproof": "0.1.0",
-    "commit": "abc",
+    "sources": {"draftproof": "abc", "mine.py:verify": "def"},
     "versions": {"numpy": "2"},
     "metrics": ["check"],
     "digest": "d",
@@ -36,6 +36,8 @@ def test_what_is_kept_is_there_when_it_is_opened_again(tmp_path):
         ("format", 0, "holds results of results format 0, this is 1"),
         ("draftproof", "0.0.9", "holds results of draftproof 0.0.9, this is 0.1.0"),
         ("versions", {"numpy": "1"}, "holds results of numpy 1, this is 2"),
+        ("sources", {"draftproof": "xyz"}, "holds results of another state of draftproof"),
+        ("sources", {"draftproof": "abc"}, "holds results of another state of mine.py:verify"),
         ("digest", "e", "holds results of another configuration"),
     ],
 )
@@ -46,14 +48,6 @@ def test_results_of_something_else_are_left_alone(tmp_path, key, there, said):
     with pytest.raises(BadInput, match=said), opened(tmp_path, ABOUT):
         pass
     assert kept(tmp_path) == before
-
-
-def test_another_commit_goes_on_because_shards_know_their_sources(tmp_path):
-    with opened(tmp_path, {**ABOUT, "commit": "def"}) as store:
-        store.keep("check-000000", b"one")
-    with opened(tmp_path, ABOUT) as store:
-        assert store.finished() == {"check-000000"}
-    assert json.loads((tmp_path / "manifest.json").read_text())["commit"] == "abc"
 
 
 def test_a_folder_where_nothing_was_finished_is_taken_over(tmp_path):

@@ -181,7 +181,6 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "cannot be combined"),
         (["--workers", "0"], "--workers"),
     ],
 )
@@ -191,14 +190,7 @@ def test_bad_input_is_one_line(command, toml, tmp_path, arguments, said):
     assert said in err
 
 
-def test_a_scheduler_that_is_none_is_one_line(command, toml, tmp_path):
-    pytest.importorskip("distributed")
-    status, out, err = command("sweep", toml, "--results", tmp_path / "r", "--scheduler", "nonsense")
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "--scheduler nonsense: cannot be reached" in err
-
-
 def test_help_explains(command):
     status, out, err = command("sweep", "--help")
     assert (status, err) == (0, "")
-    assert "--scheduler" in out
+    assert "--workers" in out

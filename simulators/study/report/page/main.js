@@ -11,7 +11,6 @@ const tables = {
   worst: ({ missing, wrong: lossy }) => [...(missing.length ? [worst(missing)] : []), ...(lossy.length ? [wrong(lossy)] : [])],
   curves: (settings) => curves(settings),
   proofs: (rows) => filtered("Proofs", [["verifier", "verifier"], ["draft", "draft"], ["scope", "scope"], ["verdict", "verdict", verdict], ["cells", "cells"], ["parameters", "parameters"], ["why", "why"], ["not shown", "not_shown"]], rows, "filter-proofs"),
-  audits: (rows) => filtered("Audits", [["target", "target"], ["adapter", "adapter"], ["instances", "instances"], ["verdict", "verdict", verdict], ["largest TV", "total_variation", (value) => decimal(value, 6)], ["findings", "findings"], ["not shown", "not_shown"]], rows, "filter-audits"),
   claims: (rows) => filtered("Claims", [["claim", "statement"], ["source", "source"], ["scope", "scope"], ["verdict", "verdict"], ["behind it", "behind"], ["reproduce", "command", code]], rows, "filter-claims"),
   mutants: (rows) => filtered("Mutants and controls", [["mutant", "name", code], ["flaw", "flaw"], ["found", "verdict"], ["evidence", "evidence"], ["on", "instance"]], rows, "filter-mutants"),
 };

@@ -1,4 +1,4 @@
-"""Figures by matplotlib, the optional extra `plot`: the same numbers give the same file."""
+"""Figures by matplotlib: the same numbers give the same file."""
 
 from collections.abc import Mapping, Sequence
 from math import nan
@@ -28,7 +28,7 @@ def required() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise BadInput("figures need matplotlib: pip install 'draftproof[plot]'") from None
+        raise BadInput("figures need matplotlib: pip install matplotlib") from None
     matplotlib.rcParams.update({"svg.hashsalt": "draftproof", "svg.fonttype": "none", "font.size": 9})
     from matplotlib.figure import Figure
 
