@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import isfinite, nan
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -51,20 +50,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Repeat:
-    """One repeat of a cell; what was not measured is NaN. Times of texts are means, by the engine's clock."""
+    """One repeat of a cell: the tokens of all texts, the seconds that they took, prompts included, and, if
+    this engine decoded, the calls of the target and the drafted tokens that these verified.
+    """
 
     tokens: int
     seconds: float
-    prefill: float = nan
-    """Seconds of reading a prompt."""
-    first: float = nan
-    """Seconds to a text's first token, prefill included."""
-    between: float = nan
-    """Seconds from one token to the next."""
-    emitted: float = nan
-    """Tokens per call of the target."""
-    verified: float = nan
-    """Drafted tokens verified per call of the target."""
+    calls: int = 0
+    verified: int = 0
 
 
 @dataclass
@@ -81,7 +74,7 @@ class Cell:
     expected: dict[str, list[float]] = field(default_factory=dict)
     """E[tau | draft] of other verifiers at each step of this one's texts, by name."""
     asked: list[int] = field(default_factory=list)
-    """The question that each step belongs to: its turns and repeats depend on one another."""
+    """The number of the prompt that each step belongs to: its repeats depend on one another."""
     taus: list[int] = field(default_factory=list)
     """The accepted tokens of each step of each text."""
     repeats: list[Repeat] = field(default_factory=list)
@@ -96,58 +89,15 @@ class Cell:
         """Tokens a second of each repeat."""
         return [each.tokens / each.seconds for each in self.repeats]
 
-    def mean(self, name: str) -> float | None:
-        """The mean of a number over the repeats that measured it; None if none did."""
-        known = [number for each in self.repeats if isfinite(number := getattr(each, name))]
+    def a_call(self, name: str) -> float | None:
+        """The mean of a number a call of the target over the repeats; None if calls were not counted."""
+        known = [getattr(each, name) / each.calls for each in self.repeats if each.calls]
         return fmean(known) if known else None
 
     def untimed(self) -> "Cell":
         """The same way of decoding, nothing measured."""
         empty = {"expected": {}, "asked": [], "taus": [], "repeats": [], "phases": Counter()}
         return replace(self, acceptance=None, **empty)
-
-
-@dataclass
-class Run:
-    """One pass over all texts."""
-
-    taken: float
-    """Seconds so far; at first those of reading the first prompts."""
-    calls: int = 0
-    """Calls of the target."""
-    verified: int = 0
-    """Drafted tokens that these calls verified."""
-    made: Counter[int] = field(default_factory=Counter)
-    """Tokens generated for each text."""
-    since: dict[int, float] = field(default_factory=dict)
-    """When each text's first step ended."""
-    prefills: list[float] = field(default_factory=list)
-    firsts: list[float] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)
-    """Of each text: the time of its prefill, of its prefill and first step, and between two tokens."""
-
-    def add(self, step: Step, seconds: float) -> None:
-        """Adds a step that took so long."""
-        before, within = (0.0, self.taken) if self.calls == 0 else (self.taken, 0.0)
-        self.taken += seconds
-        for row in step.rows:
-            if row not in self.since:
-                self.since[row] = self.taken
-                self.firsts.append(self.taken - before)
-                self.prefills.append(within or max(0.0, seconds - sum(step.seconds.values())))
-        self.calls += 1
-        self.verified += int((step.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
-        for row, tokens, ended in zip(step.rows, step.emitted, step.finished, strict=True):
-            self.made[row] += len(tokens)
-            if ended and self.made[row] > 1:
-                self.gaps.append((self.taken - self.since[row]) / (self.made[row] - 1))
-
-    @property
-    def repeat(self) -> Repeat:
-        """The means of this run."""
-        made = sum(self.made.values())
-        times = fmean(self.prefills), fmean(self.firsts), fmean(self.gaps) if self.gaps else nan
-        return Repeat(made, self.taken, *times, made / self.calls, self.verified / self.calls)
 
 
 @dataclass
@@ -242,20 +192,23 @@ class Bench:
             keep_rows=False,
         )
         wait(self.target.device)
-        found, clock = Run(perf_counter() - clock), perf_counter()
+        taken, made, calls, verified, clock = perf_counter() - clock, 0, 0, 0, perf_counter()
         for step in steps:
             wait(self.target.device)
-            found.add(step, perf_counter() - clock)
+            taken += perf_counter() - clock
+            calls += 1
+            made += sum(map(len, step.emitted))
+            verified += int((step.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
             self._note(cell, step)
             clock = perf_counter()  # what is computed from a step is not timed
-        cell.repeats.append(found.repeat)
+        cell.repeats.append(Repeat(made, taken, calls, verified))
 
     def _note(self, cell: Cell, step: Step) -> None:
         cell.phases.update(step.seconds)
         if cell.acceptance is not None:
             cell.acceptance.add(step)
         cell.taus += step.accepted
-        cell.asked += [self.prompts[row].question for row in step.rows]
+        cell.asked += step.rows
         for name, means in cell.expected.items():
             means += mean_accepted(VERIFIERS[name], step).tolist()
 

@@ -24,8 +24,8 @@ from draftproof.theory.errors import BadInput
     help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
 @option("--verifier", type=shared.VERIFIER, multiple=True, help="May be repeated [default: all that apply].")
-@option("--prompts", type=shared.FILE, help="A file of prompts or questions, with all turns.")
-@option("--count", type=IntRange(1), help="Largest number of questions [default: 4].")
+@option("--prompts", type=shared.FILE, help="A file of prompts or questions; of these the first turns.")
+@option("--count", type=IntRange(1), help="Largest number of prompts [default: 4].")
 @option(
     "--batch",
     "batches",
@@ -52,13 +52,13 @@ from draftproof.theory.errors import BadInput
 def COMMAND(**options: Any) -> int:
     """Measure the speed of decoding with real models.
 
-    Measures tokens a second, time to the first token and between tokens, mean acceptance length (with the
-    extra token), acceptance by position, and time by phase for every verifier, draft, temperature and batch,
-    for plain decoding, and for transformers' own plain and assisted generation, which decode one text at a
-    time. All use the same prompts, repeats are interleaved, and ratios have intervals. Verifiers are compared
-    on their own texts and on the same steps. With a selection, chains are also decoded in batches that share
-    a budget. Each cell's mean acceptance length is compared with the prediction from its rows; exit status 1
-    if they disagree. Ctrl-C prints what was measured so far.
+    Measures tokens a second, mean acceptance length (with the extra token), acceptance by position, and time
+    by phase for every verifier, draft, temperature and batch, for plain decoding, and for transformers' own
+    plain and assisted generation, which decode one text at a time. All use the same prompts, repeats are
+    interleaved, and ratios have intervals. Verifiers are compared on their own texts and on the same steps.
+    With a selection, chains are also decoded in batches that share a budget. Each cell's mean acceptance
+    length is compared with the prediction from its rows; exit status 1 if they disagree. Ctrl-C prints what
+    was measured so far.
     """
     from draftproof.gpu.bench import report
     from draftproof.gpu.network.graphs import recording
@@ -112,7 +112,7 @@ def _bench(options: dict[str, Any]) -> Any:
     plan = Plan(**{key: value for key, value in asked if value not in (None, ())})
     both = samplings(options)
     count = options["count"] or max(4, most)
-    given = prompts(options["prompts"], target, count, chat=options["chat"], answer=plan.tokens)
+    given = prompts(options["prompts"], target, count, chat=options["chat"])
     if len(given) < most:
         raise BadInput(f"--batch {most}: there are only {len(given)} prompts; give a larger --count")
     settings = *both, options["draft_temperature"]

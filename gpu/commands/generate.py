@@ -59,9 +59,9 @@ DRAFT = (
 def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.
 
-    A single text is written while it is generated; the texts of a batch are written as each is finished. The
-    last line counts tokens and steps. Block efficiency is the mean number of tokens per step: the accepted
-    tokens and the extra one. In --settings `batch` is the most texts decoded at once, which share a `budget`.
+    The texts are written at the end, also after Ctrl-C. The last line counts tokens and steps. Block
+    efficiency is the mean number of tokens per step: the accepted tokens and the extra one. In --settings
+    `batch` is the most texts decoded at once, which share a `budget`.
     """
     from draftproof.gpu.sampling.device import memory_errors
 
@@ -77,9 +77,7 @@ def COMMAND(**options: Any) -> int:
     try:
         with memory_errors("the text so far is above; take fewer prompts or --max-new-tokens"):
             for step in steps:
-                new = transcript.add(step)
-                if not options["as_json"]:
-                    echo(new, nl=False)
+                transcript.keep(step)
     except (BadInput, KeyboardInterrupt) as error:
         transcript.error = str(error) or "interrupted"
         if transcript.steps:
@@ -94,7 +92,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
     from draftproof.gpu.commands.settings import pair, rules, samplings, selection
     from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.engine.loop import generate
-    from draftproof.gpu.engine.prompts import Question, asked, questions
+    from draftproof.gpu.engine.prompts import asked, questions
     from draftproof.gpu.engine.transcript import Transcript
     from draftproof.gpu.verify import named
 
@@ -103,8 +101,8 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
     selected = [selection(options, name, None) for name in rules(options)]
     target, drafter = pair(options)
     sampling, draft_sampling = samplings(options)
-    every = questions(options["file"]) if options["file"] else [Question((each,)) for each in given]
-    prompts = asked(every, target, options["chat"], options["max_new_tokens"])
+    every = questions(options["file"]) if options["file"] else given
+    prompts = asked(every, target, options["chat"])
     seeds = options["seeds"] or (0,)
     if len(seeds) not in (1, len(prompts)):
         raise BadInput(f"--seed: {len(seeds)} seeds for {len(prompts)} prompts")
@@ -167,7 +165,11 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
     draft = "plain decoding" if plain else f"{options['verifier']}, {options['spelling']}"
     if options["selection"]:
         draft += f", {options['selection']}: {transcript.accepted} accepted of {transcript.verified} verified"
+    texts = [transcript.text(row) for row in range(len(transcript.ids))]
+    if len(texts) > 1:
+        both = enumerate(zip(transcript.prompts, texts, strict=True), 1)
+        texts = [f"--- {number}: {prompt!r}\n{text}" for number, (prompt, text) in both]
     echo(
-        f"{transcript.rest()}\n[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, "
+        "\n".join(texts) + f"\n[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, "
         f"{tokens / max(seconds, 1e-9):.1f} tokens/s; {draft}]"
     )

@@ -3,52 +3,36 @@
 import hashlib
 import json
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.device import refused
-from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.verify import named
 from draftproof.simulators.support.files import text_of
 from draftproof.theory.errors import BadInput
 
 PACKAGES = {"site-packages", "dist-packages", ".git"}
 
 
-@dataclass(frozen=True)
-class Question:
-    """What a user says, turn by turn."""
-
-    turns: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """The text of one turn, and the token ids of it with what was said before; `question` numbers the
-    questions from 0.
-    """
+class Prompt(NamedTuple):
+    """A text, and the token ids that are continued."""
 
     text: str
     ids: list[int]
-    question: int = 0
 
 
 def prompts(
-    file: Path | None, target: Model, count: int, tokens: int = 32, chat: bool = False, answer: int = 0
+    file: Path | None, target: Model, count: int, tokens: int = 32, chat: bool = False
 ) -> list[Prompt]:
-    """The prompts of up to `count` questions; BadInput if there are none.
+    """Up to `count` prompts; BadInput if there are none. `chat` is as in `asked`.
 
     Without a file: the first `tokens` tokens of the standard library's last files in the order of `names`,
-    which the training of the pair that ships held out. For the other settings see `asked`.
+    which the training of the pair that ships held out.
     """
     if file is not None:
-        return asked(questions(file)[:count], target, chat, answer)
+        return asked(questions(file)[:count], target, chat)
     if chat:
         raise BadInput("--chat is for runs with --prompts FILE")
     folder = standard_library().resolve()
@@ -57,7 +41,7 @@ def prompts(
     found = [ids for ids in encoded if len(ids) == tokens][:count]
     if not found:
         raise BadInput("no sources of the standard library were found here: give --prompts FILE")
-    return [Prompt(target.tokenizer.decode(ids), ids, number) for number, ids in enumerate(found)]
+    return [Prompt(target.tokenizer.decode(ids), ids) for ids in found]
 
 
 def standard_library() -> Path:
@@ -85,9 +69,10 @@ def readable(folder: Path, files: Iterable[str]) -> Iterator[str]:
             yield text
 
 
-def questions(file: Path) -> list[Question]:
+def questions(file: Path) -> list[str]:
     """The questions of a file: each line is a text, or a JSON object with a "prompt" (a text, or its turns)
-    or with "turns", as in MT-bench's and Spec-Bench's question.jsonl. BadInput for a file without any.
+    or with "turns", as in MT-bench's and Spec-Bench's question.jsonl, of which the first is asked. BadInput
+    for a file without any.
     """
     lines = text_of(file).split("\n")  # a JSON string may hold other line ends
     numbered = ((f"{file}, line {number}", line) for number, line in enumerate(lines, 1))
@@ -97,71 +82,37 @@ def questions(file: Path) -> list[Question]:
     return found
 
 
-def _question(where: str, line: str) -> Question:
+def _question(where: str, line: str) -> str:
     if not line.lstrip().startswith("{"):
-        return Question((line,))
+        return line
     try:
         given: Any = json.loads(line)
     except ValueError:
-        return Question((line,))
+        return line
     turns = given.get("prompt") or given.get("turns")
     turns = [turns] if isinstance(turns, str) and given.get("prompt") else turns
     if not isinstance(turns, list) or not turns or not all(isinstance(each, str) and each for each in turns):
         raise BadInput(f'{where}: neither a "prompt" nor "turns"')
-    return Question(tuple(turns))
+    return turns[0]
 
 
-def asked(given: Sequence[Question], target: Model, chat: bool = False, answer: int = 0) -> list[Prompt]:
-    """One prompt for each turn of each question. With `chat` turns are written by the tokenizer's own chat
-    template, else as they are. A later turn follows the earlier ones and the target's own greedy answers to
-    them, of up to `answer` tokens, so that each method is asked the same; with `answer` 0 only first turns
-    are asked. BadInput if the tokenizer has no chat template.
+def asked(given: Sequence[str], target: Model, chat: bool = False) -> list[Prompt]:
+    """The texts as prompts, with `chat` as the tokenizer's own chat template writes them for a first answer.
+    BadInput if the tokenizer has no chat template or it refuses a text.
 
     >>> from draftproof.gpu.drafters.choose import SHIPPED
     >>> from draftproof.gpu.network.models import load
-    >>> given = [Question(("import os", "import sys"))]
-    >>> [prompt.text for prompt in asked(given, load(SHIPPED / "target", "cpu"), answer=4)]
-    ['import os', 'import sys']
+    >>> [prompt.ids for prompt in asked(["import os"], load(SHIPPED / "target", "cpu"))]
+    [[619, 621]]
     """
-    return [
-        Prompt(turn, ids, number)
-        for number, question in enumerate(given)
-        for turn, ids in _turns(question.turns if answer else question.turns[:1], target, chat, answer)
-    ]
-
-
-def _turns(turns: Sequence[str], target: Model, chat: bool, answer: int) -> Iterator[tuple[str, list[int]]]:
-    said: list[Mapping[str, str]] = []
-    for number, turn in enumerate(turns, 1):
-        said.append({"role": "user", "content": turn})
-        ids = templated(target, said) if chat else _plain(target, said)
-        yield turn, ids
-        if number < len(turns):
-            steps = generate(
-                target,
-                None,
-                [ids],
-                verifier=named("token"),
-                structure=None,
-                sampling=Sampling(0.0),
-                max_new_tokens=answer,
-            )
-            ((*words,),) = texts(steps, 1)
-            if words and words[-1] in target.ends:
-                words.pop()
-            said.append({"role": "assistant", "content": target.tokenizer.decode(words)})
-
-
-def _plain(target: Model, said: Sequence[Mapping[str, str]]) -> list[int]:
-    return target.tokenizer.encode("\n".join(each["content"] for each in said))
-
-
-def templated(target: Model, said: Sequence[Mapping[str, str]]) -> list[int]:
-    """The token ids of a conversation up to the next answer, by the tokenizer's own chat template; BadInput
-    if it has none or refuses these messages.
-    """
+    if not chat:
+        return [Prompt(text, target.tokenizer.encode(text)) for text in given]
     if not getattr(target.tokenizer, "chat_template", None):
         raise BadInput(f"--chat: the tokenizer of {target.name} has no chat template")
-    with refused(f"--chat: the chat template of {target.name} fails"):
-        text = target.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
-    return target.tokenizer.encode(text, add_special_tokens=False)
+    found = []
+    for text in given:
+        said = [{"role": "user", "content": text}]
+        with refused(f"--chat: the chat template of {target.name} fails"):
+            written = target.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+        found.append(Prompt(text, target.tokenizer.encode(written, add_special_tokens=False)))
+    return found

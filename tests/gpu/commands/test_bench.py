@@ -2,14 +2,11 @@
 
 import json
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
-
-from draftproof.gpu.bench.models import Run  # noqa: E402
 
 SHIPPED = ("--device", "cpu", "--model", "shipped")
 FEW = (*SHIPPED, "--count", 1, "--max-new-tokens", 10, "--temperature", 1)
@@ -153,11 +150,11 @@ def test_batches_with_selection_rules(command, toml):
     assert "verified: drafted tokens of a batch in a call of the target" in out
 
 
-def test_latency_batches_and_questions(command, tmp_path):
+def test_batches_and_questions(command, tmp_path):
     file = tmp_path / "question.jsonl"
     file.write_text(
         '{"category": "coding", "turns": ["import os", "def main():"]}\n'
-        '{"category": "writing", "turns": ["class "]}\nfor i in range(\n'
+        '{"category": "writing", "turns": ["class "]}\nfor i in range(\nimport re\n'
     )
     few = ("--draft", "chain:2", "--verifier", "token", "--verifier", "block", "--repeats", 2)
     asked = ("--prompts", file, "--batch", 1, "--batch", 4, "--max-new-tokens", 8, "--temperature", 1)
@@ -173,25 +170,19 @@ def test_latency_batches_and_questions(command, tmp_path):
     ]
     for (method, batch), cell in cells.items():
         if method.startswith("transformers"):
-            assert cell["prefill"] is cell["time_to_first_token"] is None
-            continue
-        assert 0 < cell["prefill"] < cell["time_to_first_token"]
-        assert cell["time_per_output_token"] > 0
-        if batch == 4:
+            assert cell["tokens_per_call"] is cell["verified_per_call"] is None
+        elif batch == 4:
             assert cell["over_faster_plain"] == cell["over_plain"]
         else:
             ratios = [cell[name] for name in ("over_plain", "over_transformers_plain")]
             assert cell["over_faster_plain"] in ratios
-    block = cells["block", 4]
-    assert block["questions"] == 3
-    assert block["ratio_of_totals"]["value"] == pytest.approx(block["mean_acceptance_length"])
-    assert all("high" in each["mean_over_questions"] for each in (block, *answer["versus"]))
+            assert cell["tokens_per_call"] == pytest.approx(cell.get("mean_acceptance_length", 1), abs=0.5)
     assert {(each["batch"], *each["verifiers"]) for each in answer["versus"]} == {
         (batch, "block", "token") for batch in (1, 4)
     }
     status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1)
     assert status == 0
-    for said in ("prefill", "token x4", "each question counts the same", "faster plain"):
+    for said in ("token x4", "clustered by prompt", "faster plain"):
         assert said in out
 
 
@@ -236,24 +227,3 @@ def test_a_tokenizer_that_differs_is_bad_input(command, tmp_path):
     status, out, err = command(*FEW, "--drafter", other)
     assert (status, out) == (2, "")
     assert "share the target's tokenizer" in err
-
-
-def test_times_of_texts_that_begin_later():
-    def step(emitted, ended=(), drafted=1.0):
-        finished = ["length" if row in ended else None for row in emitted]
-        tokens = torch.zeros(len(emitted), 2, dtype=torch.long)
-        return SimpleNamespace(
-            rows=[*emitted], emitted=[[0] * n for n in emitted.values()], finished=finished, tokens=tokens,
-            kept=None, seconds={"draft": drafted, "target": 0.0},
-        )  # fmt: skip
-
-    run = Run(taken=5.0)
-    run.add(step({0: 1, 1: 2}), 1.0)
-    run.add(step({0: 2, 1: 2}, ended={0}), 2.0)
-    run.add(step({2: 1, 1: 1}, drafted=3.0), 4.0)  # prompt 2 is read in one second
-    run.add(step({2: 3, 1: 2}, ended={1, 2}), 1.0)
-    assert (run.taken, run.calls, run.verified) == (13.0, 4, 16)
-    assert run.made == {0: 3, 1: 7, 2: 4}
-    assert run.prefills == [5.0, 5.0, 1.0]
-    assert run.firsts == [6.0, 6.0, 4.0]
-    assert run.gaps == [2 / 2, 1 / 3, 7 / 6]

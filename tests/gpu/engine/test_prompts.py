@@ -1,4 +1,4 @@
-"""Prompt files, chat templates, and the turns and categories of benchmarks."""
+"""Prompt files, chat templates, and the first turns of benchmarks' questions."""
 # ruff: noqa: E402
 
 import json
@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import SHIPPED
-from draftproof.gpu.engine.prompts import Question, asked, prompts, questions
+from draftproof.gpu.engine.prompts import asked, prompts, questions
 from draftproof.gpu.network.models import load
 from draftproof.theory.errors import BadInput
 
@@ -45,11 +45,11 @@ def test_lines_objects_and_questions_of_a_file(tmp_path):
     ]
     (tmp_path / "question.jsonl").write_text("\n".join(lines))
     assert questions(tmp_path / "question.jsonl") == [
-        Question(("import os",)),
-        Question(("def f():",)),
-        Question(("Write.", "Shorter.")),
-        Question(("{not JSON",)),
-        Question(("One\u2028line", "two")),
+        "import os",
+        "def f():",
+        "Write.",
+        "{not JSON",
+        "One\u2028line",
     ]
 
 
@@ -62,39 +62,19 @@ def test_an_object_without_text_is_bad_input(tmp_path, line):
         questions(tmp_path / "file")
 
 
-def test_a_later_turn_follows_the_targets_own_greedy_answer(chatting):
-    given = [Question(("def", "class")), Question(("import",))]
-    first, second, other = asked(given, chatting, chat=True, answer=6)
-    told = [(each.text, each.question) for each in (first, second, other)]
-    assert told == [("def", 0), ("class", 0), ("import", 1)]
-    tokenizer = chatting.tokenizer
-    assert first.ids == tokenizer.encode("<user>def\n<assistant>", add_special_tokens=False)
-    ids = torch.tensor([first.ids])
-    own = chatting.network.generate(
-        ids, attention_mask=torch.ones_like(ids), max_new_tokens=6, do_sample=False
-    )
-    answer = tokenizer.decode(own[0, len(first.ids) :], skip_special_tokens=True)
-    said = [("user", "def"), ("assistant", answer), ("user", "class")]
-    messages = [{"role": role, "content": text} for role, text in said]
-    written = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-    assert second.ids == tokenizer.encode(written, add_special_tokens=False)
-    assert answer in written
-    assert asked(given, chatting, chat=True) == [first, other]
-
-
 def test_the_template_is_the_tokenizers_own(chatting):
     messages = [{"role": "user", "content": "def f"}]
     own = chatting.tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
-    (prompt,) = asked([Question(("def f",))], chatting, chat=True)
+    (prompt,) = asked(["def f"], chatting, chat=True)
     assert prompt.ids == list(own)
-    assert prompt.ids != asked([Question(("def f",))], chatting)[0].ids
+    assert prompt.ids != asked(["def f"], chatting)[0].ids
 
 
 def test_no_template_one_that_fails_and_no_file_are_bad_input(monkeypatch):
     with pytest.raises(BadInput, match="has no chat template"):
-        asked([Question(("a",))], shipped(), chat=True)
+        asked(["a"], shipped(), chat=True)
     monkeypatch.setattr(shipped().tokenizer, "chat_template", "{{ raise_exception('roles') }}")
     with pytest.raises(BadInput, match=r"chat template of .* fails: roles"):
-        asked([Question(("a",))], shipped(), chat=True)
+        asked(["a"], shipped(), chat=True)
     with pytest.raises(BadInput, match="--chat is for runs with --prompts"):
         prompts(None, shipped(), 1, chat=True)
