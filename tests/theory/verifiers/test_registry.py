@@ -162,7 +162,6 @@ OTHER_MEANINGS = {
 """Names that are words too; a string of this kind may be either."""
 
 ABOUT_THEM = {
-    "gpu/bench/methods.py": "what is timed beside other packages",
     "gpu/bench/models.py": "what is timed beside another",
     "gpu/commands/generate.py": "what is run if nobody names a verifier",
     "simulators/study/designs.py": "the columns of a figure",
