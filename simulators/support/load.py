@@ -60,7 +60,7 @@ def load(name: str) -> Any:
     if not colon or not place or not attribute:
         raise BadInput(f"{name[:80]}: neither package.module:name nor path/to/file.py:name")
     try:
-        before = {*sys.modules}
+        before = {*sys.modules} - {*_beside}
         with redirect_stdout(sys.stderr):  # standard output is the command's
             module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
         _read[_where(name)] = {
