@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows, tables
 from draftproof.theory.drafts import best_first
 from draftproof.theory.drafts.ddtree import DDTree
 from draftproof.theory.drafts.greedy import top_and_sample
@@ -18,6 +17,7 @@ from draftproof.theory.drafts.tree import with_replacement, without_replacement
 from draftproof.theory.numbers import exact
 from studies.tree_designs import drafts
 from tests.checks import outcomes
+from tests.strategies import rows, tables
 
 SIBLINGS = with_replacement, without_replacement, top, top_and_sample, from_strata
 Q = [("1/2", "1/8", 0, "1/4", "1/8"), ("1/4", 0, "1/4", "1/2", 0), (0, 0, 1, 0, 0)]

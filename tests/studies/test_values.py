@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.study import designs
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
@@ -20,6 +19,7 @@ from draftproof.theory.verifiers.shared.priority import included, plan
 from studies.tree_designs import values
 from studies.tree_designs.designs import DESIGNS
 from tests.checks import drafts, mean_accepted
+from tests.strategies import instances
 from tests.studies.test_drafts import Rows
 
 SHAPES = every(2, 2), (((), ()), ()), every(3, 1)

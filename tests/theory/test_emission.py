@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.draft import Node
 from draftproof.theory.emission import Emission
@@ -16,6 +15,7 @@ from draftproof.theory.verifier import ALL
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import emitted, stops
 from tests.problems import TOY
+from tests.strategies import instances
 
 EVERY = pytest.mark.parametrize("label", ALL)
 anything = st.sampled_from(list(VERIFIERS.values()))  # also where it is not made for the draft

@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
@@ -11,6 +10,7 @@ from draftproof.theory.rows import supported
 from draftproof.theory.table import Table
 from tests.checks import assert_one_line
 from tests.problems import TOY
+from tests.strategies import instances
 
 
 def test_vocabularies_must_agree():

@@ -5,12 +5,12 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import tables
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, exact
 from tests.checks import joint
+from tests.strategies import tables
 
 LENGTH = 3
 words = st.sampled_from([word for word in prefixes(2, LENGTH) if word])

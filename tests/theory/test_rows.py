@@ -9,9 +9,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows
 from draftproof.theory import rows as ops
 from draftproof.theory.numbers import ONE, ZERO, exact
+from tests.strategies import rows
 
 V = 3
 numbers = st.fractions(-3, 3, max_denominator=12).map(lambda f: fmpq(f.numerator, f.denominator))

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows, tables
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
 from tests.checks import assert_one_line
+from tests.strategies import rows, tables
 
 anywhere = st.lists(st.integers(0, 1), max_size=5).map(tuple)
 some_rows = st.dictionaries(st.lists(st.integers(0, 1), max_size=3).map(tuple), rows(2)).flatmap(

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit.rounding import ROUNDOFF, SHIFT, rounding_bound
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.support.make import weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
 from tests.mutants.controls import block_law, drawn, residual, weights
+from tests.strategies import instances
 
 BILLIONTH = 1e-9
 

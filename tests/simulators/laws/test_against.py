@@ -10,7 +10,6 @@ from hypothesis import given
 
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.simulators.instances.suite import measured
 from draftproof.simulators.laws.against import between, judge_against, must_measure
 from draftproof.simulators.laws.check import Tally, against_pieces, judged
@@ -26,6 +25,7 @@ from draftproof.theory.rows import excess, normalise, share
 from draftproof.theory.shared.divergence import ERROR, exceeds, kl
 from draftproof.theory.targets import TARGETS, declared
 from draftproof.theory.verifier import Verifier
+from tests.strategies import instances, rows
 
 CHAIN = ("chain",)
 LAW = declared("interpolation:1/4")

@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.chain import Chain
@@ -12,6 +11,7 @@ from draftproof.theory.verifier import ALL
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.checks import assert_lossless, emitted, stops
 from tests.problems import TOY
+from tests.strategies import instances
 
 STATELESS = [verifier for verifier in VERIFIERS.values() if verifier.carry is None]
 

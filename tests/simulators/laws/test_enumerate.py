@@ -6,7 +6,6 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.simulators.laws.enumerate import FRAMES, Enumerator, Invalid, emission, iteration, outcomes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import context_free
@@ -14,6 +13,7 @@ from draftproof.theory.numbers import ONE, ZERO, exact
 from draftproof.theory.verifiers import named
 from tests.checks import bracketed, drafts, joint
 from tests.problems import TOY
+from tests.strategies import instances, rows
 
 HALF, THIRD = exact("1/2"), exact("1/3")
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.study import designs
 from draftproof.theory.drafts.greedy import Greedy
@@ -20,6 +19,7 @@ from draftproof.theory.table import Table
 from draftproof.theory.transport.single_step import alpha, inclusion_bound
 from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.shared.priority import included, plan, token_by_token
+from tests.strategies import rows
 
 V = 6
 COUNTS = 1, 2, 3, 5

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.files import document, parse, read, spelled
-from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifier import ALL
 from tests.checks import assert_one_line
 from tests.problems import TOY, VECTORS, tree, written
+from tests.strategies import instances
 
 
 @pytest.mark.parametrize("label", ALL)

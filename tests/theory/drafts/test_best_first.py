@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows, tables
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import best_first
 from draftproof.theory.drafts.best_first import BestFirst, accepted, doubt, worthwhile
@@ -22,6 +21,7 @@ from draftproof.theory.shared.strata import strata
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, bracketed, children, drafts, drawn, is_lossy
+from tests.strategies import instances, rows, tables
 
 VERIFIERS = [named(name) for name in ("priority", "lifted-priority", "nss")]
 LIFTED = named("lifted-priority")

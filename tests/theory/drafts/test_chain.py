@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import tables
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import DEPTH
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law, law_of
 from tests.checks import assert_one_line, drafts, drawn
+from tests.strategies import tables
 
 
 def leaf(draft: Draft):

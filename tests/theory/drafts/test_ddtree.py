@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.instances.strategies import rows
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.ddtree import DDTree
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
+from tests.strategies import rows
 
 
 def table(by_depth):

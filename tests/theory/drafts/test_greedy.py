@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows, tables
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
@@ -11,6 +10,7 @@ from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import has_mass, likeliest, without
 from draftproof.theory.table import Table
 from tests.checks import bracketed, children, drawn
+from tests.strategies import rows, tables
 
 
 @given(rows(4), st.integers(1, 5))

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows, tables
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -13,6 +12,7 @@ from draftproof.theory.law import Law, law_of
 from draftproof.theory.rows import without
 from draftproof.theory.table import Table
 from tests.checks import assert_one_line, bracketed, children, drafts, drawn
+from tests.strategies import rows, tables
 
 
 def all_leaves(draft: Draft):

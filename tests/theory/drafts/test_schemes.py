@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, schemes
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.rows import supported
 from draftproof.theory.table import Table
 from draftproof.theory.verifier import ALL
 from tests.checks import bracketed, drafts, drawn
+from tests.strategies import instances, schemes
 
 EVERY = pytest.mark.parametrize("label", ALL)
 

@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import shapes
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import (
     DEPTH,
@@ -18,6 +17,7 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from tests.checks import assert_one_line
+from tests.strategies import shapes
 
 
 def listed(shape):

@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows, tables
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub
@@ -12,6 +11,7 @@ from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import descending, has_mass, without
 from draftproof.theory.table import Table
 from tests.checks import assert_one_line, bracketed, children, drawn
+from tests.strategies import rows, tables
 
 
 @given(rows(4))

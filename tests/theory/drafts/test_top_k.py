@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows, shapes, tables
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE
 from draftproof.theory.table import Table
 from tests.checks import bracketed, children, drafts, drawn
+from tests.strategies import rows, shapes, tables
 
 
 @given(tables(3, 2), shapes(4, depth=2))

@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows, shapes, tables
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
@@ -13,6 +12,7 @@ from draftproof.theory.rows import without
 from draftproof.theory.table import Table
 from tests.checks import assert_one_line, bracketed, children, drafts, drawn, joint
 from tests.problems import LOPSIDED
+from tests.strategies import rows, shapes, tables
 
 COUNTS = st.integers(1, 4)
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import supported, total
 from draftproof.theory.shared.strata import inclusion, strata
+from tests.strategies import rows
 
 
 @given(rows(5), st.integers(1, 6))

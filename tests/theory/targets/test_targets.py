@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.simulators.laws.against import judge_against
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.user_code import named
@@ -30,6 +29,7 @@ from draftproof.theory.targets.declared import follow
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import assert_one_line
+from tests.strategies import instances, rows
 
 KEYS = set(
     re.findall(r"^@\w+\{([^,\s]+),", (Path(__file__).parents[3] / "references.bib").read_text(), re.MULTILINE)

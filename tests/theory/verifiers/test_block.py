@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows, tables
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
@@ -11,6 +10,7 @@ from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 from tests.checks import along, assert_same_law, block_optimum, block_weight, emitted, mean_accepted, stops
 from tests.problems import TOY
+from tests.strategies import instances, rows, tables
 
 BLOCK, TOKEN = named("block"), named("token")
 

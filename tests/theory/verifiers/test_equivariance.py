@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import assert_lossless, bracketed, drawn, emitted, relabelled, rename
+from tests.strategies import instances
 
 LABELS = pytest.mark.parametrize(
     "label", ["chain", "tree with replacement", "tree without replacement", "paths"]

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.decode import decode
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.law import law_of
@@ -15,6 +14,7 @@ from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.shared.modified_target import Modified
 from tests.checks import assert_lossless, assert_same_law, completed, joint, mean_accepted, words
 from tests.problems import TOY
+from tests.strategies import instances
 
 GREEDY, NAIVE = named("greedy-block"), named("hsd-naive")
 FORGETFUL = replace(GREEDY, carry=None)

@@ -5,7 +5,6 @@ from math import comb
 from hypothesis import given
 
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.verdict import Wrong, judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -25,6 +24,7 @@ from tests.checks import (
     stops,
 )
 from tests.problems import TOY
+from tests.strategies import instances
 
 PAPER, RELEASED, BLOCK = named("hsd"), named("hsd-released"), named("block")
 MULTI, MULTI_RELEASED = named("hsd-multidraft"), named("hsd-multidraft-released")

@@ -1,7 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.instance import context_free
@@ -9,6 +8,7 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import likeliest, without
 from draftproof.theory.verifiers import named
 from tests.checks import assert_same_law, mean_accepted
+from tests.strategies import instances, rows
 
 HU = named("hu-greedy")
 

@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free
@@ -10,6 +9,7 @@ from draftproof.theory.numbers import ONE, ZERO, exact
 from draftproof.theory.rows import meet, scale, total
 from draftproof.theory.verifiers import k_seq, named
 from tests.checks import assert_lossless, assert_same_law, is_lossy
+from tests.strategies import instances, rows
 
 K_SEQ, STEPS = named("k-seq"), k_seq.STEPS
 

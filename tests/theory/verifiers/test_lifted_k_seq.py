@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
@@ -13,6 +12,7 @@ from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import scale
 from draftproof.theory.verifiers import k_seq, lifted_k_seq, named
 from tests.checks import assert_lossless, assert_same_law, is_lossy
+from tests.strategies import instances, rows
 
 LIFTED = named("lifted-k-seq")
 SHAPES = (every(2, 2), ((), ((),)), (((), ()), ()), ((), (), ((),)))

@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.verifier import ALL
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import assert_lossless, is_lossy
 from tests.problems import SCHEMES
+from tests.strategies import instances
 
 LOSSLESS = [verifier for verifier in VERIFIERS.values() if verifier.lossless]
 LOSSY = [verifier for verifier in VERIFIERS.values() if not verifier.lossless]

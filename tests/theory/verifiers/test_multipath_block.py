@@ -1,7 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows, tables
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import Instance, context_free
@@ -10,6 +9,7 @@ from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, assert_same_law, block_optimum, drafts, mean_accepted
+from tests.strategies import instances, rows, tables
 
 MULTI, BLOCK = named("multipath-block"), named("block")
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts.greedy import Greedy
@@ -28,6 +27,7 @@ from draftproof.theory.verifiers.shared import optimal as plans
 from draftproof.theory.verifiers.shared.optimal import optimal
 from draftproof.theory.verifiers.shared.priority import token_by_token
 from tests.checks import assert_lossless, assert_same_law, is_lossy, mean_accepted
+from tests.strategies import instances, rows
 
 OPTIMAL, LIFTED = named("optimal"), named("lifted-optimal")
 BOTH = pytest.mark.parametrize("verifier", [OPTIMAL, LIFTED], ids=lambda each: each.name)

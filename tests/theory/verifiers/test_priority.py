@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
@@ -15,6 +14,7 @@ from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.shared import priority
 from draftproof.theory.verifiers.shared.priority import plan
 from tests.checks import assert_lossless, assert_same_law, is_lossy
+from tests.strategies import instances
 
 PRIORITY, LIFTED = named("priority"), named("lifted-priority")
 SHAPES = (every(2, 2), ((), ((),)), (((), ()), ()), ((), (), ((),)))

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.instances.strategies import instances
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
@@ -20,6 +19,7 @@ from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.shared import leaf_shaping
 from tests.checks import assert_lossless, assert_same_law, mean_accepted
 from tests.problems import TOY
+from tests.strategies import instances
 
 SHAPED, BLOCK = named("shaped-block"), named("block")
 

@@ -1,12 +1,12 @@
 from hypothesis import given
 
-from draftproof.simulators.instances.strategies import instances, rows
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.verifiers import named
 from tests.checks import emitted, mean_accepted
+from tests.strategies import instances, rows
 
 SPECHUB, HU = named("spechub"), named("hu-greedy")
 

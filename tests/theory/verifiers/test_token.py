@@ -1,10 +1,10 @@
 from hypothesis import given
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.verifiers import named
 from tests.checks import assert_same_law, joint, mean_accepted, words
 from tests.problems import TOY
+from tests.strategies import instances
 
 TOKEN = named("token")
 

@@ -2,7 +2,6 @@
 
 from hypothesis import given
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
@@ -11,6 +10,7 @@ from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 from tests.checks import assert_same_law, mean_accepted, stops
+from tests.strategies import instances
 
 TRAVERSAL = named("traversal")
 A, B, C = range(3)

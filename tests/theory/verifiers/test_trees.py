@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
@@ -16,6 +15,7 @@ from draftproof.theory.verifier import ALL
 from draftproof.theory.verifiers import named
 from tests.checks import along, assert_same_law, children, drafts, joint, mean_accepted, words
 from tests.problems import LOPSIDED
+from tests.strategies import instances
 
 NSS, ONE_HOT, RRS, SPECINFER = map(named, ("nss", "one-hot", "rrs", "specinfer"))
 EVERY = pytest.mark.parametrize("label", ALL)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.instances.strategies import rows
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
@@ -15,6 +14,7 @@ from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named, typical
 from tests.checks import drafts
+from tests.strategies import rows
 
 TYPICAL = named("typical")
 uneven = st.lists(st.integers(0, 400), min_size=2, max_size=9).filter(any)

@@ -5,13 +5,13 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import rows
 from draftproof.theory.numbers import ONE, ZERO, exact
 from draftproof.theory.rows import add, total
 from draftproof.theory.shared.strata import strata
 from draftproof.theory.transport.siblings import independent_law
 from draftproof.theory.transport.single_step import alpha, inclusion_bound, subset_formula
 from draftproof.theory.verifiers.shared.priority import included, plan, token_by_token
+from tests.strategies import rows
 
 V = 4
 ways = st.lists(st.integers(0, 2), min_size=V, max_size=V)

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import find, given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.strategies import instances, rows, schemes, shapes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import supported
 from draftproof.theory.verifier import ALL
 from tests.problems import LOPSIDED
+from tests.strategies import instances, rows, schemes, shapes
 
 
 @pytest.mark.parametrize("label", ALL)

@@ -1,7 +1,4 @@
-"""Hypothesis strategies: exact rows, tables, shapes, drafting schemes and whole instances.
-
-They need hypothesis, which the extra `test` installs.
-"""
+"""Hypothesis strategies: exact rows, tables, shapes, drafting schemes and whole instances."""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
