@@ -38,7 +38,7 @@ def report(
     """Write one self-contained page of a sweep's results.
 
     RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst
-    instances, curves, the claims and the mutants; it is one file and loads nothing from a
+    instances, the claims and the mutants; it is one file and loads nothing from a
     network. Exit status 0, or 2 for bad input.
     """
     try:

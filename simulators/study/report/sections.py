@@ -1,7 +1,6 @@
 """The page's sections that are made from a sweep's rows."""
 
 import json
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -32,7 +31,6 @@ def sections(results: Results) -> dict[str, Any]:
         "verdicts": verdicts(results) if "check" in metrics else [],
         "gaps": gaps(results) if "gap" in metrics else [],
         "worst": worst if any(worst.values()) else {},
-        "curves": curves(results),
         "proofs": proofs(results) if "prove" in metrics else [],
     }
     return {key: rows for key, rows in found.items() if rows}
@@ -67,7 +65,7 @@ def _with_unseen(row: dict[str, Any], good: bool) -> dict[str, Any]:
 
 BINS = 1000  # bins per unit of the ratio to the optimum
 BARS = 20  # bars of a histogram of ratios; it starts at the tenth below the least ratio of a lossless rule
-MOST = 60  # largest number of settings (draft, vocabulary) on the page, and of curves
+MOST = 60  # largest number of settings (draft, vocabulary) on the page
 
 
 def gaps(results: Results) -> Rows:
@@ -163,73 +161,6 @@ def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
 
 def _float(number: str | None) -> float | None:
     return None if number is None else float(exact(number))
-
-
-AXES = {
-    "depth": ("depth of the draft (tokens)", ("kind", "vocab", "rows", "temperature")),
-    "temperature": ("temperature", ("draft", "vocab", "rows")),
-    "vocab": ("vocabulary (tokens)", ("draft", "rows", "temperature")),
-}
-"""Axis of a curve -> its label, and the columns that stay fixed along the curve."""
-
-ACCEPTED = "sum(accepted) / sum(instances)"
-MISSING = "sum(missing) filter (declared) / nullif(sum(known) filter (declared), 0)"
-"""Lossy rules are excluded, since they may exceed the optimum."""
-
-MEANS = """
-    select draft, vocab, rows, temperature, verifier, any_value(kind) as kind, any_value(depth) as depth,
-           any_value(declared) as declared, count(*) as instances, sum(expected_accepted) as accepted
-"""
-"""Sums over all rows that differ only in the seed and number of the instance."""
-
-
-def curves(results: Results) -> Rows:
-    """Means along one axis with all else fixed: the optimum minus E[tau], and E[tau]."""
-    if "gap" in results.metrics:
-        query = f"{MEANS}, count(optimum) as known, sum(missing) as missing from {BEST} group by all"
-        kinds = {"Accepted tokens missing to the optimum": MISSING, "E[tau]": ACCEPTED}
-    elif "check" in results.metrics:
-        query, kinds = f'{MEANS} from "check" group by all', {"E[tau]": ACCEPTED}
-    else:
-        return []
-    results.derived("means", query)
-    found = [
-        each for axis in AXES for what, mean in kinds.items() for each in _along(results, axis, what, mean)
-    ]
-    return found[:MOST]
-
-
-def _along(results: Results, axis: str, what: str, mean: str) -> Iterator[dict[str, Any]]:
-    # A curve along depth needs one draft per depth: drafts that also differ in width are left out.
-    label, fixed = AXES[axis]
-    names = ", ".join(fixed)
-    query = f"""
-        select {names}, {axis} as at, verifier, {mean} as value, count(distinct draft) as drafts
-        from means where {axis} is not null
-        group by {names}, {axis}, verifier having value is not null order by {names}, verifier, {axis}
-    """
-    groups: dict[tuple[Any, ...], Rows] = {}
-    for row in results.rows(query):
-        groups.setdefault(tuple(row[name] for name in fixed), []).append(row)
-    for key, rows in groups.items():
-        if len({row["at"] for row in rows}) < 2 or any(row["drafts"] > 1 for row in rows):
-            continue
-        lines: dict[str, list[tuple[float, float]]] = {}
-        for row in rows:
-            lines.setdefault(row["verifier"], []).append((row["at"], row["value"]))
-        where = ", ".join(_fixed(fixed, key))
-        series = [{"name": name, "points": points} for name, points in lines.items()]
-        yield {"title": f"{what} by {axis}: {where}", "axis": label, "series": series}
-
-
-def _fixed(names: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
-    for name, value in zip(names, values, strict=True):
-        if name == "draft":
-            yield drafted(value)
-        elif name in ("kind", "rows"):
-            yield value
-        elif value is not None:
-            yield f"{'V' if name == 'vocab' else name} = {value:g}"
 
 
 def proofs(results: Results) -> Rows:

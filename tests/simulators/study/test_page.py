@@ -66,7 +66,7 @@ SHAPES = {
     "lossy rules": f'metrics = ["check", "gap"]\nverifiers = ["hsd-released"]\n{CHAINS}',
     "a rule with state": f'metrics = ["check", "gap"]\nverifiers = ["greedy-block"]\n{CHAINS}',
     "floats": f'metrics = ["check", "gap"]\nengine = "float"\nverifiers = ["token", "typical"]\n{CHAINS}',
-    "no optima": f'metrics = ["gap"]\noptima = false\nverifiers = ["token"]\n{CHAINS}',
+    "no optima": f'metrics = ["check", "gap"]\noptima = false\nverifiers = ["token"]\n{CHAINS}',
     "several kinds": 'metrics = ["check"]\nverifiers = ["rrs"]\n'
     'drafts = ["chain", { kind = "paths", count = 2 }]\nrows = ["scenarios"]',
     "no finished row of one metric": f'metrics = ["check", "prove"]\nverifiers = ["typical"]\n{CHAINS}',

@@ -53,22 +53,6 @@ def test_gaps(store, rows):
         assert row["histogram"] == [bins[n] for n in range(sections.BARS)]
 
 
-def test_curves_run_along_one_axis_with_the_rest_fixed(store, rows):
-    found = {curve["title"]: curve for curve in sections.curves(store)}
-    title = "E[tau] by depth: chain, V = 2, logits spread 2 far 0.7 grain 360, temperature = 0.5"
-    series = {line["name"]: line["points"] for line in found[title]["series"]}
-    for name, points in series.items():
-        for at, value in points:
-            mine = [
-                each["expected_accepted"]
-                for each in rows["gap"]
-                if (each["verifier"], each["depth"], each["temperature"]) == (name, at, 0.5)
-                and each["kind"] == "chain"
-            ]
-            assert value == pytest.approx(fmean(mine))
-    assert not any("hsd-released" in str(curve) for title, curve in found.items() if "missing" in title)
-
-
 def test_worst_instances_are_those_of_the_rows(store, rows):
     missing = sections.missing(store)
     assert missing[0]["missing"] == max(row["missing"] for row in missing)

@@ -1,5 +1,5 @@
-// The sections of results: what was aggregated when the page was made, as tables and small charts.
-import { histogram, lines } from "./charts.js";
+// The sections of results: what was aggregated when the page was made, as tables and small histograms.
+import { histogram } from "./charts.js";
 import { choice, decimal, element, percent, table } from "./html.js";
 
 const word = (lossless) => (lossless === null ? "undecided" : lossless ? "lossless" : "lossy");
@@ -44,31 +44,6 @@ export function gaps(settings) {
       { title: "at 100 %", number: true, cell: (r) => percent(r.reached / r.instances), key: (r) => r.reached / r.instances },
       { title: `from ${Math.round(100 * rows[0].low)} to 100 %`, cell: (r) => histogram(r.histogram) },
     ], rows, { sorted: 3, descending: true }));
-}
-
-// Verifiers with the same points share a line.
-function alike(series) {
-  const found = new Map();
-  for (const { name, points } of series) {
-    const key = JSON.stringify(points.map(([x, y]) => [x, y.toFixed(9)]));
-    if (found.has(key)) found.get(key).name += `, ${name}`;
-    else found.set(key, { name, points });
-  }
-  return [...found.values()].sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]);
-}
-
-export function curves(settings) {
-  return chosen("Curve", "curve-setting", settings, ({ title, axis, series }) => {
-    const xs = [...new Set(series.flatMap((each) => each.points.map(([x]) => x)))].sort((a, b) => a - b);
-    const at = series.map((each) => ({ name: each.name, values: new Map(each.points) }));
-    return element("figure", {},
-      lines(title, axis, alike(series)),
-      element("details", {}, element("summary", {}, "The numbers"),
-        table(title, [
-          { title: "verifier", cell: (r) => r.name, key: (r) => r.name },
-          ...xs.map((x) => ({ title: decimal(x), number: true, cell: (r) => decimal(r.values.get(x), 5), key: (r) => r.values.get(x) ?? null })),
-        ], at)));
-  });
 }
 
 const instanceOf = (r) => element("details", {}, element("summary", {}, r.instance), r.document ? element("pre", { tabindex: "0", "aria-label": "instance file" }, r.document) : null);
