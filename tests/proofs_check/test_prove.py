@@ -50,7 +50,7 @@ FAST = [
 
 SLOW = [
     *[("token", vocab, Chain(depth)) for vocab, depth in [(4, 1), (3, 2), (2, 3)]],
-    *[("block", vocab, Chain(depth)) for vocab, depth in [(4, 1), (2, 3)]],
+    ("block", 4, Chain(1)),
     ("traversal", 2, Tree(TWO_PATHS)),
     ("traversal", 2, Paths(2, 2)),
     ("traversal", 3, Tree(PAIR)),
@@ -60,7 +60,7 @@ SLOW = [
     ("optimal-transport", 2, Tree(PAIR, True)),
 ]
 
-LONG = [("specinfer", 3, Tree(TWO_LEVELS, True)), ("rrs", 3, Tree(TWO_LEVELS))]
+LONG = [("block", 2, Chain(3)), ("specinfer", 3, Tree(TWO_LEVELS, True)), ("rrs", 3, Tree(TWO_LEVELS))]
 
 
 def labelled(cases):

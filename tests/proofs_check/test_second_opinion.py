@@ -24,7 +24,8 @@ SECONDS = 3000
 
 def _checks(check) -> Iterator[Lossless | Related]:
     if isinstance(check, Together):
-        yield from check.parts
+        for part in check.parts:
+            yield from _checks(part)
     elif isinstance(check, Lossless | Related):
         yield check
 

@@ -45,12 +45,13 @@ FROM_CODE = (
         "hsd-naive",
         "greedy-block",
     ),
-    "shaped-block",
 )
+
+MINUTES = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize(
-    "name", [*FROM_CODE, pytest.param("lifted-k-seq", marks=[pytest.mark.slow, pytest.mark.long])]
+    "name", [*FROM_CODE, *(pytest.param(name, marks=MINUTES) for name in ("shaped-block", "lifted-k-seq"))]
 )
 @pytest.mark.sampled(3)
 def test_proved_from_its_own_code(name):
@@ -61,6 +62,7 @@ def test_proved_from_its_own_code(name):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_induction_hypotheses_are_found_in_the_code():
     assert prove_every_size(traversal.VERIFIER).claims == [
         "traverse: stops with probability a, then follows the target's row",
@@ -225,8 +227,12 @@ HOSTILE = {
     "K-SEQ with another sum": (k_seq, ("geometric(total(kept), k)", "geometric(total(kept), k) - 1")),
 }
 
+LONG = "shaped after a rejection only", "a share of p in place of q"
 
-@pytest.mark.parametrize("flaw", HOSTILE)
+
+@pytest.mark.parametrize(
+    "flaw", [pytest.param(flaw, marks=MINUTES if flaw in LONG else []) for flaw in HOSTILE]
+)
 @pytest.mark.sampled(3)
 def test_broken_code_is_not_proved(flaw):
     module, *edits = HOSTILE[flaw]
@@ -250,7 +256,13 @@ CHAIN_RULES = {
 }
 
 
-@pytest.mark.parametrize("name", CHAIN_RULES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=MINUTES if name in ("greedy-block", "shaped-block") else [])
+        for name in CHAIN_RULES
+    ],
+)
 @pytest.mark.sampled(4)
 def test_what_is_kept_of_a_drafted_token(name):
     proof = prove_accepted(named(name))

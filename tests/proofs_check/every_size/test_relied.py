@@ -31,7 +31,6 @@ SLOW = (
     "nss",
     "one-hot",
     "rrs",
-    "shaped-block",
     "traversal",
 )
 
@@ -87,7 +86,14 @@ def unread(verifier, monkeypatch):
     }
 
 
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *QUICK,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW),
+        pytest.param("shaped-block", marks=[pytest.mark.slow, pytest.mark.long]),
+    ],
+)
 def test_what_a_proved_verifier_runs_is_read_or_pinned(name, monkeypatch):
     assert not unread(named(name), monkeypatch)
 
