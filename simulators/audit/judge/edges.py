@@ -11,6 +11,8 @@ import numpy as np
 
 from draftproof.simulators.audit.battery import equal_rows
 from draftproof.simulators.audit.coins.sources import Fixed, Source
+from draftproof.simulators.audit.coins.state import NotEnumerable
+from draftproof.simulators.audit.judge.exact import GONE
 from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Arrays, DraftVerifier, Program, Run, Target, paths_text
@@ -137,8 +139,17 @@ def _arrays(verifier: DraftVerifier, instance: Instance) -> Iterator[tuple[Draft
         yield draft, verifier.prepare(instance.target, draft)
 
 
-def _fault(run: Run, source: Source, instance: Instance | None) -> Fault | None:
-    # The fault of one run, or None; without an instance every token counts as possible.
+def _fault(run: Run, source: Fixed, instance: Instance | None) -> Fault | None:
+    # The fault of one run, or None; without an instance every token counts as possible. It must recur.
+    fault = _once(run, source, instance)
+    if fault is not None:
+        again = _once(run, Fixed(source.coins, source.last), instance)
+        if again is None or again.kind != fault.kind:
+            raise NotEnumerable(GONE)
+    return fault
+
+
+def _once(run: Run, source: Source, instance: Instance | None) -> Fault | None:
     try:
         word, _ = run(source)
     except Fault as fault:

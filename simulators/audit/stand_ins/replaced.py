@@ -158,7 +158,7 @@ def _plain(seed: Any) -> tuple[Any, ...]:
 
 class _Addresses:
     """`id` as a caller may meet it: an address that is free again goes to the next object, so that a cache
-    by address finds what belongs to an object that is gone.
+    by address finds what belongs to an object that is gone, of the same audit.
     """
 
     def __init__(self) -> None:
@@ -173,7 +173,7 @@ class _Addresses:
                 held = weakref.ref(value, lambda _: self._forget(real))
             except TypeError:
                 return real + 16 * salt
-            number = heappop(self._free) if self._free else 16 * (len(self._held) + 1)
+            number = heappop(self._free) if self._free else 16 * next(_NUMBERS)
             self._held[real] = number, held
         return self._held[real][0]
 
@@ -181,7 +181,7 @@ class _Addresses:
         heappush(self._free, self._held.pop(real)[0])
 
 
-_ADDRESSES = _Addresses()
+_NUMBERS = count(1)
 
 
 class _Made(type):
@@ -251,6 +251,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
             return _URANDOM(*a, **k)
         raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
 
+    addresses = _Addresses()
     python, numpys = _Own(current, Random, "random"), _Own(current, RandomState, "numpy.random")
     changes = [
         (module, name, method(own, name))
@@ -282,7 +283,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     new_of = {id(getattr(place, name)): new for place, name, new in changes}
     own = {
         "float": _Float,  # float(coin) is the coin
-        "id": lambda value: _ADDRESSES.of(value, current.salt),
+        "id": lambda value: addresses.of(value, current.salt),
         "hash": lambda value: hash(value) + current.salt * isinstance(value, str | bytes),
     }
     before: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = []

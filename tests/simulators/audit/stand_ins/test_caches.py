@@ -16,6 +16,11 @@ KEYS = {
     "pair": lambda p, q, x, rng: (id(p), id(q)),
     "generator": lambda p, q, x, rng: id(rng),
     "memory": lambda p, q, x, rng: p.ctypes.data,
+    "a view": lambda p, q, x, rng: id(p[0]),
+    "the last view": lambda p, q, x, rng: id(p[-1]),
+    "two views": lambda p, q, x, rng: (id(p[0]), id(q[0])),
+    "a shape": lambda p, q, x, rng: id(p.reshape(-1)),
+    "turned": lambda p, q, x, rng: id(p.T),
 }
 
 
@@ -120,6 +125,53 @@ def test_a_failure_that_does_not_recur_is_undecided(call, fails):
 
     report = audit.examine(verify, **SMALL)
     assert report.lossless is None, report
+
+
+WRONG_AT_EDGES = {
+    "raises": lambda: [][0],
+    "leaves the vocabulary": lambda: [7],
+    "an impossible token": lambda: [1],
+}
+
+
+AT_EDGES = SMALL | {"edges": True, "runs": 0}
+
+
+@pytest.mark.parametrize("after", [1, 7, 40])
+@pytest.mark.parametrize("fault", WRONG_AT_EDGES)
+def test_a_failure_at_the_edges_that_does_not_recur_is_undecided(after, fault):
+    calls, last = [], 0
+
+    def verify(p, q, x, rng):
+        calls.append(x)
+        coins = [rng.random()]
+        edge = isinstance(coins[0], float) and coins[0] == 0 and p[0, 1] == 0
+        if 0 < last <= len(calls) and edge and not failed:
+            failed.append(len(calls))
+            return WRONG_AT_EDGES[fault]()
+        return token(p, q, x, lambda: coins.pop() if coins else rng.random())
+
+    failed = []
+    assert audit.examine(verify, **AT_EDGES | {"edges": False}).lossless
+    last = len(calls) + after
+    calls.clear()
+    report = audit.examine(verify, **AT_EDGES)
+    assert len(failed) == 1
+    assert report.lossless is None, report
+    assert "did not recur" in report.undecided
+
+
+@pytest.mark.parametrize("fault", WRONG_AT_EDGES)
+def test_a_failure_at_the_edges_that_recurs_is_a_finding(fault):
+    def verify(p, q, x, rng):
+        coins = [rng.random()]
+        if coins[0] >= 1 - 2.0**-53 and p[0, 1] == 0:
+            return WRONG_AT_EDGES[fault]()
+        return token(p, q, x, lambda: coins.pop() if coins else rng.random())
+
+    report = audit.examine(verify, **AT_EDGES)
+    assert report.lossless, report
+    assert "findings at the edges" in str(report)
 
 
 @pytest.mark.parametrize("again", [False, True])
