@@ -24,6 +24,11 @@ def test_in_accepted_tokens_alone_the_factor_is_gamma():
 
 
 @pytest.mark.slow
+def test_block_against_full_information_needs_more_than_nothing():
+    assert two_tokens(fmpq(1), rule="block", against="greedy-block")() == REFUTED
+
+
+@pytest.mark.slow
 def test_two_siblings_need_23_27ths():
     assert siblings(fmpq(23, 27))() == SIZES
 

@@ -57,6 +57,8 @@ def most(rule: str, against: str, draft: Scheme) -> fmpq | None:
     """
     if draft.kind == "chain" and rule == "token" and against in ("block", "stateless"):
         return token_against_block(draft.depth) if draft.depth in NEAR else None
+    if draft.kind == "chain" and draft.depth <= 2 and (rule, against) == ("block", "full-information"):
+        return token_against_block(draft.depth)  # the same supremum
     if isinstance(draft, Tree) and draft.replacement and draft.depth == 1 and (rule, against) in NODE:
         return 1 / recursive_against_optimum(len(draft.shape))
     return None
