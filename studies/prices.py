@@ -13,14 +13,13 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.instances.files import read
-from draftproof.simulators.study import designs
 from draftproof.simulators.study.worst import share
-from draftproof.simulators.support import figures
 from draftproof.simulators.support.make import prefixes as prefixes_of
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.transport.prices import NEAR, most
+from studies import drawing
 
 GAMMAS, KS = range(2, max(NEAR) + 1), range(2, 7)
 WITNESSES = Path(__file__).parents[1] / "docs" / "prices"
@@ -54,12 +53,15 @@ def chain_prices(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def node_prices(p: np.ndarray, q: np.ndarray, k: int) -> np.ndarray:
     """alpha* over the acceptance of recursive rejection, of instances with rows [n, 1, V]."""
-    found = []
     p, q = (rows[:, 0] / rows[:, 0].sum(-1, keepdims=True) for rows in (p, q))
-    for t, r in zip(p, q, strict=True):
-        best, kept = (rule(t, r, [k], None)[0] for rule in (designs.alpha, designs.specinfer))
-        found.append(best / kept if best > 1e-6 else 1.0)
-    return np.array(found)
+    refused, passed = np.ones(len(p)), np.zeros(len(p))
+    for _ in range(k):
+        passed = passed + refused
+        refused = np.maximum(p - passed[:, None] * q, 0).sum(1)
+    ratio = np.divide(p, q, out=np.full_like(p, np.inf), where=q > 0)
+    P, Q = (np.take_along_axis(rows, np.argsort(ratio), 1).cumsum(1) for rows in (p, q))
+    best = 1 + np.minimum((P - np.minimum(Q, 1) ** k).min(1), 0)
+    return np.where(best > 1e-6, best / np.maximum(1 - refused, 1e-9), 1)
 
 
 def climbed(
@@ -127,12 +129,12 @@ def _report(what: str, found: float, bound) -> None:
 @click.option("--out", type=click.Path(path_type=Path), default=Path("docs/images"))
 def figure(out: Path) -> None:
     """Write prices.svg: constants by gamma and by K."""
-    made = figures.required()(figsize=(8.6, 3.2), layout="constrained")
+    made = drawing.required()(figsize=(8.6, 3.2), layout="constrained")
     chains, nodes = made.subplots(1, 2)
     bounds = [float(most("token", "block", Chain(gamma))) for gamma in GAMMAS]
     formula = [float(max(_dropped(fmpq(n, 100), gamma) for n in range(1, 100))) for gamma in GAMMAS]
     reached = [_reached(f"token-block-{gamma}", "token", "block") for gamma in GAMMAS]
-    figures.curves(
+    drawing.curves(
         chains,
         list(GAMMAS),
         {"proved bound": bounds, "witness": reached, "one drop, then a rise to 1": formula},
@@ -141,7 +143,7 @@ def figure(out: Path) -> None:
     )
     least = [1 / float(most("specinfer", "stateless", Tree(every(k, 1), True))) for k in KS]
     shares = [1 / _reached(f"recursive-optimum-{k}", "specinfer", "stateless") for k in KS]
-    figures.curves(
+    drawing.curves(
         nodes,
         list(KS),
         {"proved bound": least, "witness": shares, "K-SEQ's guarantee": [1 - (1 - 1 / k) ** k for k in KS]},
@@ -151,7 +153,7 @@ def figure(out: Path) -> None:
     for axes, ticks in ((chains, GAMMAS), (nodes, KS)):
         axes.legend(fontsize=8, frameon=False)
         axes.set_xticks(list(ticks))
-    click.echo(f"written: {', '.join(map(str, figures.write(made, out / 'prices', 150)))}")
+    click.echo(f"written: {', '.join(map(str, drawing.write(made, out / 'prices', 150)))}")
 
 
 def _dropped(e: fmpq, gamma: int) -> fmpq:
