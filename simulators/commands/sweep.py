@@ -45,7 +45,7 @@ def sweep(
     """
     folder = folder or Path("results") / file.stem
     try:
-        from draftproof.simulators.study import configuration, runners, store
+        from draftproof.simulators.study import configuration, store
         from draftproof.simulators.study.plan import METRICS, plan
         from draftproof.simulators.study.results import Results
     except ImportError as error:
@@ -54,12 +54,13 @@ def sweep(
     entries = configuration.read(file, metrics)
     with located(file):
         chunks = plan(entries, metrics)
-    runner = runners.processes(workers or cores())
     started = monotonic()
     with screen.progress("evaluations") as bar:
         task = bar.add_task("sweeping", total=None)
         progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
-        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress)
+        found = store.sweep(
+            chunks, store.manifest(entries, len(chunks)), folder, workers or cores(), progress
+        )
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"

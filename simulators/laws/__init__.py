@@ -1,1 +1,1 @@
-"""Exact, sampled and decoded laws of a verifier on an instance, their verdicts and smallest witnesses."""
+"""Exact and decoded laws of a verifier on an instance, their verdicts and smallest witnesses."""

@@ -4,7 +4,7 @@
   `worst` searches for the largest gap.
 * `configuration` reads a sweep's TOML file, `families` makes its instances and cuts them into slices.
 * `plan` numbers the chunks and defines their common columns; each file in `metrics/` is one metric.
-* `runners` computes chunks in processes; `store` saves each as a Parquet file, and `results`
+* `store` computes chunks in processes and saves each as a Parquet file, and `results`
   reads them.
 * `report/` makes the page: `sections` of the results, `page` the document.
 """

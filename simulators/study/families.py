@@ -29,8 +29,7 @@ def _corpus(file: Path, changed: int, vocab: int, histories: int) -> Corpus:
 class Family:
     """Instances of one draft and vocabulary, with the columns that identify them.
 
-    `rows` describes how rows are made; `seed`, `temperature` and `file` (a text) are None if they do not
-    apply.
+    `rows` describes how rows are made; `seed` and `temperature` are None if they do not apply.
     """
 
     rows: str
@@ -39,7 +38,6 @@ class Family:
     draft: Scheme
     vocab: int
     instances: Sequence[Instance]
-    file: Path | None = None
 
     def __len__(self) -> int:
         return len(self.instances)
@@ -71,7 +69,7 @@ def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence
     elif kind == "text":
         file = Path(rows["file"])
         read = _corpus(file, file.stat().st_mtime_ns if file.is_file() else 0, vocab, rows["histories"])
-        yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft), file)
+        yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft))
     else:
         for seed in seeds:
             for temperature, law in _laws(rows):

@@ -1,10 +1,7 @@
 """Rows of a target and a drafter that somebody recorded, one position after another, and what they accept.
 
 A file of numpy's, made by `np.savez` or `np.savez_compressed`: `target` and `proposal` [n, V], float16 to
-float64, and perhaps `sequence` [n], which says which rows belong together. Rows may stand at the nodes of
-trees: `parent` [n] is the number of the parent's row, -1 at a root, `token` [n] the token that leads from it,
-and `trees` names the trees that were drawn there (`draftproof.simulators.study.recorded_trees`). Rows are
-read a few at a time.
+float64, and perhaps `sequence` [n], which says which rows belong together. Rows are read one at a time.
 """
 
 import zipfile
@@ -25,8 +22,7 @@ OFF = 0.02
 
 
 class Recorded:
-    """An open file: `shape`, `sequence` (row numbers where the file has none), `parent` and `token` (-1 where
-    it has none), `trees`, and its rows one by one.
+    """An open file: `shape`, `sequence` (row numbers where the file has none), and its rows one by one.
 
     Raises BadInput that names the file and the fault.
     """
@@ -47,10 +43,6 @@ class Recorded:
             if not n or vocab < 2:
                 raise BadInput(f"target has {n} rows of {vocab} tokens")
             self.sequence = self._numbers("sequence", np.arange(n))
-            self.parent = self._numbers("parent", np.full(n, -1))
-            self.token = self._numbers("token", np.full(n, -1))
-            self.trees = self._words("trees")
-            self._must_be_trees()
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The pairs (p, q) in order, float64 and normalised."""
@@ -59,10 +51,8 @@ class Recorded:
                 yield self._row(number, "target", *target), self._row(number, "proposal", *proposal)
 
     def chosen(self, count: int | None) -> np.ndarray:
-        """The numbers of `count` rows at roots, evenly spaced; of all for None or if there are not more."""
-        roots = np.flatnonzero(self.parent < 0)
-        n = len(roots)
-        return roots[np.unique(np.linspace(0, n - 1, min(count or n, n)).round().astype(int))]
+        """The numbers of `count` rows, evenly spaced; of all for None or if there are not more."""
+        return spaced(np.arange(self.shape[0]), count)
 
     def _row(self, number: int, name: str, file: IO[bytes], _: Any, dtype: np.dtype) -> np.ndarray:
         row = _exactly(file, self.shape[1], dtype).astype(float)
@@ -80,26 +70,6 @@ class Recorded:
             if shape != (n,) or dtype.kind not in "iu":
                 raise BadInput(f"{name} must be {n} whole numbers, not {list(shape)} {dtype}")
             return _exactly(file, n, dtype)
-
-    def _words(self, name: str) -> tuple[str, ...]:
-        if f"{name}.npy" not in self._zip.namelist():
-            return ()
-        with self._opened(name) as (file, shape, dtype):
-            if len(shape) != 1 or not shape[0] or dtype.kind != "U" or not dtype.itemsize:
-                raise BadInput(f"{name} must be words, not {list(shape)} {dtype}")
-            return tuple(_exactly(file, shape[0], dtype).tolist())
-
-    def _must_be_trees(self) -> None:
-        # Of every row but a root's the parent is an earlier row of the same tree, whose rows stand together.
-        if self.trees and self.parent[0] >= 0:
-            raise BadInput("parent: row 0 is not a root, -1")
-        root = 0
-        for row, (parent, token) in enumerate(zip(self.parent.tolist(), self.token.tolist(), strict=True)):
-            root = row if parent < 0 else root
-            if parent >= 0 and not root <= parent < row:
-                raise BadInput(f"parent: row {row} must name one of rows {root} to {row - 1}")
-            if parent >= 0 and not 0 <= token < self.shape[1]:
-                raise BadInput(f"token: row {row} has {token}, no token of {self.shape[1]}")
 
     def _shape(self, name: str) -> tuple[int, int]:
         with self._opened(name) as (_, shape, dtype):
@@ -131,6 +101,12 @@ def _exactly(file: IO[bytes], count: int, dtype: np.dtype) -> np.ndarray:
     if len(found) < count * dtype.itemsize:
         raise EOFError("it ends early")
     return np.frombuffer(found, dtype)
+
+
+def spaced(numbers: np.ndarray, count: int | None) -> np.ndarray:
+    """`count` of the numbers, evenly spaced; all for None or if there are not more."""
+    n = len(numbers)
+    return numbers[np.unique(np.linspace(0, n - 1, min(count or n, n)).round().astype(int))]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -18,10 +19,10 @@ from pyarrow import parquet
 
 from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.plan import Chunk
-from draftproof.simulators.study.runners import Runner
+from draftproof.simulators.study.plan import Chunk, computed
 from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.simulators.support.load import digest, version
+from draftproof.simulators.support.pool import shared
 from draftproof.theory.errors import BadInput
 
 FORMAT = 1  # the version of the folder's own layout
@@ -88,11 +89,12 @@ def sweep(
     chunks: Sequence[Chunk],
     manifest: dict[str, Any],
     folder: Path,
-    runner: Runner,
+    workers: int = 1,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Swept:
     """Computes the chunks that the folder lacks. A KeyboardInterrupt ends the sweep; then and after BadInput
-    finished chunks are kept. `progress` is called with the number of evaluations done and the total.
+    finished chunks are kept. A chunk whose process is lost is computed again. `progress` is called with the
+    number of evaluations done and the total.
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
@@ -102,7 +104,7 @@ def sweep(
         before = total - sum(left.job.evaluations for left in todo.values())
         progress(before, total)
         try:
-            with closing(runner(list(todo.values()))) as shards:
+            with closing(_computed(list(todo.values()), workers)) as shards:
                 for name, shard in shards:
                     store.keep(name, shard)
                     found.computed += 1
@@ -112,6 +114,21 @@ def sweep(
             found.interrupted = True
             found.computed = len(store.finished() & todo.keys())
     return found
+
+
+def _computed(chunks: Sequence[Chunk], workers: int) -> Generator[tuple[str, bytes], None, None]:
+    left = {chunk.name: chunk for chunk in chunks}
+    while left:
+        before = len(left)
+        try:
+            with closing(shared(computed, list(left.values()), workers)) as found:
+                for chunk, shard in found:
+                    del left[chunk.name]
+                    yield shard
+        except BrokenProcessPool:
+            if len(left) == before:
+                message = "worker processes die (out of memory?); use fewer --workers"
+                raise BadInput(message) from None
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,9 @@ import numpy as np
 from draftproof import commands
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import enter
-from draftproof.simulators.study.recorded import Recorded
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.errors import BadInput
-from studies.tree_designs.designs import Measured, drawn, measured, named
+from studies.tree_designs.designs import Measured, Trees, drawn, measured, named
 
 EVERY = 8
 """One position of so many is recorded."""
@@ -96,7 +95,7 @@ def _rows(
 @click.option("--json", "as_json", is_flag=True)
 def measure(rows: Path, count: int | None, as_json: bool) -> int:
     """E[tau] of every tree, design and verifier; intervals are clustered by prompt."""
-    found = measured(Recorded(rows), count)
+    found = measured(Trees(rows), count)
     if as_json:
         lines = [{**vars(each), "design": each.design.tree, **_about(each)} for each in found]
         click.echo(json.dumps(lines))

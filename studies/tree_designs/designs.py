@@ -8,11 +8,12 @@ with the rows of the file.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.study.recorded import Recorded, half_width
+from draftproof.simulators.study.recorded import Recorded, half_width, spaced
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts import names as draft_names
@@ -23,7 +24,7 @@ from draftproof.theory.drafts.shape import DEPTH, Shape, chain, inner
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.rows import Prefix
 from studies.tree_designs import drafts, values
 from studies.tree_designs.drafts import RowsAt
@@ -137,7 +138,36 @@ def drawn(trees: Sequence[str], q: RowsAt, number: int) -> Iterator[tuple[str, D
             yield tree, design, made[draft]
 
 
-def contexts(recorded: Recorded, chosen: np.ndarray) -> Iterator[tuple[dict, dict]]:
+class Trees(Recorded):
+    """Rows at the nodes of trees: `parent` [n] is the number of the parent's row, -1 at a root, `token` [n]
+    the token that leads from it, and `trees` names the trees that were drawn there.
+    """
+
+    def __init__(self, path: Path):
+        super().__init__(path)
+        with located(path), np.load(path) as arrays:
+            nodes, words = np.full(self.shape[0], -1), np.array([], str)
+            given = {name: arrays.get(name, nodes) for name in ("parent", "token")}
+            for name, array in given.items():
+                if array.shape != nodes.shape or array.dtype.kind not in "iu":
+                    raise BadInput(f"{name} must be {len(nodes)} whole numbers")
+            if (trees := arrays.get("trees", words)).dtype.kind != "U" or trees.ndim != 1:
+                raise BadInput("trees must be words")
+        self.parent, self.token, self.trees = given["parent"], given["token"], tuple(trees.tolist())
+        root = 0
+        for row, (parent, token) in enumerate(zip(self.parent.tolist(), self.token.tolist(), strict=True)):
+            root = row if parent < 0 else root
+            if parent >= 0 and not root <= parent < row:
+                raise BadInput(f"{path}: parent: row {row} must name one of rows {root} to {row - 1}")
+            if parent >= 0 and not 0 <= token < self.shape[1]:
+                raise BadInput(f"{path}: token: row {row} has {token}, no token of {self.shape[1]}")
+
+    def chosen(self, count: int | None) -> np.ndarray:
+        """The numbers of `count` roots, evenly spaced."""
+        return spaced(np.flatnonzero(self.parent < 0), count)
+
+
+def contexts(recorded: Trees, chosen: np.ndarray) -> Iterator[tuple[dict, dict]]:
     """(target, proposal) of each chosen root: rows by prefix below it."""
     prefix: dict[int, Prefix] = {}
     p, q = {}, {}
@@ -170,7 +200,7 @@ class Measured:
 
 
 def measured(
-    recorded: Recorded, count: int | None = None, progress: Callable[[], object] = lambda: None
+    recorded: Trees, count: int | None = None, progress: Callable[[], object] = lambda: None
 ) -> list[Measured]:
     """Every design of the file's trees on the texts `chosen`; intervals are clustered by sequence.
 

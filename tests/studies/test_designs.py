@@ -7,10 +7,9 @@ import pytest
 
 from draftproof import commands
 from draftproof.simulators.commands.entry import enter
-from draftproof.simulators.study.recorded import Recorded
 from draftproof.theory.errors import BadInput
 from studies.tree_designs.__main__ import main
-from studies.tree_designs.designs import DESIGNS, drawn, measured, named
+from studies.tree_designs.designs import DESIGNS, Trees, drawn, measured, named
 from tests.checks import assert_one_line
 from tests.simulators.study.test_recorded import softmax
 
@@ -68,7 +67,7 @@ def written(path, given):
 
 
 def test_what_is_measured_is_what_was_drawn(tmp_path, whole):
-    found = measured(Recorded(written(tmp_path / "rows.npz", whole)))
+    found = measured(Trees(written(tmp_path / "rows.npz", whole)))
     wanted = []
     for number, model in enumerate(models()):
         p = {prefix: model.both(prefix)[0].astype(float) for prefix in model}
@@ -85,7 +84,7 @@ def test_what_is_measured_is_what_was_drawn(tmp_path, whole):
 
 def test_some_texts_are_those_of_a_file_with_these_alone(tmp_path, whole):
     """The draws of a text depend on its place in the file, and not on which texts are measured."""
-    recorded = Recorded(written(tmp_path / "rows.npz", whole))
+    recorded = Trees(written(tmp_path / "rows.npz", whole))
     assert recorded.chosen(2).tolist() == [0, int(np.flatnonzero(whole["parent"] < 0)[-1])]
     few, all_ = measured(recorded, 2), measured(recorded)
     assert [each.tree for each in few] == [each.tree for each in all_]
@@ -129,7 +128,7 @@ def test_other_trees_are_refused(tree):
 def test_faults_are_one_line(tmp_path, whole, name, change, fault):
     path = written(tmp_path / "rows.npz", {**whole, name: change(whole[name])})
     with pytest.raises(BadInput) as caught:
-        measured(Recorded(path))
+        measured(Trees(path))
     assert_one_line(caught.value, fault)
 
 

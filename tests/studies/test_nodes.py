@@ -7,7 +7,6 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.simulators.commands.entry import enter
-from draftproof.simulators.study.recorded import Recorded
 from studies.tree_designs.__main__ import main
 
 RECORD = "record", "--count", "2", "--tokens", "4", "--tree", "2x2", "--tree", "5"
@@ -19,12 +18,12 @@ def test_the_nodes_of_drafted_trees_are_written_with_their_places(tmp_path):
 
     from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.sampling.rows import Sampling
-    from studies.tree_designs.designs import measured
+    from studies.tree_designs.designs import Trees, measured
     from studies.tree_designs.nodes import Nodes
 
     path = tmp_path / "rows.npz"
     assert enter(main, [*RECORD, "--out", str(path)]) == 0
-    recorded = Recorded(path)
+    recorded = Trees(path)
     assert recorded.trees == ("2x2", "5")
     assert (recorded.parent < 0).sum() == 2
     assert len(measured(recorded)) > 10

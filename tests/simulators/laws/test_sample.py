@@ -1,5 +1,6 @@
 """Monte Carlo agrees with the exact law; the test that says so can say no."""
 
+from collections import Counter
 from math import log
 
 import numpy as np
@@ -7,15 +8,54 @@ import pytest
 
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
-from draftproof.simulators.laws.sample import Sampler, sample
+from draftproof.simulators.laws.size import last_stop
 from draftproof.simulators.support.anytime import ERROR, Process
+from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import exact
+from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.checks import emitted
 from tests.problems import SCHEMES, TOY
 
 RUNS = 2000
+
+
+class Sampler:
+    """The oracle that draws at random from rows of floats."""
+
+    __slots__ = ("_random",)
+
+    def __init__(self, rng: np.random.Generator):
+        self._random = rng.random
+
+    def choose(self, row: Row) -> int:
+        left = self._random() * sum(row)  # a float row sums to 1 only up to rounding
+        last = 0
+        for token, mass in enumerate(row):
+            if mass > 0:
+                if left < mass:
+                    return token
+                left -= mass
+                last = token
+        return last
+
+    def accept(self, probability: Number) -> bool:
+        return self._random() < probability
+
+
+def sample(
+    instance: Instance, verifier: Verifier, runs: int, rng: np.random.Generator, iterations: int = 1
+) -> Counter[Prefix]:
+    """Counts how often each word was emitted in `runs` independent runs of `iterations` rounds."""
+    oracle, floats = Sampler(rng), instance.floats()
+    return Counter(_run(floats, verifier, oracle, iterations) for _ in range(runs))
+
+
+def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: int) -> Prefix:
+    node, row = last_stop(instance, verifier, oracle, iterations, verifier.verify)
+    return (*node.prefix, oracle.choose(row))
 
 
 def rejected(law, counts, error=ERROR):

@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     """A folder in which studies/small.toml was swept, with fewer rows and verifiers."""
-    from draftproof.simulators.study import runners
     from draftproof.simulators.study.configuration import parsed
     from draftproof.simulators.study.plan import METRICS, plan
     from draftproof.simulators.study.store import manifest, sweep
@@ -30,7 +29,7 @@ def small(tmp_path_factory) -> Path:
     entries = parsed(given, METRICS)
     chunks = plan(entries, METRICS)
     place = tmp_path_factory.mktemp("swept")
-    sweep(chunks, manifest(entries, len(chunks)), place / "results" / "small", runners.processes(1))
+    sweep(chunks, manifest(entries, len(chunks)), place / "results" / "small")
     return place
 
 
