@@ -121,7 +121,11 @@ class Accepted:
 def measured(
     recorded: Recorded, count: int | None = None, progress: Callable[[], object] = lambda: None
 ) -> list[Accepted]:
-    """Every column on the rows `chosen`; intervals are clustered by sequence."""
+    """Every column on the rows `chosen`; intervals are clustered by sequence. Raises BadInput for the rows of
+    drafted trees (studies/tree_designs), which stand where a drafter went.
+    """
+    if "parent.npy" in recorded._zip.namelist():
+        raise BadInput(f"{recorded.path}: has rows at the nodes of trees, and rows of a text are needed")
     chosen = recorded.chosen(count)
     found = []
     for number, (p, q) in enumerate(recorded.rows()):

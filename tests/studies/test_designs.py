@@ -138,7 +138,7 @@ def test_the_study(tmp_path, capsys, whole):
     assert "E[tau]" in capsys.readouterr().out
     assert enter(main, ["measure", str(path), "--json"]) == 0
     assert {each["tree"] for each in json.loads(capsys.readouterr().out)} == set(TREES)
-    assert enter(commands(), ["gap", "--rows", str(path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == 4  # the rows at roots
+    assert enter(commands(), ["gap", "--rows", str(path), "--json"]) == 2
+    assert "has rows at the nodes of trees" in capsys.readouterr().err
     assert enter(main, ["measure", str(tmp_path / "none.npz")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
