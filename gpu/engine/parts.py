@@ -23,9 +23,6 @@ class Part(Protocol):
     def put(self, rows: list[int], joined: Any) -> None:
         """Overwrites these rows with those of the same part of a batch that has only read its prompts."""
 
-    def close(self) -> None:
-        """Ends the run."""
-
 
 class Noise:
     """Uniform float32 numbers in [0, 1), for each row from a generator of its own."""
@@ -58,9 +55,6 @@ class Noise:
         """Replaces these rows."""
         for row, stream in zip(rows, joined.streams, strict=True):
             self.streams[row] = stream
-
-    def close(self) -> None:
-        """Nothing is to be ended."""
 
 
 @dataclass
@@ -96,6 +90,7 @@ class Parts:
             part.put(rows, other)
 
     def close(self) -> None:
-        """Ends the run."""
-        for part in self.every:
-            part.close()
+        """Ends the run: networks are let go, and recordings kept for the next one."""
+        self.reader.close()
+        if self.session is not None:
+            self.session.close()

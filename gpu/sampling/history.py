@@ -42,9 +42,6 @@ class History:
             index = torch.tensor(rows, device=memory.device)
             self.memory[each] = self.memory[each].index_copy(0, index, memory)
 
-    def close(self) -> None:
-        """Nothing is to be ended."""
-
     def processed(
         self, sampling: Sampling, logits: Tensor, words: Tensor, possible: Tensor | None = None
     ) -> Tensor:

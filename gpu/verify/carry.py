@@ -67,9 +67,6 @@ class Carry:
         for *_, left in self.layers:
             left[rows] = -1
 
-    def close(self) -> None:
-        """Nothing is to be ended."""
-
 
 class Modified(Carry):
     """Of greedy block verification (sun2025block, appendix): before the block's end a row p becomes
