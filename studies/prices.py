@@ -15,6 +15,7 @@ from flint import fmpq
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.study.worst import share
 from draftproof.simulators.support.make import prefixes as prefixes_of
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
@@ -25,6 +26,13 @@ GAMMAS, KS = range(2, max(NEAR) + 1), range(2, 7)
 WITNESSES = Path(__file__).parents[1] / "docs" / "prices"
 STEPS = 24  # a search is one random instance and the climb from it
 ROUNDING = 1e-9
+
+
+def bound(rule: str, against: str, draft: Scheme) -> float:
+    """What is proved of the pair, which has to be something."""
+    proved = most(rule, against, draft)
+    assert proved is not None
+    return float(proved)
 
 
 def weights(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -109,19 +117,19 @@ def search(count: int, seed: int) -> None:
         nodes, name = sum(vocab**level for level in range(gamma)), f"token-block-{gamma}"
         found = climbed(chain_prices, name, nodes, vocab, count, rng)
         _report(
-            f"token against block, gamma = {gamma}, V = {vocab}", found, most("token", "block", Chain(gamma))
+            f"token against block, gamma = {gamma}, V = {vocab}", found, bound("token", "block", Chain(gamma))
         )
     for k in KS:
         for vocab in (2, 4):
             of = partial(node_prices, k=k)
             found = climbed(of, f"recursive-optimum-{k}", 1, vocab, count, rng)
-            bound = most("specinfer", "stateless", Tree(every(k, 1), True))
-            _report(f"recursive rejection against alpha*, K = {k}, V = {vocab}", found, bound)
+            limit = bound("specinfer", "stateless", Tree(every(k, 1), True))
+            _report(f"recursive rejection against alpha*, K = {k}, V = {vocab}", found, limit)
 
 
-def _report(what: str, found: float, bound) -> None:
-    click.echo(f"{what}: {found:.6f}, at most {float(bound):.6f}")
-    if found > float(bound) + ROUNDING:
+def _report(what: str, found: float, limit: float) -> None:
+    click.echo(f"{what}: {found:.6f}, at most {limit:.6f}")
+    if found > limit + ROUNDING:
         raise click.ClickException("above the bound")
 
 
@@ -131,7 +139,7 @@ def figure(out: Path) -> None:
     """Write prices.svg: constants by gamma and by K."""
     made = drawing.required()(figsize=(8.6, 3.2), layout="constrained")
     chains, nodes = made.subplots(1, 2)
-    bounds = [float(most("token", "block", Chain(gamma))) for gamma in GAMMAS]
+    bounds = [bound("token", "block", Chain(gamma)) for gamma in GAMMAS]
     formula = [float(max(_dropped(fmpq(n, 100), gamma) for n in range(1, 100))) for gamma in GAMMAS]
     reached = [_reached(f"token-block-{gamma}", "token", "block") for gamma in GAMMAS]
     drawing.curves(
@@ -141,7 +149,7 @@ def figure(out: Path) -> None:
         "drafted tokens gamma",
         "tokens of block over tokens of token",
     )
-    least = [1 / float(most("specinfer", "stateless", Tree(every(k, 1), True))) for k in KS]
+    least = [1 / bound("specinfer", "stateless", Tree(every(k, 1), True)) for k in KS]
     shares = [1 / _reached(f"recursive-optimum-{k}", "specinfer", "stateless") for k in KS]
     drawing.curves(
         nodes,

@@ -217,6 +217,8 @@ def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: 
         raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
     start = read(given["instance"]) if "instance" in given else None
     if start is not None:
+        if {"draft", "vocab"} & given.keys():
+            raise BadInput("an instance has its own draft and vocabulary: no --draft, no --vocab")
         draft, vocab = start.draft, start.vocab
     with screen.console(stderr=True).status("searching") as status:
 
@@ -228,7 +230,7 @@ def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: 
         found = worst.search(rule, against, scheme, vocab, seconds, seed, start, progress)
     if found.instance is None:
         raise KeyboardInterrupt
-    instance, measured = document(found.instance), measure(found.instance, worst.rules_of([rule, against]))
+    instance, measured = document(found.instance), measure(found.instance, worst.rules_of(rule, against))
     some = found.share < 1 - worst.ROUNDING
     bound = most(rule, against, found.instance.draft)
     price = "no gap found" if not some else f"price {shown(1 / found.share)}" if found.share else "no bound"

@@ -106,7 +106,8 @@ def search(
     """
     begun = monotonic()
     found, rng = Worst(), Random(seed)
-    must_fit_all([rule, against], draft)
+    for each in rules_of(rule, against):
+        must_fit(each, [draft])
 
     def share_of(instance: Instance) -> fmpq:
         now = share(instance, rule, against)
@@ -168,19 +169,13 @@ def moves(rng: Random, rows: Rows) -> Rows:
 
 def usual(*names: str) -> Scheme:
     """The default draft of the search: the first that every rule of these names is made for."""
-    rules = rules_of(names)
+    rules = rules_of(*names)
     return next((each for each in DRAFTS if all(each.label in rule.drafts for rule in rules)), DRAFTS[-1])
 
 
-def rules_of(names: tuple[str, ...] | list[str]) -> list[Verifier]:
+def rules_of(*names: str) -> list[Verifier]:
     """The rules among names of rules and optima; BadInput for a name of neither."""
     return [named(name) for name in names if name not in OPTIMA]
-
-
-def must_fit_all(names: list[str], draft: Scheme) -> None:
-    """Raises BadInput if a rule of these names is not made for the draft."""
-    for rule in rules_of(names):
-        must_fit(rule, [draft])
 
 
 def _weights(rng: Random, vocab: int) -> list[int]:

@@ -141,6 +141,7 @@ def test_worst_against_another_rule_from_a_given_instance(command, toy):
     assert status == 0
     assert parse(out).draft == Chain(2)
     assert err.startswith("token against block: price ")
+    assert ", at most 1.154724 for all p and q" in err
     assert "E[tau]: token " in err
 
 
@@ -155,6 +156,7 @@ def test_worst_against_another_rule_from_a_given_instance(command, toy):
         (["--worst", "blok"], "no verifier is named 'blok'"),
         (["--worst", "token", "--against", "blok"], "no verifier is named 'blok'"),
         (["--against", "token"], "--against goes with --worst"),
+        (["{toy}", "--worst", "token", "--vocab", "3"], "an instance has its own draft and vocabulary"),
         (["--worst", "token", "--draft", "{"], "draft: not JSON"),
         (["--worst", "token", "--draft", "[]"], "draft: must be an object"),
         (["--worst", "token", "--draft", '{"kind": "chain", "depth": 0}'], "draft: depth must be"),
