@@ -150,16 +150,17 @@ def test_the_law_of_the_stop(name, draft, device):
     assert (law.device, law.shape) == (device, (B, tree.depth + 1))
 
 
-def test_what_no_verifier_exceeds(device):
-    from draftproof.gpu.checks.models.acceptance import chain_odds, covered
+def test_what_no_verifier_exceeds():
+    from draftproof.gpu.checks.models.acceptance import chain_odds, covered  # constants made on the host
 
-    tree = MOVED["chain"]
-    target, proposal, tokens, *_ = given(tree, device)
-    for capped in (True, False):
-        assert chain_odds(target, proposal, tokens, capped).shape == (B, 3)
-    tree, tokens = Tree.merged(torch.empty(B, 2, 3, device=device, dtype=torch.long))
-    target, *_ = given(tree, device)
-    assert covered(tree, target, tokens).device == device
+    with pretended() as device:
+        tree = MOVED["chain"]
+        target, proposal, tokens, *_ = given(tree, device)
+        for capped in (True, False):
+            assert chain_odds(target, proposal, tokens, capped).shape == (B, 3)
+        tree, tokens = Tree.merged(torch.empty(B, 2, 3, device=device, dtype=torch.long))
+        target, *_ = given(tree, device)
+        assert covered(tree, target, tokens).device == device
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
