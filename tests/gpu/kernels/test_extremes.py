@@ -127,7 +127,7 @@ def test_a_peaked_proposal_without_its_peak(name, device):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strata", [False, True])
+@pytest.mark.parametrize("strata", [pytest.param(False, marks=pytest.mark.long), True])
 @pytest.mark.parametrize("rows", EDGES)
 def test_the_priority_rule_on_the_edges(rows, strata, device):
     """In bfloat16: the largest vocabulary on a GPU; one that the interpreter reads in seconds elsewhere."""
