@@ -44,6 +44,7 @@ def one_thread():
         ("mamba", "chains, whole texts", CHAINS),
     ],
 )
+@pytest.mark.sampled(4)
 def test_a_handful_of_architectures(name, reads, drafts):
     found = entry(name, all_parameters=False)
     assert found.reads == reads
@@ -53,6 +54,7 @@ def test_a_handful_of_architectures(name, reads, drafts):
 
 
 @pytest.mark.parametrize(("name", "draft"), [("mistral", "tree:2x2"), ("bloom", "chain:3")])
+@pytest.mark.sampled(2)
 def test_sampling_parameters_on_trees_within_a_window_and_on_chains(name, draft):
     found = parameters(checked(model(name)), [draft])
     assert [*found] == [*SETS, "filters"]

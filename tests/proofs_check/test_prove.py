@@ -166,6 +166,7 @@ def test_the_domain_has_free_rows_at_every_prefix():
 
 
 @pytest.mark.parametrize("name", ["interpolation:1/4", "interpolation:1", "diverse", "cascade-token"])
+@pytest.mark.sampled(2)
 def test_a_relaxed_rule_follows_its_declared_law(name):
     law = declared(name)
     assert prove(law.rule, Chain(2), 2, law=law).verdict == "proved"

@@ -73,6 +73,7 @@ def _cases():
 
 
 @pytest.mark.parametrize(("check", "scheme", "holds"), list(_cases()))
+@pytest.mark.sampled(3, long=True)
 def test_both_routes_agree(check, scheme, holds):
     if isinstance(check, Lossless):
         opinion = second_opinion(named(check.verifier), scheme, 2, SECONDS)

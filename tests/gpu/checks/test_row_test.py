@@ -36,6 +36,7 @@ def one_thread():
 
 
 @pytest.mark.parametrize("name", TREES_ARE_WRONG)
+@pytest.mark.sampled(3)
 def test_silent_faults_are_found_and_only_chains_are_allowed(name):
     model = zoo.model(name)
     found = compared(model, TREE_DRAFT)
@@ -102,6 +103,7 @@ def long(name, **more):
 
 
 @pytest.mark.parametrize("name", LONG)
+@pytest.mark.sampled(3)
 def test_long_lengths_are_crossed_and_kept(name):
     made = long(name)
     assert row_test.checked(made).only_chains

@@ -64,6 +64,7 @@ def test_a_batch_of_eight_keeps_its_law_with_repaired_tetris_and_loses_it_with_t
         assert any(each["rejected"] for each in selected["laws"]) is not right
 
 
+@pytest.mark.slow
 def test_processors_on_both_sides_of_a_draft(command, two, toml, tmp_path):
     """Greedy texts against transformers' own, laws against their enumeration, and acceptance."""
     (tmp_path / "mine.py").write_text(
@@ -88,6 +89,7 @@ def test_block_and_ngram_drafts(command, toml):
         assert len(json.loads(out)["cells"]) == cells
 
 
+@pytest.mark.slow
 def test_ctrl_c_and_memory_keep_what_is_finished(command, toml, monkeypatch):
     import torch
 

@@ -66,6 +66,7 @@ def test_the_targets_own_texts_end_at_different_times(own):
 
 
 @pytest.mark.parametrize(("verifier", "spelling", "which"), FITTING)
+@pytest.mark.sampled(3)
 def test_greedy_decoding_is_the_targets_own(own, verifier, spelling, which):
     said, steps = run(verifier, spelling, which, sampling=Sampling(0.0), max_new_tokens=24)
     assert said == own

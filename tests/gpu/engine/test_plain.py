@@ -34,6 +34,7 @@ def steps_are_the_plain_ones(target, drafter, prompt, name, sampling, gamma, see
 
 
 @pytest.mark.parametrize(("name", "sampling"), [*((name, PLAIN) for name in CHAINS), *FILTERED])
+@pytest.mark.sampled(4)
 def test_a_small_network(name, sampling):
     found = [
         steps_are_the_plain_ones(small.target(), small.near(), [3, 4, 5, 6], name, sampling, 3, seed)
@@ -44,6 +45,7 @@ def test_a_small_network(name, sampling):
 
 
 @pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.sampled(3)
 def test_the_pair_that_ships(name):
     target, drafter = pair(None, None, "cpu")
     prompt = target.tokenizer.encode("def main():\n")

@@ -27,6 +27,7 @@ def decoded(name, spelling, sampling):
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.sampled(3)
 def test_kernels_decide_as_torch_does_and_steps_keep_their_rows(way, monkeypatch):
     plain = decoded(*way)
     asked = []

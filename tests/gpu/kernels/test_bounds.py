@@ -75,6 +75,7 @@ def asked(case, name):
 
 
 @pytest.mark.parametrize("spread", [0.5, 2.0, 6.0])
+@pytest.mark.sampled(4, long=True)
 def test_rows_are_read_again_where_the_count_says_so(spread, device):
     case = draft(Tree.chain(4), 10, 2 * CHUNK - 300, seed=21, spread=spread)
     found = asked(case.to(device), "block")[1].sum(1)

@@ -25,6 +25,7 @@ def size(device):
 
 
 @pytest.mark.parametrize(("name", "tree"), CASES, ids=NAMED)
+@pytest.mark.sampled(4, long=True)
 def test_random_logits(name, tree, device):
     assert_agree(draft(tree, *size(device)).to(device), name)
 
@@ -72,6 +73,7 @@ def test_the_largest_vocabulary(spread, apart, device):
 @pytest.mark.parametrize(
     "rows", [{"temperature": 0.6}, {"temperature": 0.0}, {"top_k": 5}, {"top_p": 0.8, "min_p": 0.1}]
 )
+@pytest.mark.sampled(4, long=True)
 def test_rows_are_filtered_as_in_plain_torch(rows, device):
     assert_agree(draft(Tree.of_shape(PAIR), 4, 60, seed=4).to(device), "traversal", **rows)
 

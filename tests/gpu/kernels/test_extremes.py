@@ -69,7 +69,7 @@ def test_no_drafts_and_no_requests(name, device):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("coin", [0.0, 1 - 2**-24])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8, long=True)
 def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
     """Every second token is impossible for the target, and drafted all the same."""
     chain = name in ("token", "block", "greedy-block")

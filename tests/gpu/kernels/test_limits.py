@@ -35,7 +35,7 @@ def filtered_draft(tree, settings, B=3, seed=0, dtype=torch.float32, **how):
 
 
 @pytest.mark.parametrize(("name", "tree"), EACH)
-@pytest.mark.sampled(4, long=True)
+@pytest.mark.sampled(12, long=True)
 def test_the_law_is_that_of_filtered_rows(name, tree, device):
     settings = SETTINGS[(len(name) + tree.size) % len(SETTINGS)]
     assert_agree(filtered_draft(tree, settings).to(device), name, **settings)
@@ -50,6 +50,7 @@ def test_each_rule_with_each_setting_in_minutes(name, tree, k, device):
 
 
 @pytest.mark.parametrize("k", [0, 1])
+@pytest.mark.sampled(2, long=True)
 def test_of_equal_logits_some_are_kept(k, device):
     """Half of the rows' logits are their largest."""
     settings = ({"top_k": 9}, {"top_p": 0.7})[k]

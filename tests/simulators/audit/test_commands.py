@@ -134,6 +134,7 @@ def test_an_adapter_says_what_is_wrong_with_its_file(more, said, capfd):
     assert err.startswith(said)
 
 
+@pytest.mark.slow
 def test_several_iterations(capfd):
     assert run("tests.mutants.objects:keyed_by_position", "--iterations", "2") == 1
     assert run("tests.mutants.objects:keyed_by_position") == 0

@@ -86,6 +86,7 @@ def test_a_function_that_an_adapter_knows_is_taken_by_it():
     assert load.taken("mine.py:verify") is None
 
 
+@pytest.mark.slow
 def test_arrays_that_are_handed_on_to_torch_are_followed_there():
     def verify(target_probs, draft_probs, draft_tokens, rng):
         return spelled.whole(*map(torch.as_tensor, (target_probs, draft_probs, draft_tokens)))

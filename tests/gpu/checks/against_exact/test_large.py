@@ -23,7 +23,8 @@ def agree(vocab: int, seed: int = 0) -> None:
     assert sum(each.rows for each in found) > 4 * len(found)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [3, 0, 1, 2, 4, 5])  # 3 has rates that differ where nothing arrives
 def test_a_small_vocabulary(monkeypatch, seed):
     monkeypatch.setattr(large, "KINDS", ("near-equal", "adversarial", "peaked"))
@@ -56,6 +57,7 @@ def test_a_wrong_decision_is_said_with_its_case_node_rates_and_margin():
 
 
 @pytest.mark.parametrize("off", [5e-6, -5e-6])
+@pytest.mark.sampled(2, long=True)
 def test_a_softmax_whose_sum_is_off_is_within_the_margin(off, monkeypatch):
     """As torch's on some CPUs at V = 32,768: all entries of a row are off by one factor."""
     right = large.probabilities

@@ -23,6 +23,7 @@ from tests.problems import LOPSIDED, SCHEMES  # noqa: E402
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+@pytest.mark.sampled(12, long=True)
 def test_every_verifier_on_every_kind_of_draft(scheme):
     instances = [*Scenarios(scheme, 3), *Randoms(scheme, 3, 2)]
     found = list(agreement(instances))

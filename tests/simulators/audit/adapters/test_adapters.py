@@ -134,6 +134,7 @@ def _written(path, text):
 
 
 @pytest.mark.parametrize("extra", ["is_done_candidate", "last_assistant_token_is_eos, max_matches"])
+@pytest.mark.slow
 def test_signatures_of_other_releases(extra):
     from draftproof.simulators.audit.adapters.transformers import of
 

@@ -154,6 +154,7 @@ def test_kernels_are_judged_exactly(reports, name):
     assert "raises" not in said
 
 
+@pytest.mark.slow
 def test_noise_of_one_key_is_one_coin(reports):
     status, _, said = reports["vllm-v2", "reused"]
     assert status == 1, said

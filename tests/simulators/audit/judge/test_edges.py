@@ -31,6 +31,7 @@ def test_a_residual_that_rounding_made_zero_is_found():
     assert not audit.examine(foreign.good).findings
 
 
+@pytest.mark.slow
 def test_padding_is_tried_when_asked_for():
     assert not audit.examine(functions.accepts_padding, vocab=2).findings
     [finding] = audit.examine(functions.accepts_padding, vocab=2, padding=True).findings

@@ -36,6 +36,7 @@ from tests.simulators.audit import foreign
     ],
     ids=lambda f: f.__name__,
 )
+@pytest.mark.sampled(2)
 def test_a_good_one_is_lossless(function):
     report = audit.examine(function, vocab=3, depth=2)
     assert report.lossless, report
@@ -99,6 +100,7 @@ def test_strict_says_what_failed():
     assert second == "accepts_at_zero (numpy function): lossless"
 
 
+@pytest.mark.slow
 def test_accepted_tokens_against_the_optimum():
     report = audit.examine(block_function, vocab=2)
     assert abs(float(report.case.expected_accepted - report.case.optimum)) < 1e-14

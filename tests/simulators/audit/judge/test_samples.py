@@ -111,6 +111,7 @@ def test_good_ones_pass_at_a_large_vocabulary(verify):
         foreign.raises,
     ],
 )
+@pytest.mark.sampled(2)
 def test_biased_ones_are_rejected_at_a_large_vocabulary(verify):
     report = audit.examine(verify, statistical=True, vocab=1000, depth=2, runs=20_000)
     assert (report.lossless, report.status) == (False, 1), report

@@ -25,6 +25,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize("key", KEYS)
+@pytest.mark.sampled(3)
 def test_rows_that_are_cached_by_address_are_not_lossless(key):
     cache = {}
 
@@ -116,6 +117,7 @@ def test_a_seed_that_hardly_changes_is_constant(seed):
 
 @pytest.mark.parametrize("call", [25, 60, 100])
 @pytest.mark.parametrize("fails", [lambda: [0], lambda: [][0]])
+@pytest.mark.sampled(3)
 def test_a_failure_that_does_not_recur_is_undecided(call, fails):
     calls = []
 
@@ -175,6 +177,7 @@ def test_a_failure_at_the_edges_that_recurs_is_a_finding(fault):
 
 
 @pytest.mark.parametrize("again", [False, True])
+@pytest.mark.sampled(2)
 def test_a_call_that_hangs_once_is_undecided(again):
     calls = []
 
