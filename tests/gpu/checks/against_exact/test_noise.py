@@ -108,7 +108,7 @@ class Downwards(Verifier):
 
 def test_a_wrong_order_is_found():
     traversal = VERIFIERS["traversal"]
-    wrong = Downwards(traversal.name, traversal.drafts, traversal.rates, upwards=True)
+    wrong = Downwards(traversal.drafts, traversal.rates, upwards=True, name=traversal.name)
     (found,) = agreement(list(Randoms(TreeScheme(LOPSIDED), 3, 4)), verifiers=[wrong])
     assert found.wrong > 0
 
