@@ -18,7 +18,6 @@ def _marked(mutant):
 
 
 @pytest.mark.parametrize("mutant", [*map(_marked, CATALOGUE)])
-@pytest.mark.sampled(2)
 def test_found_as_expected(mutant):
     found = examined(mutant)
     assert found.as_expected, found

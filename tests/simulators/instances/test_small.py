@@ -16,12 +16,12 @@ from draftproof.simulators.laws import lanes
 from draftproof.simulators.laws.optimum import full_information, one_level, stateless
 from draftproof.simulators.laws.verdict import Wrong, judge
 from draftproof.simulators.laws.witness import rounded, shrink
+from draftproof.simulators.study import worst
 from draftproof.simulators.study.gap import expected, ratio
 from draftproof.simulators.study.metrics.gap import chain_optimum, in_lanes
 from draftproof.simulators.study.plan import encoded
 from draftproof.simulators.study.report.page import script
 from draftproof.simulators.study.report.sections import drafted
-from draftproof.simulators.study.worst import missing
 from draftproof.simulators.support.anytime import detectable
 from draftproof.simulators.support.make import weighted
 from draftproof.theory.drafts.chain import Chain
@@ -42,7 +42,7 @@ def test_rows_are_made_of_weights():
 
 def test_expected_tokens_on_the_toy():
     toy = scenario("toy", Chain(2))
-    assert (expected(toy, named("token")), missing(toy, named("token"))) == (fmpq(10, 9), fmpq(1, 9))
+    assert (expected(toy, named("token")), worst.stateless(toy)) == (fmpq(10, 9), fmpq(11, 9))
     many = lanes.stack([toy])
     assert chain_optimum(many.target, many.proposal, 2) == pytest.approx(4 / 3)
     assert one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1))) == fmpq(8, 9)
