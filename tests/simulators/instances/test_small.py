@@ -8,7 +8,7 @@ from hypothesis import find
 from pyarrow import parquet
 
 from draftproof.simulators import screen
-from draftproof.simulators.instances import grids, randoms, strategies
+from draftproof.simulators.instances import grids, randoms
 from draftproof.simulators.instances.files import draft_of, spelled
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import scenario
@@ -29,6 +29,7 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
+from tests import strategies
 
 THIRD = fmpq(1, 3)
 
@@ -55,7 +56,7 @@ def test_lanes_run_the_rule_itself_or_one_of_the_same_form():
 
 
 def test_a_table_is_a_parquet_file():
-    found = parquet.read_table(pa.BufferReader(encoded(pa.table({"x": [0.5, 0.25]}), {})))
+    found = parquet.read_table(pa.BufferReader(encoded(pa.table({"x": [0.5, 0.25]}))))
     assert found.column("x").to_pylist() == [0.5, 0.25]
 
 
