@@ -88,22 +88,24 @@ CLAIMS = (
     Claim(
         "token-price-two",
         "With two drafted tokens block verification emits at most 97/84 times the tokens of token "
-        "verification, 1e-4 above 2/sqrt(3), the supremum for every V.",
+        "verification, 1e-4 above 2/sqrt(3).",
         SOURCE,
         "a chain of 2, V = 2",
         two_tokens(fmpq(97, 84)),
         seconds=3,
-        note="209/181 where q(0) = 1, p(0) = 4/11; then q(1) = 4/11, p(1) = 1",
+        note="2/sqrt(3) for every V by its written proof; "
+        "209/181 where q(0) = 1, p(0) = 4/11; then q(1) = 4/11, p(1) = 1",
     ),
     Claim(
         "block-price-two",
         "With two drafted tokens greedy block verification, the full-information optimum, emits at most "
-        "97/84 times the tokens of block verification, 1e-4 above 2/sqrt(3), the supremum for every V.",
+        "97/84 times the tokens of block verification, 1e-4 above 2/sqrt(3).",
         SOURCE,
         "a chain of 2, V = 2",
         two_tokens(fmpq(97, 84), rule="block", against="greedy-block"),
         seconds=50,
-        note="209/181 where p(1) = 1, q(1) = 4/11; then q(1) = 1, p(1) = 4/11",
+        note="2/sqrt(3) for every V by its written proof; "
+        "209/181 where p(1) = 1, q(1) = 4/11; then q(1) = 1, p(1) = 4/11",
     ),
     Claim(
         "token-price",
