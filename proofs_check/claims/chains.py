@@ -124,7 +124,7 @@ CLAIMS = (
         "block-sketch",
         "Block verification is one draw at each position, of a token with mass (w p - q)+ or of none with "
         "mass 1 - w, where the last token drawn ends the text: both stop alike, with every draft.",
-        "sun2025block, Appendix A (sketch)",
+        "sun2025block, Appendix A (sketch) read so",
         "chains of 1 and 2, V = 2",
         Together(same_stops(SKETCH, 2, 1), same_stops(SKETCH, 2, 2)),
         seconds=8,
