@@ -184,9 +184,9 @@ def test_few_tokens_of_a_peaked_row_are_put_in_order(settings, monkeypatch):
     monkeypatch.setattr(torch.Tensor, "topk", lambda row, k, dim: asked.append(k) or topk(row, k, dim))
     logits = 4 * torch.randn(3, V, generator=torch.Generator().manual_seed(0))
     with Traffic(V) as traffic:
-        rows.filtered(logits, **settings)
+        rows.Sampling(**settings).filtered(logits)
     assert max(asked) < V / 4
     assert not {"sort", "argsort"} & {*traffic.operations}
     monkeypatch.setattr(rows, "FIRST", V)
-    rows.filtered(logits, top_p=0.9)
+    rows.Sampling(top_p=0.9).filtered(logits)
     assert max(asked) == V
