@@ -127,7 +127,7 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
 
     from draftproof.gpu.kernels import drafting, grid, launch
     from draftproof.gpu.sampling.rows import Sampling
-    from draftproof.gpu.verify import Batch
+    from draftproof.gpu.verify import VERIFIERS, Batch
 
     made: list[tuple[str, int, Any]] = []
     run = JITFunction.run
@@ -146,7 +146,9 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
         sampling = Sampling(**filters)
         given = target[:, :1], sampling, coins.double(), own, children, tokens, proposal, own
         drafting.draw_level(*given, replacement=tree.replacement)
-        launch.launch(name, Batch(tree, target, proposal, tokens, coins, extra), temperature, sampling)
+        launch.launch(
+            VERIFIERS[name], Batch(tree, target, proposal, tokens, coins, extra), temperature, sampling
+        )
     return made
 
 

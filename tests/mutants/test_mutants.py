@@ -18,6 +18,7 @@ def _marked(mutant):
 
 
 @pytest.mark.parametrize("mutant", [*map(_marked, CATALOGUE)])
+@pytest.mark.sampled(3)
 def test_found_as_expected(mutant):
     found = examined(mutant)
     assert found.as_expected, found

@@ -47,6 +47,7 @@ def test_a_search_reports_what_is_above(monkeypatch):
     assert CliRunner().invoke(prices.prices, ["search", "--count", "1000"]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_the_figure_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     assert CliRunner().invoke(prices.prices, ["figure", "--out", str(tmp_path)]).exit_code == 0

@@ -195,7 +195,7 @@ HOSTILE = {
     "the ratio of the row above": (greedy_block, ("Q.append(Q[-1] * q[x])", "Q.append(Q[-1] * p[x])")),
     "block verification that modifies the target": (
         block,
-        ("lossless=True, verify=verify)", "lossless=True, verify=verify, carry=carry)"),
+        ("verify=verify,\n", "verify=verify,\n    carry=carry,\n"),
         (
             "from draftproof.theory.rows import",
             "from draftproof.theory.verifiers.shared.modified_target import carry\n"
@@ -233,7 +233,7 @@ LONG = "shaped after a rejection only", "a share of p in place of q"
 @pytest.mark.parametrize(
     "flaw", [pytest.param(flaw, marks=MINUTES if flaw in LONG else []) for flaw in HOSTILE]
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 def test_broken_code_is_not_proved(flaw):
     module, *edits = HOSTILE[flaw]
     assert prove_every_size(edited(module, *edits)).verdict == "undecided"

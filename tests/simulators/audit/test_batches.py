@@ -291,6 +291,7 @@ def test_a_lossless_batch_is_lossless_on_all_instances(function):
 
 
 @pytest.mark.parametrize("function", SHARED, ids=lambda f: f.__name__)
+@pytest.mark.sampled(2)
 def test_what_two_requests_share_is_found(function):
     report = audit.examine(function, **FEW | {"vocab": 3, "depth": 1})
     assert report.lossless is False, report
@@ -301,6 +302,7 @@ def test_what_two_requests_share_is_found(function):
 
 
 @pytest.mark.parametrize("function", LOSSY, ids=lambda f: f.__name__)
+@pytest.mark.sampled(2)
 def test_a_fault_of_a_place_or_of_equal_drafts_is_found(function):
     report = audit.examine(function, **FEW)
     assert report.lossless is False, report

@@ -72,6 +72,7 @@ def test_broken_programs_are_found_with_a_witness(program, name):
     assert report.failing.instance.draft.depth <= 2
 
 
+@pytest.mark.slow
 def test_a_broken_program_is_found(program):
     name = "an extra token that is always the likeliest"
     report = examine(ForeignProgram(program("likeliest", *BROKEN[name])), instances=FEW)
@@ -138,6 +139,7 @@ def test_a_program_that_does_not_answer_is_bad_input(body, said, tmp_path, monke
         ("if asked > 3: time.sleep(60)\n" + TARGET_ALONE + "}", 3, "took more than 0.5 s once, and not when"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_programs_that_misbehave_are_named(body, status, said, tmp_path):
     report = examine(ForeignProgram(python(tmp_path, body)), seconds=0.5, runs=100, edges=False, **SMALL)
     assert report.status == status, str(report)

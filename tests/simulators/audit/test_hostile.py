@@ -52,6 +52,7 @@ def test_coins_that_can_be_followed_are(name):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the finaliser
 @pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.sampled(2)
 def test_what_never_ends_is_stopped(name):
     report = audit.examine(ENDLESS[name], **{**QUICK, "seconds": 0.3})
     assert report.lossless is False

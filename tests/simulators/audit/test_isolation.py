@@ -33,6 +33,7 @@ def audited(name, progress=lambda *_: None):
         ("breaks", "dies", "Segmentation fault"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_process_that_does_not_come_back_is_a_finding(name, kind, said):
     report = audited(name)
     assert (report.lossless, report.status) == (False, 1)

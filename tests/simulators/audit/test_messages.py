@@ -93,6 +93,7 @@ def test_an_exception_hides_no_wrong_law(raising):
 
 
 @pytest.mark.parametrize("raising", RAISING, ids=lambda f: f.__name__)
+@pytest.mark.sampled(2)
 def test_an_exception_is_no_law(raising):
     sizes = {"vocab": 3, "depth": 1} if raising is raises_on_two_tokens else {"vocab": 2, "depth": 2}
     report = audit.examine(raising(good), smallest=False, edges=False, **sizes)

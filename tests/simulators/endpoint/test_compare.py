@@ -29,6 +29,7 @@ def test_equal_servers_pass():
         (Fake("ignores top_p"), "top_p", "differ under top_p"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_servers_that_differ_are_told_apart(one, name, said):
     report = compared(one, Fake(seed=1), settings="top" in name, tokens=30_000)
     assert report.status == 1

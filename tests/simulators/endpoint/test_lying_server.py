@@ -176,11 +176,13 @@ def refused(command, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mode", WIRES)
+@pytest.mark.sampled(2)
 def test_a_connection_that_lies(raw, refused, mode):
     refused(raw(WIRES[mode]))
 
 
 @pytest.mark.parametrize("mode", ANSWERS)
+@pytest.mark.sampled(2)
 def test_an_answer_that_lies(serve, refused, mode):
     refused(serve(Liar(ANSWERS[mode])))
 

@@ -91,6 +91,7 @@ def test_a_strict_server_without_extensions_is_tested_on_listed_tokens():
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled(3)
 def test_rounding_that_differs_from_request_to_request_is_no_fault(seed):
     """Neither of the rows nor of filters, whose bounds move with it."""
     report = ran(Fake("rounds", seed=seed), tokens=8000)

@@ -145,6 +145,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.sampled(3)
 def test_mutants_of_a_law_are_refused(name):
     assert not all(judge_against(each, MUTANTS[name], LAW).lossless for each in instances_of(2))
     assert all(judge_against(each, mixture(QUARTER), LAW).lossless for each in instances_of(2))
@@ -155,6 +156,7 @@ def test_the_residual_of_p_is_that_of_the_mixture():
     assert all(judge_against(each, mixture(QUARTER, residual="p"), LAW).lossless for each in instances_of(2))
 
 
+@pytest.mark.slow
 def test_the_extra_token_from_p_makes_text_depend_on_where_calls_begin():
     shipped, whole = mixture(QUARTER), mixture(QUARTER, own=True)
     found = [judge_against(each, shipped, LAW, own_bonus=True) for each in instances_of(2)]

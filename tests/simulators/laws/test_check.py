@@ -29,6 +29,7 @@ def test_the_standard_suite_has_every_kind_of_instance():
 
 
 @pytest.mark.parametrize("mutant", [each for each in CATALOGUE if each.drafts == TURNS], ids=lambda m: m.flaw)
+@pytest.mark.sampled(2)
 def test_the_standard_suite_plans_a_level_in_several_groups(mutant):
     """Flaws of `layered` that show only where nodes of one level take turns."""
     (family,) = (each for each in standard() if len(each) and each[0].draft in TURNS)

@@ -117,7 +117,7 @@ def test_a_seed_that_hardly_changes_is_constant(seed):
 
 @pytest.mark.parametrize("call", [25, 60, 100])
 @pytest.mark.parametrize("fails", [lambda: [0], lambda: [][0]])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_a_failure_that_does_not_recur_is_undecided(call, fails):
     calls = []
 
@@ -177,7 +177,7 @@ def test_a_failure_at_the_edges_that_recurs_is_a_finding(fault):
 
 
 @pytest.mark.parametrize("again", [False, True])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_call_that_hangs_once_is_undecided(again):
     calls = []
 
