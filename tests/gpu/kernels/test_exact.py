@@ -36,7 +36,9 @@ def test_one_small_instance(name, scheme, V, device):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (n % 2)) for n, name in enumerate(NAMES)]
+)
 def test_every_kind_of_draft(name, device):
     if device.type == "cpu" and "priority" in name:
         pytest.skip("hours in the interpreter; below it is compared with torch, which is compared elsewhere")

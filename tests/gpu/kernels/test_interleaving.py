@@ -110,7 +110,7 @@ def test_larger_drafts(name, tree, seed, order, missing):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["traversal", "rrs"])
+@pytest.mark.parametrize("name", ["traversal", pytest.param("rrs", marks=pytest.mark.long)])
 @settings(max_examples=4)
 @given(seed=SEEDS, order=SEEDS)
 def test_trees_that_differ_from_row_to_row(name, seed, order):

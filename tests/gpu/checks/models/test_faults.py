@@ -62,6 +62,7 @@ def test_what_loses_the_law_is_noticed(each):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_one_draft_in_twenty_refused_keeps_the_law_and_is_noticed_by_acceptance():
     (refusing,) = (each.verifier for each in SEEN if each.lossless)
     for verifier, right, width in ((named("token"), True, 0.1), (refusing, False, 0.05)):
