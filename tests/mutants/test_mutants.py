@@ -32,7 +32,8 @@ def test_there_are_enough_of_them():
 
 
 @pytest.mark.slow
-def test_the_page_is_not_stale():
+def test_the_page_and_the_report_s_data_are_not_stale():
+    assert DATA.read_text(encoding="utf-8") == data(), "run python -m tests.mutants.table --write"
     text = PAGE.read_text(encoding="utf-8").partition(f"\n{GPU_HEADING}")[0]
     assert text == page(), "run python -m tests.mutants.table --write"
 
@@ -46,8 +47,3 @@ def test_the_page_lists_the_mutants_of_the_gpu():
     assert PAGE.read_text(encoding="utf-8").endswith(gpu_section()), (
         "run python -m tests.mutants.table --write"
     )
-
-
-@pytest.mark.slow
-def test_the_report_s_data_are_not_stale():
-    assert DATA.read_text(encoding="utf-8") == data(), "run python -m tests.mutants.table --write"
