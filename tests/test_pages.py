@@ -28,7 +28,7 @@ PAGES = {
     for path in (HOUSE / "README.md", *sorted((HOUSE / "docs").rglob("*.md")))
 }
 MARKS: dict[str, list] = {"tutorial/first-check.md": [], "tutorial/your-verifier.md": []}
-LONG = "papers/traversal.md", "tutorial/gap-study.md", "near-optimal.md", "block-diffusion.md"
+LONG = "papers/traversal.md", "near-optimal.md", "block-diffusion.md"
 MARKS |= {page: [pytest.mark.slow, pytest.mark.long] for page in ("README.md", *LONG)}
 """Pages whose commands run in every test run, and pages that take minutes, of which continuous integration
 begins with README's; the others take `-m slow`.
