@@ -169,3 +169,12 @@ def test_a_fault_is_told_with_its_draft_and_the_answers_before_it():
 
     with pytest.raises(Invalid, match=r"^draft 0 0, coins accept token 0: the row returned, \(1, 1\), "):
         emission(TOY, replace(named("token"), verify=verify))
+
+
+def test_what_no_rule_of_the_project_raises_by_its_rows_is_raised_as_it_is():
+    def verify(oracle, draft, target):
+        raise MemoryError("a slip")
+
+    verify.__module__ = named("token").verify.__module__
+    with pytest.raises(MemoryError, match="a slip"):
+        emission(TOY, replace(named("token"), verify=verify))

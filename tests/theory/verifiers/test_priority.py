@@ -76,3 +76,9 @@ def test_tokens_that_are_drafted_too_seldom_are_judged_first():
     found = priority.token_by_token(tuple(map(exact, ("1/2", "1/4", "1/4"))), (row, row))
     assert [x for x, j in found.rate if not j] == [0, 1, 2]
     assert [x for x, j in priority.token_by_token(row, (row, row)).rate if not j] == [0, 1, 2]
+
+
+def test_siblings_are_counted_once_each():
+    rows = [tuple(map(exact, row)) for row in (("1/2", "1/2"), (1, 0), (0, 1))]
+    assert priority.included(rows) == (exact("3/2"), exact("3/2"))
+    assert priority.included(rows[:2]) == (exact("3/2"), exact("1/2"))
