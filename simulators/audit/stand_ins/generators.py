@@ -221,7 +221,9 @@ class Random:
             raise ValueError("Total of weights must be greater than zero")
         return [population[self._source.choose(row)] for _ in range(k)]
 
-    def sample(self, population: Any, k: int) -> list[Any]:
+    def sample(self, population: Any, k: int, *, counts: Any = None) -> list[Any]:
+        if counts is not None:
+            population = [each for each, times in zip(population, counts, strict=True) for _ in range(times)]
         if not 0 <= k <= len(population):
             raise ValueError("Sample larger than population or is negative")
         return [population[at] for at in without_replacement(self._source, np.ones(len(population)), k)]

@@ -173,7 +173,7 @@ class _Addresses:
                 held = weakref.ref(value, lambda _: self._forget(real))
             except TypeError:
                 return real + 16 * salt
-            number = heappop(self._free) if self._free else 16 * next(_NUMBERS)
+            number = heappop(self._free) if self._free else 16 * next(_UNUSED)
             self._held[real] = number, held
         return self._held[real][0]
 
@@ -181,7 +181,7 @@ class _Addresses:
         heappush(self._free, self._held.pop(real)[0])
 
 
-_NUMBERS = count(1)
+_UNUSED = count(1)  # of addresses, so that no audit gives one of another's
 
 
 class _Made(type):

@@ -183,6 +183,17 @@ def test_a_method_that_is_read_and_not_called_is_no_draw(name):
     assert verdict(make, False).lossless is False
 
 
+def test_a_sample_of_counted_items_is_followed():
+    def make(p, q, x, rng, right):
+        def draw(row):  # of weights in twentieths
+            return random.sample([0, 1, 2], 1, counts=[round(20 * each) if right else 1 for each in row])[0]
+
+        return token(p, q, x, lambda a: rng.random() < a, draw)
+
+    assert verdict(make, True).lossless
+    assert verdict(make, False).lossless is False
+
+
 @pytest.mark.parametrize("name", ["random.gauss(0, 1)", "rng.bit_generator.state", "rng.poisson(1.0)"])
 def test_a_method_without_a_stand_in_is_undecided(name):
     def make(p, q, x, rng, right):
