@@ -16,9 +16,9 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, Row, one
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.transport.block import Drafted, merged
-from draftproof.theory.transport.horizon import Bounds, Drafts, fewest_calls
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers.shared.modified_target import Replaced
+from studies.fewest_calls import Bounds, Drafts, fewest_calls
 
 State: TypeAlias = tuple[Prefix, tuple[tuple[Prefix, Row], ...]]
 """The last tokens, and modified rows after words that may follow them."""

@@ -14,9 +14,10 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.transport.horizon import Bounds, Call, Program, fewest_calls, rounded
 from draftproof.theory.verifiers import named
+from studies import fewest_calls as fewest_calls_
 from studies import horizon
+from studies.fewest_calls import Bounds, Call, Program, fewest_calls, rounded
 from studies.horizon import Calls, drafts, fewest, merged_tokens
 from tests.problems import TOY
 
@@ -132,6 +133,7 @@ def test_one_call_and_a_perfect_drafter():
     assert abs(float(fewest_calls(same.target, drafts(same), 6).upper) - 2) < 1e-8
 
 
-def test_examples_hold():
-    failed, tried = doctest.testmod(horizon)
+@pytest.mark.parametrize("module", [fewest_calls_, horizon])
+def test_examples_hold(module):
+    failed, tried = doctest.testmod(module)
     assert failed == 0 < tried

@@ -6,6 +6,5 @@
 * `linear`: sparse linear programs, solved in floats;
 * `bounds`: the program of one valid iteration, and a certified interval for its value;
 * `stateless`: that program for a rule that knows every row;
-* `horizon`: the fewest calls for N tokens of a rule with memory;
 * `level`: plans for a whole level of a drafted tree.
 """
