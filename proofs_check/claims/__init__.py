@@ -1,42 +1,86 @@
-"""The registry of claims: what the field states, each with a verdict that anyone can reproduce."""
+"""The registry of claims: what the field states, each with a verdict that anyone can reproduce.
 
-from collections.abc import Iterable
+`claims.toml` is the table: statement, source, scope, verdict, and of most claims how they are checked. What
+needs code of its own is a function in a file of its subject here, in `CHECKS` by the claim's name.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 from draftproof.proofs_check.claims import (
     calls,
-    cells,
     chains,
-    every_size,
     pooled,
     prices,
     priority,
     selection,
     single_step,
-    stated,
     systems,
     targets,
     trees,
 )
-from draftproof.proofs_check.claims.claim import Claim
-
-__all__ = ["CLAIMS", "Claim", "registry"]
-
-MODULES = (
-    every_size,
-    stated,
-    chains,
-    calls,
-    pooled,
-    trees,
-    single_step,
-    priority,
-    prices,
-    cells,
-    selection,
-    systems,
-    targets,
+from draftproof.proofs_check.claims.checks import (
+    EQUAL,
+    Case,
+    Follows,
+    Lossless,
+    Related,
+    means,
+    searched_lossless,
 )
-CLAIMS: dict[str, Claim] = {claim.key: claim for module in MODULES for claim in module.CLAIMS}
+from draftproof.proofs_check.claims.claim import SIZES, STATED, Claim
+from draftproof.proofs_check.claims.every_size import LAWS, CodeRun, Kept, Stated
+from draftproof.theory.drafts.names import scheme
+
+__all__ = ["CHECKS", "CLAIMS", "Claim", "registry"]
+
+SUBJECTS = calls, chains, pooled, prices, priority, selection, single_step, systems, targets, trees
+CHECKS: dict[str, Callable[[], str]] = {
+    key: check for subject in SUBJECTS for key, check in subject.CHECKS.items()
+}
+"""Claim -> its check, where that is a function of its own."""
+
+
+def of_entry(key: str, entry: dict[str, Any]) -> Claim:
+    """The claim of an entry of the table."""
+    words = {name: entry.pop(name) for name in [*Claim.__annotations__] if name in entry}
+    cases = [(int(vocab), scheme(draft)) for vocab, drafts in entry.pop("on", {}).items() for draft in drafts]
+    check = checked(cases, **entry) if entry else CHECKS[key]
+    verdict = getattr(check, "proves", SIZES)
+    return Claim(key, check=check, **{"verdict": verdict, "seconds": int(verdict != STATED), **words})
+
+
+def checked(
+    cases: list[Case],
+    code: Iterable[str] = (),
+    kept: Iterable[str] = (),
+    law: str = "",
+    written: Iterable[str] | None = None,
+    lossless: str = "",
+    random: int = 0,
+    follows: str = "",
+    equal: Iterable[str] = (),
+) -> Callable[[], str]:
+    """The check of an entry that says how: the table's head has the words in which it does."""
+    if code:
+        return CodeRun(tuple(code))
+    if kept:
+        return Kept(tuple(kept), LAWS[law])
+    if written is not None:
+        return Stated(tuple(written))
+    if follows:
+        return Follows(follows, *cases)
+    if equal:
+        return Related(EQUAL, *map(means, equal), *cases)  # type: ignore[arg-type]
+    return searched_lossless(lossless, random, cases) if random else Lossless(lossless, *cases)
+
+
+TABLE = Path(__file__).with_name("claims.toml")
+CLAIMS: dict[str, Claim] = {
+    key: of_entry(key, entry) for key, entry in tomllib.loads(TABLE.read_text(encoding="utf-8")).items()
+}
 """Key -> claim."""
 
 

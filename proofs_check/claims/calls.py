@@ -3,7 +3,6 @@
 from flint import fmpq
 
 from draftproof.proofs_check.claims.checks import refuted_on
-from draftproof.proofs_check.claims.claim import REFUTED, Claim
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.optimum import full_information
 from draftproof.simulators.laws.verdict import judge
@@ -62,28 +61,7 @@ def _decodes_most(instance: Instance) -> bool:
     return emitted(instance, named("block"), 2) >= emitted(instance, SHORTER, 2)
 
 
-CLAIMS = (
-    Claim(
-        "full-information-over-calls",
-        "Over two calls no lossless verifier emits more tokens than twice full information allows in one.",
-        "open; beside sun2025block, greedy block verification (appendix)",
-        "two calls, a chain of 1, V = 2",
-        refuted_on(TOY, _bounded),
-        REFUTED,
-        note="p = (1/3, 2/3), q = (2/3, 1/3) everywhere: shaped block verification, which remembers one row, "
-        "emits 31/9, twice the optimum is 10/3 (shaped-block). In the first "
-        "call the statement holds (greedy-mean)",
-    ),
-    Claim(
-        "block-optimal-over-iterations",
-        "Over two calls no valid verifier of one path emits more tokens than block verification.",
-        "open; beside sun2025block, Theorem 2",
-        "two calls, a chain of 7, V = 2",
-        refuted_on(ahead_is_worse(), _decodes_most),
-        REFUTED,
-        note="without the last drafted token it emits 11, with it 43/4: a token ahead can "
-        "cost more than a token later (ahead_is_worse in proofs_check/claims/calls.py). Over three and four "
-        "calls block verification is ahead there, 61/4 : 15 and 79/4 : 19. In one call the statement holds "
-        "(block-optimal)",
-    ),
-)
+CHECKS = {
+    "full-information-over-calls": refuted_on(TOY, _bounded),
+    "block-optimal-over-iterations": refuted_on(ahead_is_worse(), _decodes_most),
+}

@@ -9,19 +9,17 @@ from flint import fmpq
 from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.claims.checks import (
-    Lossless,
     Mean,
     Related,
     Together,
-    chains,
     mean_on,
     refuted_on,
 )
-from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim
+from draftproof.proofs_check.claims.claim import REFUTED, SIZES
+from draftproof.proofs_check.prove import prove
 from draftproof.simulators.laws.enumerate import iteration
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.rows import Prefix, excess, normalise, one, point, scale, share, total
 from draftproof.theory.table import Table
@@ -30,8 +28,6 @@ from draftproof.theory.verifiers import named
 
 Outcome = tuple[Prefix, int, int]
 """A draft, how many of its tokens are kept, and the token after them unless all are."""
-
-TWO = "a chain of 2, V = 2"
 
 
 def _toy() -> str:
@@ -111,68 +107,10 @@ def same_stops(rule: Verifier, vocab: int, depth: int) -> Together:
     return Together(*(Related("equal", stops_at(rule, at), stops_at(block, at), size) for at in outcomes))
 
 
-CLAIMS = (
-    Claim(
-        "block-example",
-        "With p = (1/3, 2/3), q = (2/3, 1/3) everywhere and two drafted tokens, token verification accepts "
-        "10/9, block verification 11/9, and full information 12/9.",
-        "sun2025block, Section 2 (motivating example)",
-        "that instance",
-        _toy,
-    ),
-    Claim(
-        "block-sketch",
-        "Block verification is one draw at each position, of a token with mass (w p - q)+ or of none with "
-        "mass 1 - w, where the last token drawn ends the text: both stop alike, with every draft.",
-        "sun2025block, Appendix A (sketch) read so",
-        "chains of 1 and 2, V = 2",
-        Together(same_stops(SKETCH, 2, 1), same_stops(SKETCH, 2, 2)),
-        seconds=8,
-    ),
-    Claim(
-        "hsd-naive-no-resampling",
-        "If the ratio at m is at most 1 and those after it are above 1, no X^t with t <= m is drawn again, "
-        "be they ratios of prefixes or of tokens.",
-        "zhou2026hsd, Lemma 4 as written",
-        "a chain of 3, V = 2",
-        refuted_on(_falling_and_rising(), _not_drawn_again),
-        REFUTED,
-        note="prefixes with ratios 2, 1/2, 2, tokens with 2, 1/4, 4: token X_1 is drawn again at the root. "
-        "Losslessness needs only t = m for prefixes, which holds: p(X^m) <= q(X^m) leaves no residual",
-    ),
-    Claim(
-        "hsd-strictly-above",
-        "Beyond depth 1 HSD, block and token verification never all have the same E[tau].",
-        "zhou2026hsd, Theorem 7, equality if and only if gamma = 1",
-        TWO,
-        refuted_on(_all_equal(), _never_the_same),
-        REFUTED,
-        note="p = q: all accept everything. HSD and block verification always agree (hsd-is-block)",
-    ),
-    Claim(
-        "hsd-released-lossless",
-        "HSD as released, with the uncapped joint ratio at the leaf, is lossless.",
-        "zhou2026hsd, Listing 2 and repository",
-        TWO,
-        Lossless("hsd-released", *chains(2, 2)),
-        REFUTED,
-        note="p = (1/2, 1/2) and q = (1/3, 2/3) everywhere",
-    ),
-    Claim(
-        "hsd-multidraft-released-lossless",
-        "Multi-draft HSD as released, which carries the joint ratio over a stop, is lossless.",
-        "zhou2026hsd, repository",
-        TWO,
-        Lossless("hsd-multidraft-released", *chains(2, 2)),
-        REFUTED,
-        note="one path suffices: its full path is kept with the uncapped ratio",
-    ),
-    Claim(
-        "hsd-multidraft-lossless",
-        "Multi-draft HSD with the ratio restarted after a stop and the leaf capped is lossless.",
-        "zhou2026hsd, Algorithm 3 read so",
-        "V = 2: a chain of 2, two paths of 1 and of 2",
-        Lossless("hsd-multidraft", *chains(2, 2), (2, Paths(2, 1)), (2, Paths(2, 2))),
-        seconds=10,
-    ),
-)
+CHECKS = {
+    "block-example": _toy,
+    "block-sketch": Together(same_stops(SKETCH, 2, 1), same_stops(SKETCH, 2, 2)),
+    "hsd-naive-no-resampling": refuted_on(_falling_and_rising(), _not_drawn_again),
+    "hsd-strictly-above": refuted_on(_all_equal(), _never_the_same),
+    "typical-lossless": lambda: prove(named("typical"), Chain(1), 2).verdict,
+}

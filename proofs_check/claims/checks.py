@@ -16,6 +16,7 @@ from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.laws.enumerate import Invalid, emission
+from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -24,6 +25,8 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.table import Table
+from draftproof.theory.targets import ITSELF, declared
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -39,6 +42,12 @@ Mean = Callable[[Domain, Oracle], Symbol]
 """A mean as a sampler program on the tables of a domain: its expectation is compared."""
 
 
+def by_cells(rule: Verifier, cases: Iterable[Case], law: Declared = ITSELF) -> str:
+    """Whether the rule emits the law at every size given: SIZES, or the first verdict that is not a proof."""
+    verdicts = (prove(rule, scheme, vocab, SECONDS, law).verdict for vocab, scheme in cases)
+    return next((verdict for verdict in verdicts if verdict != "proved"), SIZES)
+
+
 class Lossless:
     """Proves one verifier lossless at every size given, by sign cells."""
 
@@ -48,11 +57,19 @@ class Lossless:
         self.verifier, self.cases = verifier, cases
 
     def __call__(self) -> str:
-        for vocab, scheme in self.cases:
-            verdict = prove(named(self.verifier), scheme, vocab, SECONDS).verdict
-            if verdict != "proved":
-                return verdict
-        return SIZES
+        return by_cells(named(self.verifier), self.cases)
+
+
+class Follows:
+    """Proves by sign cells that a rule emits the law that it declares."""
+
+    behind = CELLS
+
+    def __init__(self, law: str, *cases: Case):
+        self.law, self.cases = declared(law), cases
+
+    def __call__(self) -> str:
+        return by_cells(self.law.rule, self.cases, self.law)
 
 
 def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
@@ -106,7 +123,7 @@ def compare(a: Mean, b: Mean, vocab: int, depth: int, seconds: float = SECONDS) 
 
 
 class Related:
-    """Proves mean a "equal" to mean b, or "never below" it, at every size given, by sign cells."""
+    """Proves mean a EQUAL to mean b, or NEVER_BELOW it, at every size given, by sign cells."""
 
     behind = CELLS
 
@@ -179,3 +196,13 @@ def searched(
 def refuted_on(witness: T, holds: Callable[[T], bool]) -> Callable[[], str]:
     """Looks whether the statement still fails to hold on its counterexample."""
     return lambda: UNDECIDED if holds(witness) else REFUTED
+
+
+def searched_lossless(verifier: str, count: int, cases: Iterable[Case]) -> Callable[[], str]:
+    """A search for an instance on which the verifier is not lossless: all scenarios, so many random ones."""
+
+    def instances() -> Iterator[Instance]:
+        for vocab, scheme in cases:
+            yield from exact_instances([scheme], [vocab], count)
+
+    return found_in(instances, lambda instance: judge(instance, named(verifier)).lossless)

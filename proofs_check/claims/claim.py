@@ -15,25 +15,6 @@ CODE, CELLS, ROCQ, EXACT, WRITTEN = "code run", "sign cells", "Rocq", "exact ins
 """What may stand behind a verdict: a run of the code that it is about, at every size, on symbols of some
 sizes or on rational instances; a machine proof; a written proof, which nothing here checks."""
 
-MACHINE_PROOFS = {
-    "token-lossless": "token_lossless",
-    "block-lossless": "block_lossless",
-    "block-keeps-w": "block_accepts",
-    "block-optimal": "no_rule_accepts_more",
-    "block-bound": "no_rule_accepts_more",
-    "recursive-lossless": "recursive_rejection_lossless",
-    "traversal-lossless": "traversal_lossless",
-    "lift-lossless": "lift_lossless",
-    "nss-lossless": "nss_lossless",
-    "one-hot-lossless": "one_hot_lossless",
-    "greedy-lossless": "greedy_lossless",
-    "priority-every-size": "priority_lossless",
-    "lifted-priority-every-size": "lifted_priority_lossless",
-    "predictable-selection": "batch_lossless",
-    "tetris-repaired-lossless": "batch_lossless",
-}
-"""Claim -> its theorem in proofs_check/rocq."""
-
 
 def unrefuted(instances: int) -> str:
     """The verdict of a search that found no counterexample."""
@@ -45,7 +26,7 @@ class Claim:
     """A statement in our words, its source, the sizes it was decided for, and how to decide it again.
 
     `check` returns the verdict found now and takes about `seconds` of CPU time; `verdict` is the recorded
-    one, to which `note` adds, such as a witness.
+    one, to which `note` adds, such as a witness. `rocq`: its theorem in proofs_check/rocq.
     """
 
     key: str
@@ -56,13 +37,14 @@ class Claim:
     verdict: str = SIZES
     seconds: float = 1
     note: str = ""
+    rocq: str = ""
 
     @property
     def behind(self) -> tuple[str, ...]:
         """What stands behind the verdict."""
         behind = getattr(self.check, "behind", EXACT)
         checked = behind if isinstance(behind, tuple) else (behind,)
-        return (*checked, ROCQ) if self.key in MACHINE_PROOFS else checked
+        return (*checked, ROCQ) if self.rocq else checked
 
     @property
     def command(self) -> str:

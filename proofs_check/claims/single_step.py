@@ -6,6 +6,7 @@ from itertools import chain, combinations, product
 from flint import fmpq
 
 from draftproof.proofs_check.claims.checks import (
+    EQUAL,
     PAIR,
     WITH,
     WITHOUT,
@@ -18,7 +19,6 @@ from draftproof.proofs_check.claims.checks import (
     means,
     searched,
 )
-from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -58,7 +58,7 @@ def row(formula: Formula) -> Callable[[Scheme], Mean]:
 
 def both(a: Callable[[bool], Formula], b: Callable[[bool], Formula]) -> Together:
     """Formulas a and b are equal with and without replacement."""
-    return Together(*(Related("equal", row(a(with_)), row(b(with_)), *CASES) for with_ in (False, True)))
+    return Together(*(Related(EQUAL, row(a(with_)), row(b(with_)), *CASES) for with_ in (False, True)))
 
 
 def _condition(p: Row, q: Row) -> Number:
@@ -103,108 +103,24 @@ def _greedy_above(instance: Instance) -> bool:
     return single_step.hu_greedy(instance.target[()], instance.proposal[()], 2) >= _best(instance, False)
 
 
-CLAIMS = (
-    Claim(
-        "single-draft-optimum",
-        "With one draft no valid rule accepts more than the sum of min(p, q), which token verification does.",
-        "sun2023spectr, Section 3 (one draft: maximal coupling)",
-        "V = 2 and 3",
-        Related("equal", row(flow(True, 1)), row(lambda p, q: total(meet(p, q))), *CASES),
+CHECKS = {
+    "single-draft-optimum": Related(EQUAL, row(flow(True, 1)), row(lambda p, q: total(meet(p, q))), *CASES),
+    "alpha-is-a-subset-minimum": both(flow, subsets),
+    "alpha-along-prefixes": both(subsets, prefixes),
+    "alpha-certified": found_in(
+        lambda: product((2, 3), (False, True), exact_instances([Chain(1)], (3, 4, 5), 15)), _certified
     ),
-    Claim(
-        "alpha-is-a-subset-minimum",
-        "The largest flow is 1 + min over sets H of p(H) - Pr(all drafts in H), by sign cells.",
-        "hu2025towards, Theorem 3",
-        "two drafts, V = 2 and 3, with and without replacement",
-        both(flow, subsets),
-        seconds=8,
+    "khisti-two-drafts": Related(EQUAL, row(_condition), row(lambda p, q: one(p)), *CASES),
+    "k-seq-factor-search": searched(_factor, [WITH], VOCABS, 60),
+    "hu-greedy-optimal": Related(
+        EQUAL, means("hu-greedy"), row(_greedy_flow), (2, Greedy(PAIR)), (3, Greedy(PAIR))
     ),
-    Claim(
-        "alpha-along-prefixes",
-        "Some prefix of the tokens sorted by q / p is a minimiser.",
-        "hu2025towards, Section 4",
-        "two drafts, V = 2 and 3, with and without replacement",
-        both(subsets, prefixes),
-        seconds=14,
+    "hu-greedy-above-sampling": searched(_greedy_above, [WITHOUT], VOCABS, 60),
+    "khisti-optimal": Together(
+        Related(EQUAL, means("khisti"), row(flow(False)), (2, WITHOUT)),
+        Related(EQUAL, means("khisti"), row(flow(True)), (2, WITH)),
     ),
-    Claim(
-        "alpha-certified",
-        "Both formulas, and the transport program with its exact certificate, agree.",
-        "hu2025towards, Theorem 3; sun2023spectr, Section 3",
-        "V = 3, 4 and 5, two and three drafts, with and without replacement",
-        found_in(
-            lambda: product((2, 3), (False, True), exact_instances([Chain(1)], (3, 4, 5), 15)), _certified
-        ),
-        unrefuted(396),
-        seconds=3,
-    ),
-    Claim(
-        "khisti-two-drafts",
-        "The largest flow of two i.i.d. drafts is 1 if and only if p(S) >= q(S)^2 for every S.",
-        "khisti2025multidraft, two identical drafts",
-        "V = 2 and 3",
-        Related("equal", row(_condition), row(lambda p, q: one(p)), *CASES),
-        seconds=5,
-    ),
-    Claim(
-        "k-seq-factor-search",
-        "With two drafts K-SEQ, rho rounded up to 1/1024, accepts at least 3/4 of alpha*.",
-        "sun2023spectr, Section 5 (the factor of K-SEQ)",
-        "a pair with replacement, V = 2, 3 and 4",
-        searched(_factor, [WITH], VOCABS, 60),
-        unrefuted(234),
-    ),
-    Claim(
-        "hu-greedy-optimal",
-        "The greedy draft's rule reaches the alpha* of its draft, p(T) + sum of min(p, norm(q off T)).",
-        "hu2025towards, Section 5",
-        "n = 2, V = 2 and 3",
-        Related("equal", means("hu-greedy"), row(_greedy_flow), (2, Greedy(PAIR)), (3, Greedy(PAIR))),
-        seconds=5,
-    ),
-    Claim(
-        "hu-greedy-above-sampling",
-        "The greedy draft never has a lower alpha* than two drafts without replacement.",
-        "open; measured in hu2025towards",
-        "two drafts, V = 3",
-        searched(_greedy_above, [WITHOUT], VOCABS, 60),
-        REFUTED,
-        note="p = (0, 0, 1) and q = (1/3, 1/3, 1/3): the sample misses token 2 more often than two draws do",
-    ),
-    Claim(
-        "khisti-optimal",
-        "Importance-weighted selection followed by token verification reaches alpha*.",
-        "khisti2025multidraft, Theorem 1",
-        "two drafts, V = 2, with and without replacement",
-        Together(
-            Related("equal", means("khisti"), row(flow(False)), (2, WITHOUT)),
-            Related("equal", means("khisti"), row(flow(True)), (2, WITH)),
-        ),
-    ),
-    Claim(
-        "global-resolution-optimal",
-        "Global Resolution accepts alpha* up to its solver: within 1e-6, never above.",
-        "thomas2026global, global resolution for i.i.d. drafts",
-        "a pair with replacement, V = 2, 3 and 4",
-        searched(_near_best, [WITH], VOCABS, 60),
-        unrefuted(234),
-    ),
-    Claim(
-        "spechub-optimal",
-        "SpecHub reaches the alpha* of its pairs, the greedy draft's with n = 2.",
-        "sun2024spechub, Section 4",
-        "V = 2 and 3",
-        Related("equal", means("spechub"), row(_greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
-        seconds=10,
-    ),
-    Claim(
-        "spechub-above-recursive",
-        "SpecHub never accepts less than recursive rejection of two drafts without replacement.",
-        "open; measured in sun2024spechub",
-        "two drafts, V = 3",
-        searched(_hub_above, [WITHOUT], VOCABS, 60),
-        REFUTED,
-        note="p = (1, 0, 0) and q = (1/4, 1/4, 1/2): the hub is token 2, and token 0 is drawn beside it half "
-        "the time",
-    ),
-)
+    "global-resolution-optimal": searched(_near_best, [WITH], VOCABS, 60),
+    "spechub-optimal": Related(EQUAL, means("spechub"), row(_greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
+    "spechub-above-recursive": searched(_hub_above, [WITHOUT], VOCABS, 60),
+}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.claims.calls import CLAIMS, SHORTER, TOY, ahead_is_worse, emitted
+from draftproof.proofs_check.claims.calls import CHECKS, SHORTER, TOY, ahead_is_worse, emitted
 from draftproof.simulators.laws.optimum import full_information
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
@@ -26,8 +26,8 @@ def test_block_verification_is_behind_over_two_calls_and_ahead_over_more(calls, 
 
 
 def test_a_lossy_witness_refutes_nothing(monkeypatch):
-    claim = CLAIMS[0]
-    assert claim.check() == "refuted"
+    check = CHECKS["full-information-over-calls"]
+    assert check() == "refuted"
     lossy = replace(named("shaped-block"), carry=None)
     monkeypatch.setattr("draftproof.proofs_check.claims.calls.named", lambda name: lossy)
-    assert claim.check() == "undecided"
+    assert check() == "undecided"
