@@ -1,8 +1,8 @@
 """The layout of the package: `draftproof/` links to draftproof.py and to the four folders beside it.
 
-A wheel contains the files that the links lead to, and the examples of the documentation. An editable install
-puts `build/package` on the path, which holds one link, to `draftproof/`, so that the folders' bare names
-(theory, gpu, tests, ...) stay out of the environment.
+A wheel contains the files that the links lead to, the examples of the documentation and the references. An
+editable install puts `build/package` on the path, which holds one link, to `draftproof/`, so that the
+folders' bare names (theory, gpu, tests, ...) stay out of the environment.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ EXAMPLES = "docs/*.json"  # instances that the documentation names; `simulators/
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Adds the examples to a wheel; for an editable install, makes the link."""
+    """Adds the examples and the references to a wheel; for an editable install, makes the link."""
 
     def initialize(self, version: str, build_data: dict) -> None:
         root = Path(self.root)
@@ -21,7 +21,8 @@ class CustomBuildHook(BuildHookInterface):
             link(root, root / "build" / "package")
         elif self.target_name == "wheel":
             build_data["force_include"] |= {
-                str(path): f"draftproof/docs/{path.name}" for path in root.glob(EXAMPLES)
+                **{str(path): f"draftproof/docs/{path.name}" for path in root.glob(EXAMPLES)},
+                str(root / "references.bib"): "draftproof/references.bib",
             }
 
 

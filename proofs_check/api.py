@@ -9,6 +9,7 @@ from draftproof.proofs_check.prove import Proof
 from draftproof.simulators.api import drafted, rule_of, whole
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
+from draftproof.simulators.laws.against import must_measure
 from draftproof.simulators.laws.repeat import must_have_a_law, of_a_user
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts import Scheme
@@ -37,7 +38,7 @@ def prove(
 
     The verifier is given as to `check`, the draft as an object or a word; without one it is of depth 2 and of
     the first kind that the verifier is made for. Raises BadInput for a verifier that the draft does not fit,
-    that draws outside the oracle or that has no law.
+    that draws outside the oracle or that has no law, or that a declared `law` cannot be measured of.
 
     >>> import draftproof as dp
     >>> dp.prove("token", "chain:1").verdict
@@ -51,10 +52,23 @@ def prove(
     if draft.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {draft.label}")
     must_run(rule, draft, vocab)
-    found = prover.prove(rule, draft, vocab, seconds, law)
+    if law != ITSELF:
+        must_measure(rule)
+    try:
+        found = prover.prove(rule, draft, vocab, seconds, law)
+    except BadInput:
+        raise
+    except Exception as error:  # a failure of the prover refutes nothing
+        against = "" if law == ITSELF else str(law)
+        found = Proof(rule.name, f"vocab={vocab} {draft}", "undecided", why=failure(error), against=against)
     if found.counterexample is not None:
         must_have_a_law(rule, found.why)
     return found
+
+
+def failure(error: Exception) -> str:
+    """Why nothing was decided, where the prover itself fails."""
+    return f"the prover failed: {type(error).__name__}: {error}"
 
 
 def must_run(rule: Verifier, draft: Scheme | None = None, vocab: int = 2) -> None:

@@ -51,7 +51,13 @@ def test_one_name_lands_in_site_packages(unpacked):
     assert {path.name.partition("-")[0] for path in unpacked.iterdir()} == {"draftproof"}
     package = unpacked / "draftproof"
     files = {str(path.relative_to(package)) for path in package.rglob("*.*")}
-    assert {"__init__.py", "theory/rows.py", "gpu/pair/target/config.json", "docs/toy.json"} <= files
+    assert {
+        "__init__.py",
+        "theory/rows.py",
+        "gpu/pair/target/config.json",
+        "docs/toy.json",
+        "references.bib",
+    } <= files
     assert not any("__pycache__" in file or file.startswith("tests") for file in files)
 
 

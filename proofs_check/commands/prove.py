@@ -7,16 +7,14 @@ from typing import Any
 
 import click
 
-from draftproof.proofs_check.api import must_run, usual
+from draftproof.proofs_check.api import failure, must_run, usual
+from draftproof.proofs_check.api import prove as prove_size
 from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
-from draftproof.proofs_check.prove import prove as prove_size
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
-from draftproof.simulators.laws.against import must_measure
 from draftproof.simulators.laws.batches import must_verify
-from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -84,49 +82,28 @@ def prove(
     if every_size:
         if (vocab, depth, spelled, against) != (None,) * 4:
             raise BadInput("--every-size goes without --vocab, --depth, --draft and --against")
-        return _every_size(rule, seconds, as_json, selection)
-    if selection is not None:
+        answer, lines = _every_size(rule, seconds, selection)
+    elif selection is not None:
         raise BadInput("--selection goes with --every-size")
-    vocab = 2 if vocab is None else vocab
-    if spelled is not None and depth is not None:
+    elif spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
-    scheme = usual(rule, 2 if depth is None else depth) if spelled is None else draft_of(spelled)
-    if scheme.label not in rule.drafts:
-        raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
-    must_run(rule, scheme, vocab)
-    if law != ITSELF:
-        must_measure(rule)
-    try:
-        proof = prove_size(rule, scheme, vocab, seconds, law)
-    except BadInput:
-        raise
-    except Exception as error:  # a failure of the prover refutes nothing
-        proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
-        proof.against = "" if against is None else str(law)
-    if proof.counterexample is not None:
-        must_have_a_law(rule, proof.why)
-    click.echo(json.dumps(_answer(proof)) if as_json else "\n".join(_lines(proof, rule, scheme)))
-    return STATUS[proof.verdict]
-
-
-def _failure(error: Exception) -> str:
-    return f"the prover failed: {type(error).__name__}: {error}"
+    else:
+        scheme = usual(rule, depth or 2) if spelled is None else draft_of(spelled)
+        proof = prove_size(rule, scheme, vocab or 2, seconds, law)
+        answer, lines = _answer(proof), _lines(proof, rule, scheme)
+    click.echo(json.dumps(answer) if as_json else "\n".join(lines))
+    return STATUS[answer["verdict"]]
 
 
 def _answer(proof: Proof) -> dict[str, Any]:
-    return {
-        "verifier": proof.verifier,
-        "scope": proof.scope,
-        "verdict": proof.verdict,
-        "cells": proof.cells,
+    answer = {
+        **vars(proof),
         "counterexample": proof.counterexample and document(proof.counterexample),
-        "seconds": proof.seconds,
-        "parameters": proof.parameters,
         "left": list(map(spelled_word, proof.left)),
-        "why": proof.why,
-        "not_shown": proof.not_shown,
-        **({"against": proof.against} if proof.against else {}),
     }
+    if not proof.against:
+        del answer["against"]
+    return answer
 
 
 def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
@@ -151,7 +128,7 @@ def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
             yield f"words left: {words}{more}"
 
 
-def _every_size(rule: Verifier, seconds: float, as_json: bool, selection: str | None) -> int:
+def _every_size(rule: Verifier, seconds: float, selection: str | None) -> tuple[dict[str, Any], list[str]]:
     selects = None if selection is None else selected(selection)
     if selects is not None:
         must_verify(rule)
@@ -159,34 +136,20 @@ def _every_size(rule: Verifier, seconds: float, as_json: bool, selection: str | 
     try:
         found = prove_every_size(rule, seconds)
     except Exception as error:
-        found = Result(rule.name, why=_failure(error))
+        found = Result(rule.name, why=failure(error))
     if selects is not None and not selects.predictable:
         found.verdict = "undecided"
         found.why = f"{selects.name} reads tokens that it decides about; `law` and `check` judge such rules"
-    answer, lines = _of_run(found, selects and selects.name)
-    answer = {"verifier": found.verifier, "scope": EVERY_SIZE, "counterexample": None, **answer}
-    click.echo(json.dumps(answer) if as_json else "\n".join(lines))
-    return STATUS[found.verdict]
-
-
-def _of_run(found: Result, selection: str | None) -> tuple[dict[str, Any], list[str]]:
-    # What a run of the verifier's own code found, and of the rule's: the rest of the answer, and the lines.
-    answer = {
-        **({} if selection is None else {"selection": selection}),
-        "verdict": found.verdict,
-        "cells": found.cells,
-        "seconds": found.seconds,
-        "drafts": found.drafts,
-        "claims": found.claims,
-        "assumed": found.contracts,
-        "why": found.why,
-    }
-    batch = "" if selection is None else f", batches selected by {selection}"
+    answer = {**vars(found), "scope": EVERY_SIZE, "counterexample": None, "assumed": found.contracts}
+    del answer["contracts"]
+    if selects is not None:
+        answer["selection"] = selects.name
+    batch = "" if selects is None else f", batches selected by {selects.name}"
     return answer, [
         *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
         *(f"  proved by induction: {claim}" for claim in found.claims),
         *(f"  assumed, tested apart: {contract}" for contract in found.contracts),
         f"{found.verifier}, {EVERY_SIZE}{batch}: {found.verdict} ({found.seconds:.1f} s)",
         *filter(None, [found.why]),
-        *([f"  {PREDICTABLE}"] if selection and found.verdict == "proved" else []),
+        *([f"  {PREDICTABLE}"] if selects and found.verdict == "proved" else []),
     ]
