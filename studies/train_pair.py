@@ -261,7 +261,7 @@ def drawn_blocks(network: BlockNetwork, target: Any, batch: Tensor) -> Blocks:
     anchors = torch.randperm(T - b + 1, generator=generator)[:ANCHORS].sort().values
     places = anchors[:, None] + torch.arange(b)
     cache, positions = DynamicCache(), torch.arange(T)[None]
-    network(hidden=network.chosen(hidden), position_ids=positions, past_key_values=cache)
+    network(hidden=network.fused(hidden), position_ids=positions, past_key_values=cache)
     own = torch.arange(len(anchors)).repeat_interleave(b)
     sees = torch.cat((positions < anchors[own][:, None], own == own[:, None]), 1)
     states = network(

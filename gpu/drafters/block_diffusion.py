@@ -9,12 +9,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import Qwen3Config
 from transformers.cache_utils import Cache
-from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwen3RotaryEmbedding, rotate_half
+from transformers.models.qwen3 import modeling_qwen3 as qwen3
 
-from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.network.models import Model, shut
-from draftproof.gpu.network.reader import Reader, padded
-from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
+from draftproof.gpu.network.reader import Reader
+from draftproof.gpu.network.session import Draft, Level, Session, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
 
@@ -27,69 +27,6 @@ class Variant:
 
     markov: int = 0
     confidence: bool = False
-
-
-class Attention(nn.Module):
-    """Attention of a block to its context and to all of itself; the context has no queries."""
-
-    def __init__(self, config: Qwen3Config, number: int) -> None:
-        super().__init__()
-        hidden, bias = config.hidden_size, config.attention_bias
-        self.number, self.size = number, config.head_dim or hidden // config.num_attention_heads
-        keys = (config.num_key_value_heads or config.num_attention_heads) * self.size
-        self.q_proj = nn.Linear(hidden, config.num_attention_heads * self.size, bias=bias)
-        self.k_proj, self.v_proj = (nn.Linear(hidden, keys, bias=bias) for _ in range(2))
-        self.o_proj = nn.Linear(config.num_attention_heads * self.size, hidden, bias=bias)
-        self.q_norm, self.k_norm = (Qwen3RMSNorm(self.size, config.rms_norm_eps) for _ in range(2))
-
-    def keep(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache) -> Any:
-        """Writes keys and values of states [B, n, H] to the cache; returns all of them."""
-        keys = _turned(self.k_norm(self._heads(self.k_proj(states))), turn)
-        return cache.update(keys, self._heads(self.v_proj(states)).transpose(1, 2), self.number)
-
-    def forward(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache, mask: Tensor) -> Tensor:
-        """[B, n, H]; mask [B or 1, 1, n, keys] is true where a key is seen."""
-        query = _turned(self.q_norm(self._heads(self.q_proj(states))), turn)
-        keys, values = self.keep(states, turn, cache)
-        out = functional.scaled_dot_product_attention(
-            query, keys.to(query), values.to(query), mask, enable_gqa=True
-        )
-        return self.o_proj(out.transpose(1, 2).flatten(2))
-
-    def _heads(self, states: Tensor) -> Tensor:
-        return states.unflatten(-1, (-1, self.size))
-
-
-class Layer(nn.Module):
-    """One layer; the context passes through its attention alone."""
-
-    def __init__(self, config: Qwen3Config, number: int) -> None:
-        super().__init__()
-        self.self_attn, self.mlp = Attention(config, number), Qwen3MLP(config)
-        self.input_layernorm, self.post_attention_layernorm = (
-            Qwen3RMSNorm(config.hidden_size, config.rms_norm_eps) for _ in range(2)
-        )
-
-    def forward(self, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache, mask: Tensor) -> Tensor:
-        states = states + self.self_attn(self.input_layernorm(states), turn, cache, mask)
-        return states + self.mlp(self.post_attention_layernorm(states))
-
-
-class Markov(nn.Module):
-    """DSpark's low-rank bias on the logits of the token after a known one."""
-
-    def __init__(self, vocab: int, rank: int) -> None:
-        super().__init__()
-        self.markov_w1, self.markov_w2 = nn.Embedding(vocab, rank), nn.Linear(rank, vocab, bias=False)
-        nn.init.zeros_(self.markov_w2.weight)
-
-
-class Confidence(nn.Module):
-    """DSpark's logit of the probability that a drafted token is accepted."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self.proj = nn.Linear(size, 1)
 
 
 class BlockNetwork(nn.Module):
@@ -111,23 +48,27 @@ class BlockNetwork(nn.Module):
         super().__init__()
         config._attn_implementation = "sdpa"
         variant, hidden = variant or Variant(), config.hidden_size
+        config.head_dim = config.head_dim or hidden // config.num_attention_heads
         self.config, self.block, self.sources, self.variant, self.mask = config, block, layers, variant, mask
         self.fc = nn.Linear(len(layers) * hidden, hidden, bias=False)
-        self.hidden_norm, self.norm = (Qwen3RMSNorm(hidden, config.rms_norm_eps) for _ in range(2))
-        self.layers = nn.ModuleList(Layer(config, k) for k in range(config.num_hidden_layers))
-        self.rotary_emb = Qwen3RotaryEmbedding(config)
+        self.hidden_norm, self.norm = (qwen3.Qwen3RMSNorm(hidden, config.rms_norm_eps) for _ in range(2))
+        every = range(config.num_hidden_layers)
+        self.layers = nn.ModuleList(qwen3.Qwen3DecoderLayer(config, k) for k in every)
+        self.rotary_emb = qwen3.Qwen3RotaryEmbedding(config)
         if mask is None:
             self.mask_embedding = nn.Parameter(0.02 * torch.randn(hidden))
-        if variant.markov:
-            self.markov_head = Markov(config.vocab_size, variant.markov)
+        if rank := variant.markov:
+            first, second = nn.Embedding(config.vocab_size, rank), nn.Linear(rank, config.vocab_size, False)
+            nn.init.zeros_(second.weight)
+            self.markov_head: Any = nn.ModuleDict({"markov_w1": first, "markov_w2": second})
         if variant.confidence:
-            self.confidence_head = Confidence(hidden + variant.markov)
+            self.confidence_head: Any = nn.ModuleDict({"proj": nn.Linear(hidden + rank, 1)})
 
     @property
     def dtype(self) -> torch.dtype:
         return self.norm.weight.dtype
 
-    def chosen(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
+    def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The hidden states [B, T, H] after the layers that are read, side by side."""
         return torch.cat([hidden_states[layer + 1] for layer in self.sources], dim=-1)
 
@@ -151,17 +92,22 @@ class BlockNetwork(nn.Module):
         """Hidden states of the blocks `embedded` [B, n, H], ready for the target's output head. If `hidden`
         [B, T, m H] is given instead, only keeps its keys and values, for the blocks that come later.
         """
-        given = hidden if embedded is None else embedded
-        assert given is not None
-        turn = self.rotary_emb(given, position_ids)
+        states = hidden if embedded is None else embedded
+        assert states is not None
+        turn = self.rotary_emb(states, position_ids)
         if embedded is None:
-            context = self.hidden_norm(self.fc(given))
+            states = self.hidden_norm(self.fc(states))
             for layer in self.layers:
-                layer.self_attn.keep(context, turn, past_key_values)  # type: ignore
-            return context
+                _keep(layer.self_attn, states, turn, past_key_values)
+            return states
         for layer in self.layers:
-            embedded = layer(embedded, turn, past_key_values, attention_mask)
-        return self.norm(embedded)
+            states = layer(
+                states,
+                attention_mask=attention_mask,
+                past_key_values=past_key_values,
+                position_embeddings=turn,
+            )
+        return self.norm(states)
 
     def biased(self, logits: Tensor, before: Tensor) -> Tensor:
         """Logits [.., V] with the bias that the tokens `before` [..] give them."""
@@ -192,7 +138,7 @@ class BlockDrafter(Drafter):
         return BlockSession(self, prompts, capacity, hidden)
 
 
-class BlockSession(Session):
+class BlockSession(HiddenSession):
     """The reader keeps the context's keys and values; a block is written behind them and then overwritten.
     `last` [B, 1] are the anchors, `states` [B, block - 1, H] and `rows` [B, block - 1, V] those of the masks.
     """
@@ -204,12 +150,12 @@ class BlockSession(Session):
         self, drafter: BlockDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
         network, self.target, device = drafter.network, drafter.target, drafter.target.device
-        self.slots = Reader.of(network, len(prompts), capacity + network.block, drafter.target.context)
-        super().__init__(self.slots)
+        slots = Reader.of(network, len(prompts), capacity + network.block, drafter.target.context)
+        super().__init__(slots, network, tuple(layer + 1 for layer in network.sources))
         self.network, self.block, whole = network, network.block, drafter.target.network
         self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
         if hidden is not None:
-            self.slots.prefill([prompt[:-1] for prompt in prompts], hidden=network.chosen(hidden))
+            self.slots.prefill([prompt[:-1] for prompt in prompts], hidden=network.fused(hidden))
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
         self.sees = functional.pad(
             torch.ones(1, network.block, network.block + 1, dtype=torch.bool, device=device), (0, 1)
@@ -246,22 +192,15 @@ class BlockSession(Session):
         logits = self.network.confidence(self.states[:, : before.shape[1]], before)
         return replace(draft, confidence=logits.float().sigmoid())
 
-    def accept(self, accepted: Accepted) -> None:
-        """Keeps the context of the accepted path."""
-        assert accepted.hidden is not None
-        hidden = {str(layer + 1): accepted.hidden[layer + 1] for layer in self.network.sources}
-        seen = self.slots.seen(accepted.path.shape[1])
-        self.recorder("accept", self._read, path=accepted.path, seen=seen, **hidden)
-        self.slots.advance(accepted.counts, accepted.read, None)
-        self.last = padded([tokens[-1:] for tokens in accepted.tokens], self.last.device)
-
-    def _read(self, path: Tensor, seen: int, **hidden: Tensor) -> Any:
-        rows = torch.arange(len(path), device=path.device)[:, None]
-        chosen = self.network.chosen({int(k): each[rows, path] for k, each in hidden.items()})
-        return self.slots.forward(path.shape[1], 0, hidden=chosen)
+    def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
+        """Keeps the context of the accepted path; the anchors are the last tokens."""
+        self.slots.forward(ids.shape[1], 0, hidden=feature)
+        return ids.gather(1, last[:, None])
 
 
-def _turned(states: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
-    """[B, heads, n, size] with rotary positions, from states [B, n, heads, size]."""
-    states, (cos, sin) = states.transpose(1, 2), (each[:, None] for each in turn)
-    return (states * cos + rotate_half(states) * sin).to(states)
+def _keep(layer: Any, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache) -> None:
+    """Writes an attention's keys and values of states [B, n, H] to the cache."""
+    heads = *states.shape[:-1], -1, layer.head_dim
+    keys = layer.k_norm(layer.k_proj(states).view(heads)).transpose(1, 2)
+    values = layer.v_proj(states).view(heads).transpose(1, 2)
+    cache.update(qwen3.apply_rotary_pos_emb(keys, keys, *turn)[1], values, layer.layer_idx)

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.network.reader import padded
+from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
@@ -88,6 +88,38 @@ class ModelSession(Session):
         super().put(rows, joined)
         for row, end in zip(rows, joined.ends, strict=True):
             self.ends[row] = end
+
+
+class HiddenSession(Session):
+    """Of a network (`head`) that reads the target's hidden states at the indices `layers`: after a step it
+    reads those along the accepted path, from `ahead` slots after the text on.
+    """
+
+    ahead = 0
+
+    def __init__(self, reader: Reader, head: Any, layers: tuple[int, ...]) -> None:
+        super().__init__(reader)
+        self.slots, self.head, self.layers = reader, head, layers
+
+    def accept(self, accepted: Accepted) -> None:
+        assert accepted.hidden is not None
+        longest = accepted.path.shape[1]
+        ids = padded([[*each, *[0] * (longest - len(each))] for each in accepted.tokens], self.last.device)
+        given = {"path": accepted.path, "ids": ids, "read": accepted.read}
+        given |= {str(layer): accepted.hidden[layer] for layer in self.layers}
+        self.last = self.recorder("accept", self._read, seen=self.slots.seen(self.ahead + longest), **given)
+        self.slots.advance(accepted.counts, accepted.read, None)
+
+    def _read(self, path: Tensor, ids: Tensor, read: Tensor, seen: int, **hidden: Tensor) -> Tensor:
+        rows = torch.arange(len(path), device=path.device)[:, None]
+        feature = self.head.fused({int(layer): each[rows, path] for layer, each in hidden.items()})
+        return self.read(feature, ids, (read - 1).clamp(min=0))
+
+    def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
+        """Reads the features [B, n, ..] along the path, and the tokens [B, n] after each; returns what the
+        next draft begins with. `last` [B] is the index of each row's last token.
+        """
+        raise NotImplementedError
 
 
 class NgramDrafter(Drafter):

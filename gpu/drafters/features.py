@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Reader, padded
-from draftproof.gpu.network.session import Accepted, Level, Session
+from draftproof.gpu.network.session import Level, Session
 
 
 class FeatureDrafter(Drafter):
@@ -26,17 +26,19 @@ class FeatureDrafter(Drafter):
         return FeatureSession(self, prompts, capacity, hidden)
 
 
-class FeatureSession(Session):
+class FeatureSession(HiddenSession):
     """`last` [B, 1, H] is the head's output at the root, `above` its output at the previous level. Features
     of the text come from the target; those of drafted tokens come from the head and are overwritten later.
     """
 
+    ahead = 1
+
     def __init__(
         self, drafter: FeatureDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
-        self.slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
-        super().__init__(self.slots)
-        self.head, self.target, self.embed = drafter.head, drafter.target, drafter.embed
+        slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
+        super().__init__(slots, drafter.head, drafter.head.layers)
+        self.target, self.embed = drafter.target, drafter.embed
         # There is no feature before the first token: it is left out, if it is not the only one, or has zeros.
         read = [prompt[1:] or prompt for prompt in prompts]
         embedded = self.embed(padded(read, drafter.target.device))
@@ -65,27 +67,12 @@ class FeatureSession(Session):
     def _logits(self, states: Tensor) -> Tensor:
         return shut(self.head.logits(states), self.target.known, self.target.vocab)
 
-    def accept(self, accepted: Accepted) -> None:
-        """Reads the emitted tokens, each with the target's feature at the token before."""
-        assert accepted.hidden is not None
-        longest = accepted.path.shape[1]
-        ids = padded([[*each, *[0] * (longest - len(each))] for each in accepted.tokens], self.last.device)
-        given = {
-            "path": accepted.path,
-            "ids": ids,
-            "read": accepted.read,
-            "seen": self.slots.seen(1 + longest),
-        }
-        hidden = {str(k): accepted.hidden[k] for k in self.head.layers}
-        self.last = self.recorder("accept", self._read, **given, **hidden)
-        self.slots.advance(accepted.counts, accepted.read, None)
-
-    def _read(self, path: Tensor, ids: Tensor, read: Tensor, seen: int, **hidden: Tensor) -> Tensor:
-        """The state of each text's last token."""
-        rows = torch.arange(len(path), device=path.device)[:, None]
-        feature = self.head.fused({int(k): each[rows, path] for k, each in hidden.items()})
-        output = self.slots.forward(path.shape[1], 1, embedded=self.embed(ids), feature=feature)
-        return _at(output, (read - 1).clamp(min=0))
+    def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
+        """Reads the emitted tokens, each with the target's feature at the token before; the states of the
+        last ones.
+        """
+        output = self.slots.forward(ids.shape[1], 1, embedded=self.embed(ids), feature=feature)
+        return _at(output, last)
 
 
 def _at(states: Tensor, index: Tensor) -> Tensor:
