@@ -46,24 +46,24 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
         "over_assisted": _over(cell, _like(cells, cell, ASSISTED, cell.draft)),
         "tokens_per_call": cell.a_call("tokens"),
         "verified_per_call": cell.a_call("verified"),
-        "selection": cell.selection.rule.name if cell.selection else None,
+        "selection": cell.way.rule,
         "phases": {phase: seconds / whole for phase, seconds in phases.items()} if whole else None,
         "problems": [],
     }
     if cell.acceptance is not None:
-        result = cell.acceptance.result()
-        total = result.total
+        found, positions = cell.acceptance, cell.acceptance.positions.intervals
+        total = found.total.interval
         row |= {
             "mean_acceptance_length": 1 + total.measured,
             "predicted_mean_acceptance_length": 1 + total.predicted,
             "interval": [1 + total.predicted - total.below, 1 + total.predicted + total.above],
             "error": total.error,
             "steps": total.steps,
-            "draft_acceptance_rate": result.drafts_accepted,
-            "acceptance_rate_per_position": [each.measured for each in result.positions],
-            "predicted_per_position": [each.predicted for each in result.positions],
-            "bounds": result.bounds,
-            "problems": result.problems,
+            "draft_acceptance_rate": found.drafts_accepted,
+            "acceptance_rate_per_position": [each.measured for each in positions],
+            "predicted_per_position": [each.predicted for each in positions],
+            "bounds": found.bounds,
+            "problems": found.problems,
         }
     return row
 

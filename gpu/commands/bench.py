@@ -9,7 +9,7 @@ from typing import Any
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands import options as shared
-from draftproof.gpu.commands.measuring import loaded, measured, status
+from draftproof.gpu.commands.measuring import measured, status
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
@@ -74,12 +74,13 @@ def COMMAND(**options: Any) -> int:
         lambda cell: f"T {cell.temperature:g} {cell.draft} {cell.method}",
         "what was measured is above; take fewer drafts or shorter texts",
     )
-    on, target, drafter = bench.target.device, bench.target.name, bench.drafter.name
+    target, drafter = bench.setup.target, bench.setup.drafter.name
+    on = target.device
     rows, versus = report.rows_of(bench.cells), report.versus_of(bench.cells)
     failed = any(row["problems"] for row in rows)
     if options["as_json"]:
         answer = {
-            "model": target,
+            "model": target.name,
             "drafter": drafter,
             "device": described(on),
             "gpu": on.type == "cuda",
@@ -93,7 +94,7 @@ def COMMAND(**options: Any) -> int:
         }
         echo(json.dumps(answer))
     elif rows:
-        short = ("/".join(Path(name).parts[-2:]) for name in (target, drafter))
+        short = ("/".join(Path(name).parts[-2:]) for name in (target.name, drafter))
         title = f"{' with '.join(short)} on {described(on)}"
         screen.console().print(*report.tables(rows, versus, title))
         echo(report.notes(rows))
@@ -102,18 +103,15 @@ def COMMAND(**options: Any) -> int:
 
 def _bench(options: dict[str, Any]) -> Any:
     from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
-    from draftproof.gpu.commands.settings import rules, samplings, selection
+    from draftproof.gpu.commands.settings import selected, setup
     from draftproof.gpu.engine.prompts import prompts
 
     most = max(options["batches"], default=1)
-    selections = [selection(options, name, None) for name in rules(options)]
-    target, drafter, structures, verifiers = loaded(options, DRAFTS, "plain decoding is always measured too")
+    given = setup(options, DRAFTS, selected(options), "plain decoding is always measured too")
     asked = ((key, options[key]) for key in Plan.__match_args__)
     plan = Plan(**{key: value for key, value in asked if value not in (None, ())})
-    both = samplings(options)
     count = options["count"] or max(4, most)
-    given = prompts(options["prompts"], target, count, chat=options["chat"])
-    if len(given) < most:
-        raise BadInput(f"--batch {most}: there are only {len(given)} prompts; give a larger --count")
-    settings = *both, options["draft_temperature"]
-    return Bench(target, drafter, structures, verifiers, given, plan, selections, *settings)
+    texts = prompts(options["prompts"], given.target, count, chat=options["chat"])
+    if len(texts) < most:
+        raise BadInput(f"--batch {most}: there are only {len(texts)} prompts; give a larger --count")
+    return Bench(given, texts, plan)

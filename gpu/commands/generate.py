@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ def COMMAND(**options: Any) -> int:
 
 def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"]:
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
-    from draftproof.gpu.commands.settings import pair, rules, samplings, selection
+    from draftproof.gpu.commands.settings import pair, sampling, selected
     from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.engine.prompts import asked, questions
@@ -98,9 +99,9 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
 
     shape = structure(options["spelling"])
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
-    selected = [selection(options, name, None) for name in rules(options)]
+    chosen, heat = next(iter(selected(options)), None), options["draft_temperature"]
     target, drafter = pair(options)
-    sampling, draft_sampling = samplings(options)
+    rows = sampling(options)
     every = questions(options["file"]) if options["file"] else given
     prompts = asked(every, target, options["chat"])
     seeds = options["seeds"] or (0,)
@@ -113,16 +114,15 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
         [prompt.ids for prompt in prompts],
         verifier=named(options["verifier"]),
         structure=shape if drafter else None,
-        sampling=sampling,
-        draft_sampling=draft_sampling,
-        selection=selected[0] if selected else None,
+        sampling=rows,
+        draft_sampling=rows if heat is None else replace(rows, temperature=heat),
+        selection=chosen,
         keep_rows=False,
         **{name: options[name] for name in ("batch", "max_new_tokens", "stop", "ignore_end", "seed")},
     )
-    options |= {name: getattr(sampling, name) for name in ("top_p", "min_p")}
-    both = (*sampling.processors, *draft_sampling.processors)
-    options["processors"] = list(dict.fromkeys(each.name for each in both))
-    options["selection"] = selected[0].rule.name if selected else None
+    options |= {name: getattr(rows, name) for name in ("top_p", "min_p")}
+    options["processors"] = list(dict.fromkeys(each.name for each in rows.processors))
+    options["selection"] = chosen.rule.name if chosen else None
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
     shown = [prompt.text for prompt in prompts]

@@ -1,7 +1,7 @@
 """Runs a command's measurements item by item, with a progress bar; an interruption keeps finished items."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
 
 import click
 
@@ -35,22 +35,6 @@ def measured(
                 raise
             return found, stop
     return found, None
-
-
-def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tuple[Any, Any, Any, Any]:
-    """(target, drafter, structures, verifiers) that the options ask for. `drafts` is the default of --draft;
-    `refusal` is the error message for --drafter none.
-    """
-    from draftproof.gpu.commands.settings import pair
-    from draftproof.gpu.drafters.structures import structure
-    from draftproof.gpu.verify import VERIFIERS, named
-
-    structures = [structure(each) for each in options["draft"] or drafts]
-    verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
-    target, drafter = pair(options)
-    if drafter is None:
-        raise BadInput(f"--drafter none: {refusal}")
-    return target, drafter, structures, verifiers
 
 
 def status(stop: Stop, finished: str, failed: bool) -> int:

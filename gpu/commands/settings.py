@@ -1,28 +1,28 @@
-"""What the options of a run ask for: the pair, the sampling of target and drafter, and the selection."""
+"""What the options of a run ask for: the pair, structures, verifiers, the sampling, and selections."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
 from draftproof.gpu.checks.row_test import checked_pair
 from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.selection import COST, Selection
+from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.processors import Processor
 from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.audit.load import load
 from draftproof.theory.errors import BadInput
 
 
-def samplings(options: Mapping[str, Any]) -> tuple[Sampling, Sampling]:
-    """(the target's sampling, the drafter's), with the temperature and the top_k that `options` have."""
+def sampling(options: Mapping[str, Any]) -> Sampling:
+    """The target's sampling, with the temperature and the top_k that `options` have."""
     names = "temperature", "top_k", "top_p", "min_p"
     given = {name: options[name] for name in names if options.get(name) is not None}
-    made = Sampling(**given, processors=tuple(Processor(_function(name)) for name in options["functions"]))
-    heat = options["draft_temperature"]
-    return made, made if heat is None else replace(made, temperature=heat)
+    return Sampling(**given, processors=tuple(Processor(_function(name)) for name in options["functions"]))
 
 
 def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
@@ -31,22 +31,33 @@ def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
     return checked_pair(options["model"], options["drafter"], options["device"], dtype)
 
 
-def rules(options: Mapping[str, Any]) -> list[str]:
-    """The names of the selection rules: `all` if there is only a budget. BadInput for options that need a
-    rule.
+def setup(
+    options: Mapping[str, Any], drafts: Sequence[str], selections: Sequence[Selection], refusal: str
+) -> Setup:
+    """What the options compare. `drafts` is the default of --draft; `refusal` is the error message for
+    --drafter none.
     """
-    names = options["selection"] or ()
-    if names or options["budget"] is not None:
-        return [names] if isinstance(names, str) else [*names] or ["all"]
-    if options["token_cost"] is not None:
-        raise BadInput("--token-cost is for runs with --selection")
-    return []
+    structures = [structure(each) for each in options["draft"] or drafts]
+    verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
+    target, drafter = pair(options)
+    if drafter is None:
+        raise BadInput(f"--drafter none: {refusal}")
+    heat = options["draft_temperature"]
+    return Setup(target, drafter, structures, verifiers, selections, sampling(options), heat)
 
 
-def selection(options: Mapping[str, Any], rule: str, batch: int | None) -> Selection:
-    """The selection with this rule, for batches of so many texts."""
-    cost = COST if options["token_cost"] is None else options["token_cost"]
-    return Selection.of(rule, options["budget"], batch, cost)
+def selected(options: Mapping[str, Any], batch: int | None = None) -> list[Selection]:
+    """The selections for batches of so many texts: `all` if there is only a budget. BadInput for options that
+    need a rule.
+    """
+    names, budget, cost = options["selection"] or (), options["budget"], options["token_cost"]
+    if not names and budget is None:
+        if cost is not None:
+            raise BadInput("--token-cost is for runs with --selection")
+        return []
+    names = [names] if isinstance(names, str) else names or ["all"]
+    cost = COST if cost is None else cost
+    return [Selection.of(name, budget, batch, cost) for name in dict.fromkeys(names)]
 
 
 def _function(name: str) -> Any:

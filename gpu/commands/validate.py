@@ -1,14 +1,14 @@
 """The command `gpu validate`."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import monotonic
 from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands import options as shared
-from draftproof.gpu.commands.measuring import loaded, measured, status
+from draftproof.gpu.commands.measuring import measured, status
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 
@@ -77,9 +77,9 @@ def COMMAND(**options: Any) -> int:
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
         validation = _prepared(options)
-        drafter = validation.drafter
-        rows = reports([validation.target, *([drafter.model] if isinstance(drafter, ModelDrafter) else [])])
-    total = len(validation.cells)
+        target, drafter = validation.setup.target, validation.setup.drafter
+        rows = reports([target, *([drafter.model] if isinstance(drafter, ModelDrafter) else [])])
+    total = len(validation.ways)
     cells, stop = measured(
         validation.run(),
         "cells",
@@ -87,12 +87,12 @@ def COMMAND(**options: Any) -> int:
         lambda cell: cell.name,
         "what was finished is above; take a smaller --batch",
     )
-    on, seconds = str(validation.target.device), round(monotonic() - started, 1)
+    on, seconds = str(target.device), round(monotonic() - started, 1)
     failed = any(cell.problems for cell in cells)
     if options["as_json"]:
         answer = {
-            "model": validation.target.name,
-            "drafter": validation.drafter.name,
+            "model": target.name,
+            "drafter": drafter.name,
             "device": on,
             "dtype": options["dtype"],
             "seconds": seconds,
@@ -114,22 +114,20 @@ def COMMAND(**options: Any) -> int:
 
 def _prepared(options: dict[str, Any]) -> Any:
     from draftproof.gpu.checks.models.run import DRAFTS, Plan, Validation
-    from draftproof.gpu.commands.settings import samplings, selection
+    from draftproof.gpu.commands.settings import selected, setup
     from draftproof.gpu.engine.prompts import prompts
 
-    rules = options["selection"] or ["tetris-repaired"]
     limit = options["requests"] if options["budget"] is None else options["budget"]
-    budgeted = {**options, "budget": limit}
-    selections = [selection(budgeted, name, options["requests"]) for name in dict.fromkeys(rules)]
+    rules = options["selection"] or ["tetris-repaired"]
+    selections = selected({**options, "selection": rules, "budget": limit}, options["requests"])
     refusal = "there is nothing to validate without a draft"
-    target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
+    given = setup({**options, "top_k": 0}, DRAFTS, selections, refusal)
+    if given.drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
+        given = replace(given, selections=())
     asked = ("runs", "requests", "length", "half_width", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
-    many = [each.ids for each in prompts(options["prompts"], target, count=MANY, chat=options["chat"])]
-    given = many[:8]
+    many = [each.ids for each in prompts(options["prompts"], given.target, count=MANY, chat=options["chat"])]
+    few = many[:8]
     if options["prompts"] is None:
-        given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
-    if drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
-        selections = []
-    both = *samplings({**options, "top_k": 0}), options["draft_temperature"]
-    return Validation(target, drafter, structures, verifiers, given, plan, many, selections, *both)
+        few = [given.target.tokenizer.encode(text) for text in OPENINGS] + few[: 8 - len(OPENINGS)]
+    return Validation(given, few, plan, many)

@@ -11,6 +11,7 @@ from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
@@ -119,7 +120,7 @@ def test_throughput():
             structure(each) for each in ("chain:3", "tree:2x2", "top-k:2x2x4", "paths:2x2", "tree+:2x2")
         ]
         plan, prompts = Plan(tokens=6, repeats=1, temperatures=(0.7,)), [Prompt("", [5, 6, 7, 8])]
-        bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), prompts, plan)
+        bench = Bench(Setup(target, drafter, drafts, list(VERIFIERS.values())), prompts, plan)
         assert len(list(bench.run())) == bench.total
         assert not any(row["problems"] for row in report.rows_of(bench.cells))
 
@@ -134,7 +135,7 @@ def test_validation():
         drafts = [structure(each) for each in ("chain:2", "tree:2x2", "paths:2x2")]
         plan = Plan(runs=20, length=2, tokens=8, batch=20, top_k=(2,))
         chosen = [named("block"), named("traversal")]
-        validation = Validation(target, drafter, drafts, chosen, prompts, plan, prompts)
+        validation = Validation(Setup(target, drafter, drafts, chosen), prompts, plan, prompts)
         cells = list(validation.run())
     assert len(cells) == 4
     assert not any(cell.problems for cell in cells)

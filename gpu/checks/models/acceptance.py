@@ -2,15 +2,14 @@
 on Pr(tau >= l) of any verifier.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from draftproof.gpu.checks.models.intervals import Agreement, Interval
+from draftproof.gpu.checks.models.intervals import Agreement
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.tree import Tree
@@ -71,55 +70,52 @@ def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
 
 
 class Acceptance:
-    """Collects steps; `result` gives means over steps and rows. `by_value`: whether tokens were selected by
-    their values, so that those which are left are not draws from q, and no bound holds. Sampled trees have no
-    bounds either.
+    """Measured acceptance beside its prediction, over all steps and rows that were added.
+
+    `total`: tau against E[tau | draft, rows]; `positions` [l - 1]: tau >= l against its probability;
+    `bounded` [l - 1]: tau >= l against each of the `BOUNDS`. `drawn` shows whether tokens were drawn from the
+    rows that the verifier was given: min(1, p/q) of first drafted children has mean sum min(p, q) under q.
+
+    `by_value`: whether tokens were selected by their values, so that those which are left are not draws from
+    q, and no bound holds. Sampled trees have no bounds either.
     """
 
     def __init__(
         self, verifier: Verifier, structure: Structure, error: float = ERROR, by_value: bool = False
     ) -> None:
         self.verifier, self.depth, self.by_value = verifier, structure.depth, by_value
-        self.bounded = structure.kind in (CHAIN, DETERMINISTIC)
+        self.bounds_hold = structure.kind in (CHAIN, DETERMINISTIC)
         each = error / 2 / (1 + 3 * self.depth)  # of the other intervals; half is for E[tau]
         self.total, self.drawn = Agreement(error / 2), Agreement(each)
-        self.positions, *bounds = ([Agreement(each) for _ in range(self.depth)] for _ in range(3))
-        self.bounds = dict(zip(BOUNDS, bounds, strict=True))
+        self.positions = Agreement(each, self.depth)
+        self.bounded = {name: Agreement(each, self.depth) for name in BOUNDS}
         self.drafted = 0
 
     def add(self, step: Step) -> None:
         """Adds a step."""
-        drawn, proposal, tau = step.tree.drawn(step.tokens), step.proposal, torch.tensor(step.accepted)
-        law = self._wide(tau_law(self.verifier, step).cpu(), self.depth + 1)
+        drawn, tau = step.tree.drawn(step.tokens), torch.tensor(step.accepted)
+        reached = tau[:, None] > torch.arange(self.depth)
+        law = self._wide(tau_law(self.verifier, step), self.depth + 1)
         self.total.add(law, tau)
-        self._add(self.positions, law.flip(1).cumsum(1).flip(1)[:, 1:], tau)
+        self.positions.add_odds(law.flip(1).cumsum(1).flip(1)[:, 1:], reached)
         self.drafted += int(drawn[:, 1:].sum())
         if self.by_value:
             return
-        if proposal is not None:
-            self._draws(step, drawn, proposal)
-        if self.bounded:
-            self._bounds(step, tau)
-
-    @staticmethod
-    def _add(intervals: Sequence[Agreement], odds: Tensor, tau: Tensor) -> None:
-        for length, (each, chance) in enumerate(zip(intervals, odds.unbind(1), strict=True), 1):
-            each.add_odds(chance, tau >= length)
-
-    @staticmethod
-    def _wide(law: Tensor, size: int) -> Tensor:
-        """A selection may leave shorter drafts than the structure's."""
-        return pad(law, (0, size - law.shape[1]))
-
-    def _bounds(self, step: Step, tau: Tensor) -> None:
-        for name, intervals in self.bounds.items():
+        if step.proposal is not None:
+            self._draws(step, drawn, step.proposal)
+        for name, test in self.bounded.items() if self.bounds_hold else ():
             if step.proposal is None:
                 odds = covered(step.tree, step.target, step.tokens)
             elif name == "stateless" and self.verifier.modifies_target:
                 continue  # the step's rows are of the modified target
             else:
                 odds = chain_odds(step.target, step.proposal, step.tokens, name == "stateless")
-            self._add(intervals, self._wide(odds.cpu(), self.depth), tau)
+            test.add_odds(self._wide(odds, self.depth), reached)
+
+    @staticmethod
+    def _wide(law: Tensor, size: int) -> Tensor:
+        """A selection may leave shorter drafts than the structure's."""
+        return pad(law.cpu(), (0, size - law.shape[1]))
 
     def _draws(self, step: Step, drawn: Tensor, proposal: Tensor) -> None:
         # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin with that probability gives an outcome 0 or 1.
@@ -138,61 +134,45 @@ class Acceptance:
         coin = torch.rand(len(rate), dtype=torch.float64, generator=random)
         self.drawn.add_odds(torch.minimum(p, q).sum(1).cpu(), coin < rate)
 
-    def result(self) -> "Result":
-        """All intervals over the steps so far, at least one."""
-        total = self.total.interval
-        return Result(
-            total,
-            [each.interval for each in self.positions],
-            self.drawn.interval,
-            {name: [one.interval for one in each] for name, each in self.bounds.items() if each[0].steps},
-            total.measured * total.steps / max(self.drafted, 1),
-        )
-
-
-@dataclass(frozen=True)
-class Result:
-    """Measured acceptance and its prediction.
-
-    `drawn` shows whether tokens were drawn from the rows that the verifier was given: min(1, p/q) of first
-    drafted children has mean sum min(p, q) under q.
-    """
-
-    total: Interval  # tau against E[tau | draft, rows]
-    positions: list[Interval]  # [l - 1]: tau >= l against its probability
-    drawn: Interval
-    bounded: dict[str, list[Interval]]  # [name][l - 1]: tau >= l against its bound
-    drafts_accepted: float  # accepted / drafted tokens
+    @property
+    def drafts_accepted(self) -> float:
+        """Accepted over drafted tokens."""
+        return float(self.total.seen) / max(self.drafted, 1)
 
     @property
     def bounds(self) -> dict[str, float | None]:
         """The bounds of E[tau], None if not computed."""
-        parts = {name: self.bounded.get(name) for name in BOUNDS}
-        return {name: sum(each.predicted for each in some) if some else None for name, some in parts.items()}
+        tests = self.bounded.items()
+        return {name: float(test.mean.sum()) / test.steps if test.steps else None for name, test in tests}
 
     @property
     def problems(self) -> list[str]:
         """Each disagreement as a sentence."""
-        tails = [(f"Pr(tau >= {length})", each) for length, each in enumerate(self.positions, 1)]
-        predicted = [("E[tau]", self.total), *tails, ("draws from q", self.drawn)]
-        above = [
+        tests = {"E[tau]": self.total, "Pr(tau >= {})": self.positions, "draws from q": self.drawn}
+        found = [
+            (what.format(length), each)
+            for what, test in tests.items()
+            for length, each in enumerate(test.intervals, 1)
+            if not each.agrees
+        ]
+        found += [
             (f"Pr(tau >= {length}) above the {name.replace('_', '-')} bound", each)
-            for name, parts in self.bounded.items()
-            for length, each in enumerate(parts, 1)
+            for name, test in self.bounded.items()
+            for length, each in enumerate(test.intervals, 1)
             if each.exceeds
         ]
         return [
             f"{what}: measured {each.measured:.4f}, expected {each.predicted:.4f} "
             f"(-{each.below:.4f}, +{each.above:.4f}), {each.steps} steps"
-            for what, each in [*(pair for pair in predicted if not pair[1].agrees), *above]
+            for what, each in found
         ]
 
     def answer(self) -> dict[str, Any]:
         """The JSON object."""
         return {
-            "accepted": asdict(self.total),
-            "positions": [asdict(each) for each in self.positions],
-            "draws": asdict(self.drawn),
+            "accepted": asdict(self.total.interval),
+            "positions": [asdict(each) for each in self.positions.intervals],
+            "draws": asdict(self.drawn.interval),
             "bounds": self.bounds,
             "problems": self.problems,
         }

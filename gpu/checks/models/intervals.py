@@ -47,7 +47,8 @@ class Interval:
 
 
 class Agreement:
-    """Paired differences of outcomes 0..M-1 and their means under known conditional laws.
+    """Paired differences of outcomes 0..M-1 and their means under known conditional laws; several `tests` at
+    once have the same number of steps, and each has the probability `error` of a wrong interval.
 
     For each lambda, exp(lambda (sum of outcome - mean) - sum of log E exp(lambda (outcome - mean))) is a
     martingale from 1, so by Ville's inequality the sum stays below (log(1/error) + the second sum) / lambda
@@ -64,32 +65,40 @@ class Agreement:
     False
     """
 
-    def __init__(self, error: float = ERROR) -> None:
+    def __init__(self, error: float = ERROR, tests: int = 1) -> None:
         self.error, self.steps = error, 0
-        self.seen = self.mean = 0.0
-        self.growth = torch.zeros(2, len(STRENGTHS), dtype=torch.float64)
+        self.seen, self.mean = torch.zeros(2, tests, dtype=torch.float64)
+        self.growth = torch.zeros(2, len(STRENGTHS), tests, dtype=torch.float64)
 
     def add(self, law: Tensor, seen: Tensor) -> None:
-        """Adds the outcomes `seen` [steps] with conditional laws `law` [steps, M]."""
-        law, values = law.double(), torch.arange(law.shape[1]).double()
+        """Adds the outcomes `seen` [steps, tests] with conditional laws `law` [steps, tests, M]; if there is
+        one test, without that dimension.
+        """
+        law = (law if law.dim() == 3 else law[:, None]).double()
+        values = torch.arange(law.shape[2]).double()
         mean = law @ values
-        off, mass = values - mean[:, None], law.clamp(min=1e-300).log()
-        bets = torch.stack((STRENGTHS, -STRENGTHS))[..., None, None]
-        self.growth += torch.logsumexp(bets * off + mass, -1).sum(-1)  # [2, lambdas]
-        self.seen += float(seen.double().sum())
-        self.mean += float(mean.sum())
+        off, mass = values - mean[..., None], law.clamp(min=1e-300).log()
+        bets = torch.stack((STRENGTHS, -STRENGTHS))[..., None, None, None]
+        self.growth += torch.logsumexp(bets * off + mass, -1).sum(2)  # [2, lambdas, tests]
+        self.seen += seen.double().reshape(mean.shape).sum(0)
+        self.mean += mean.sum(0)
         self.steps += len(law)
 
     def add_odds(self, odds: Tensor, seen: Tensor) -> None:
-        """The same of outcomes 0 and 1: `odds` [steps] are the probabilities of 1."""
+        """The same of outcomes 0 and 1: `odds` are the probabilities of 1."""
         odds = odds.double().clamp(0, 1)
-        self.add(torch.stack((1 - odds, odds), 1), seen)
+        self.add(torch.stack((1 - odds, odds), -1), seen)
+
+    @property
+    def intervals(self) -> list[Interval]:
+        """For the mean of each test's outcomes so far, the interval that holds with this `error`."""
+        price = log(2 * len(STRENGTHS) / self.error)
+        above, below = ((self.growth + price) / STRENGTHS[:, None]).amin(1) * (self.steps > 0)
+        every = torch.stack((self.seen, self.mean, below, above)).T / max(self.steps, 1)
+        return [Interval(a, b, c, d, self.steps, self.error) for a, b, c, d in every.tolist()]
 
     @property
     def interval(self) -> Interval:
-        """The interval for the mean of the outcomes so far."""
-        if not self.steps:
-            return Interval(0.0, 0.0, 0.0, 0.0, 0, self.error)
-        price = log(2 * len(STRENGTHS) / self.error)
-        above, below = (((self.growth + price) / STRENGTHS).amin(1) / self.steps).tolist()
-        return Interval(self.seen / self.steps, self.mean / self.steps, below, above, self.steps, self.error)
+        """The interval of the only test."""
+        (found,) = self.intervals
+        return found

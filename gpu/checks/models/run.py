@@ -1,24 +1,19 @@
 """Runs every verifier on every draft it is made for; makes a table and JSON."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from itertools import count, cycle
 from typing import Any
 
 from rich.table import Table
 
-from draftproof.gpu.checks.models.acceptance import Acceptance, Result
+from draftproof.gpu.checks.models.acceptance import Acceptance
 from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
 from draftproof.gpu.checks.models.joint import WORDS, Joint, Known, laws, observe
-from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.engine.decoding import cannot_select, fitting
-from draftproof.gpu.engine.loop import Decode, generate
-from draftproof.gpu.engine.output import Step
-from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.network.models import Model
-from draftproof.gpu.network.session import Structure
-from draftproof.gpu.sampling.rows import PLAIN, Sampling
+from draftproof.gpu.engine.loop import Decode
+from draftproof.gpu.engine.setup import Setup
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import Verifier
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
@@ -64,10 +59,10 @@ class Cell:
 
     draft: str
     verifier: str
-    selection: str | None = None
-    greedy: Greedy | None = None
-    laws: list[Joint] = field(default_factory=list)
-    acceptance: Result | None = None
+    selection: str | None
+    greedy: Greedy
+    laws: list[Joint]
+    acceptance: Acceptance
 
     @property
     def name(self) -> str:
@@ -78,20 +73,17 @@ class Cell:
         return sum(each.runs for each in self.laws)
 
     @property
-    def steps(self) -> int:
-        return self.acceptance.total.steps if self.acceptance else 0
-
-    @property
     def problems(self) -> list[str]:
         """Each unexpected result as a sentence."""
-        found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
-        if self.greedy is not None:
-            found += [
+        return [
+            *(f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected),
+            *(
                 f"greedy text of prompt {each.prompt + 1} differs at token {each.place}"
                 for each in self.greedy.ties
                 if not each.explained
-            ]
-        return found + (self.acceptance.problems if self.acceptance else [])
+            ),
+            *self.acceptance.problems,
+        ]
 
     def answer(self) -> dict[str, Any]:
         """The JSON object."""
@@ -99,101 +91,74 @@ class Cell:
             "draft": self.draft,
             "verifier": self.verifier,
             "selection": self.selection,
-            "greedy": self.greedy.answer() if self.greedy else None,
+            "greedy": asdict(self.greedy) | {"ok": self.greedy.ok},
             "laws": [asdict(each) for each in self.laws],
-            "acceptance": self.acceptance.answer() if self.acceptance else None,
+            "acceptance": self.acceptance.answer(),
             "problems": self.problems,
         }
 
 
 @dataclass
 class Validation:
-    """A model pair, prompts and a plan; `run` yields the cells.
+    """What is compared, prompts and a plan; `run` yields the cells.
 
-    Each of the `selections` runs on every chain with the first verifier that it fits. Rows are made by
-    `sampling` and `draft_sampling`, with each top_k of the plan. Acceptance is measured on the `prompts` and
-    on `many` more.
+    Each of the selections runs on every chain with the first verifier that it fits. Rows are made with each
+    top_k of the plan. Acceptance is measured on the `prompts` and on `many` more.
     """
 
-    target: Model
-    drafter: Drafter
-    structures: Sequence[Structure]
-    verifiers: Sequence[Verifier]
+    setup: Setup
     prompts: Sequence[Sequence[int]]
     plan: Plan
     many: Sequence[Sequence[int]] = ()
-    selections: Sequence[Selection] = ()
-    sampling: Sampling = PLAIN
-    draft_sampling: Sampling = PLAIN
-    draft_temperature: float | None = None
 
     def __post_init__(self) -> None:
-        pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
-        self.cells: list[tuple[Structure, Verifier, Selection | None]] = [(*pair, None) for pair in pairs]
-        chains = {shape.name: (shape, verifier) for shape, verifier in reversed(pairs)
-                  if cannot_select(verifier, shape) is None}  # fmt: skip
-        self.cells += [(*pair, each) for pair in reversed(chains.values()) for each in self.selections]
+        whole = self.setup.whole()
+        first = {way.structure: way for way in reversed(whole) if self.setup.selecting(way)}
+        selected = (each for way in reversed(first.values()) for each in self.setup.selecting(way))
+        self.ways = [*whole, *selected]
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
-        plan = self.plan
+        plan, setup = self.plan, self.setup
         for number, prompt in enumerate(self.prompts, 1):
-            if len(prompt) + plan.tokens > self.target.context:
+            if len(prompt) + plan.tokens > setup.target.context:
                 raise BadInput(
                     f"prompt {number} has {len(prompt)} tokens and {plan.tokens} more are asked for; "
-                    f"{self.target.name} takes {self.target.context}"
+                    f"{setup.target.name} takes {setup.target.context}"
                 )
-        self.samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
         self.known = cache(self._known)
-        reference = Reference(self.target, self.prompts, plan.tokens, self.sampling.processors)
-        for structure, verifier, selection in self.cells:
-            decode = self._decode(verifier, structure, selection)
-            cell = Cell(structure.name, verifier.name, selection.rule.name if selection else None)
-            if selection is None:
-                cell.laws = self._laws(decode, self.known(plan.words(verifier, structure.depth), 1))
+        reference = Reference(setup.target, self.prompts, plan.tokens, setup.sampling.processors)
+        for way in self.ways:
+            decode, draft, verifier = partial(setup.decode, way), way.structure, way.verifier
+            assert draft is not None
+            if way.selection is None:
+                tested = self._laws(decode, self.known(plan.words(verifier, draft.depth), 1))
             else:
                 known = self.known(min(PAIR, plan.length), plan.requests)
-                cell.laws = self._laws(decode, known, requests=plan.requests, together=2)
-            cell.greedy = compare(reference, decode)
-            by_value = selection is not None and not selection.rule.predictable
-            cell.acceptance = self._acceptance(decode, Acceptance(verifier, structure, by_value=by_value))
-            yield cell
+                tested = self._laws(decode, known, requests=plan.requests, together=2)
+            greedy = compare(reference, decode)
+            acceptance = self._accepted(decode, Acceptance(verifier, draft, by_value=way.by_value))
+            yield Cell(draft.name, verifier.name, way.rule, greedy, tested, acceptance)
 
     def _known(self, length: int, most: int) -> list[tuple[Sampling, list[Known]]]:
         """For each number of kept tokens: the laws of words of this length at the first `most` prompts."""
-        return [(each, laws(self.target, self.prompts, length, each, most)) for each in self.samplings]
+        samplings = [replace(self.setup.sampling, top_k=top_k) for top_k in self.plan.top_k]
+        return [(each, laws(self.setup.target, self.prompts, length, each, most)) for each in samplings]
 
-    def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
-        def decode(prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any) -> Iterator[Step]:
-            heat = sampling.temperature if self.draft_temperature is None else self.draft_temperature
-            return generate(
-                self.target,
-                self.drafter,
-                prompts,
-                verifier=verifier,
-                structure=structure,
-                sampling=sampling,
-                draft_sampling=replace(self.draft_sampling, temperature=heat, top_k=sampling.top_k),
-                selection=selection,
-                **options,
-            )
-
-        return decode
-
-    def _acceptance(self, decode: Decode, acceptance: Acceptance) -> Result:
+    def _accepted(self, decode: Decode, acceptance: Acceptance) -> Acceptance:
         """Decodes the prompts again and again, each time with other seeds, until E[tau] is known to the
         planned half-width.
         """
-        plan = self.plan
+        plan, context = self.plan, self.setup.target.context
         every = dict.fromkeys(map(tuple, (*self.prompts, *self.many)))
-        fit = [each for each in every if len(each) + plan.tokens <= self.target.context]
+        fit = [each for each in every if len(each) + plan.tokens <= context]
         seeds, rows = count(plan.seed), min(ROWS, plan.batch)
         for prompts in cycle([fit[first : first + rows] for first in range(0, len(fit), rows)]):
             given = {"max_new_tokens": plan.tokens, "seed": [next(seeds) for _ in prompts]}
-            for step in decode(prompts, sampling=self.sampling, ignore_end=True, **given):
+            for step in decode(prompts, sampling=self.setup.sampling, ignore_end=True, **given):
                 acceptance.add(step)
                 if acceptance.total.interval.half_width <= plan.half_width:
-                    return acceptance.result()
+                    return acceptance
         raise AssertionError("there is a prompt")
 
     def _laws(
@@ -215,15 +180,13 @@ def table(cells: Sequence[Cell]) -> Table:
     made = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
     made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for cell in cells:
-        if cell.acceptance is None or cell.greedy is None:
-            continue
-        total, ties = cell.acceptance.total, len(cell.greedy.ties)
+        total, ties = cell.acceptance.total.interval, len(cell.greedy.ties)
         rejected = any(each.rejected for each in cell.laws)
         made.add_row(
             *(cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))),
             f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
             *(f"{cell.runs:,}", "rejected" if rejected else "kept"),
-            *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"),
+            *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {total.half_width:.3f}"),
             *("" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()),
             "NOT as expected" if cell.problems else "",
             style="bold red" if cell.problems else "",
@@ -233,8 +196,8 @@ def table(cells: Sequence[Cell]) -> Table:
 
 def summary(cells: Sequence[Cell]) -> str:
     """One line that counts the cells as expected, and one line for each problem and each tie."""
-    tokens = sum(cell.greedy.tokens for cell in cells if cell.greedy)
-    steps, runs = sum(cell.steps for cell in cells), sum(cell.runs for cell in cells)
+    tokens, runs = sum(cell.greedy.tokens for cell in cells), sum(cell.runs for cell in cells)
+    steps = sum(cell.acceptance.total.steps for cell in cells)
     first = f"{sum(not cell.problems for cell in cells)} of {len(cells)} as predicted "
     first += f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     problems = [f"{cell.name}: {each}" for cell in cells for each in cell.problems]
@@ -242,7 +205,7 @@ def summary(cells: Sequence[Cell]) -> str:
         f"{cell.name}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
         f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
         for cell in cells
-        for tie in (cell.greedy.ties if cell.greedy else ())
+        for tie in cell.greedy.ties
         if tie.explained
     ]
     return "\n".join([first, *problems, *ties])

@@ -81,15 +81,15 @@ def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch
 def test_the_drafters_temperature_is_the_cells_unless_one_is_given(
     command, toml, monkeypatch, given, expected
 ):
-    from draftproof.gpu.bench import models
+    from draftproof.gpu.engine import setup
 
-    right, seen = models.generate, set()
+    right, seen = setup.generate, set()
 
     def noted(*pair, draft_sampling, **options):
         seen.add(draft_sampling.temperature)
         return right(*pair, draft_sampling=draft_sampling, **options)
 
-    monkeypatch.setattr(models, "generate", noted)
+    monkeypatch.setattr(setup, "generate", noted)
     few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 1, "--temperature", 0.2, *toml(**given))
     status, _, _ = command(*FEW, *few)
     assert status == 0

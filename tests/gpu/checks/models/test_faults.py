@@ -13,6 +13,7 @@ from draftproof.gpu.checks.models.run import Plan, Validation, summary, table
 from draftproof.gpu.commands.validate import OPENINGS
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.drafters.structures import structure
+from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.verify import named
 from tests.gpu.lossy import LOSSY
 
@@ -31,7 +32,7 @@ def validated(verifier, drawn=None, prompts=OPENINGS, top_k=(2,), many=(), **pla
     target, drafter = models("block" if shape.name.startswith("ddtree") else None)
     encoded = [target.tokenizer.encode(text) for text in prompts]
     how = Plan(**{"tokens": 8, "half_width": 2.0, **plan}, top_k=top_k)
-    (cell,) = Validation(target, drafter, [shape], [verifier], encoded, how, encoded).run()
+    (cell,) = Validation(Setup(target, drafter, [shape], [verifier]), encoded, how, encoded).run()
     return cell
 
 

@@ -112,7 +112,7 @@ def accepted(verifier, rates=None, spelling="chain:3", told=None):
     found = Acceptance(replace(verifier, rates=rates) if rates else verifier, shape)
     for step in decoding(verifier, shape)([PROMPTS[1]] * 24, max_new_tokens=24, ignore_end=True):
         found.add(told(step) if told else step)
-    return found.result()
+    return found
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_acceptance_is_what_the_rows_predict(name, spelling):
     assert (result.bounds["full_information"] is not None) == bounded
     if name == "block":
         stateless, full = result.bounds["stateless"], result.bounds["full_information"]
-        assert result.total.predicted <= full
-        assert abs(result.total.predicted - stateless) < result.total.above
+        assert result.total.interval.predicted <= full
+        assert abs(result.total.interval.predicted - stateless) < result.total.interval.above
 
 
 def test_rates_of_another_verifier_do_not_agree():
@@ -149,10 +149,10 @@ def test_one_draft_in_twenty_refused_keeps_the_law_and_is_noticed():
         decode = partial(generate, target(), drafter("same"), verifier=verifier, structure=shape)
         for step in decode([PROMPTS[1]] * 128, max_new_tokens=24, ignore_end=True):
             found.add(step)
-        result = found.result()
-        assert result.total.half_width < 0.05 * result.total.predicted
-        assert result.total.agrees == agrees
-        assert (not result.problems) == agrees
+        total = found.total.interval
+        assert total.half_width < 0.05 * total.predicted
+        assert total.agrees == agrees
+        assert (not found.problems) == agrees
 
 
 def test_draws_from_another_row_than_told_are_noticed():
