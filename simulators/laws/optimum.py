@@ -12,6 +12,7 @@ from draftproof.theory.transport import stateless as problems
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate, Transport, certified
 from draftproof.theory.transport.single_step import subset_formula
+from draftproof.theory.values import chains
 
 SETS = 10  # the largest vocabulary whose sets of tokens are enumerated
 
@@ -46,3 +47,25 @@ def one_level(instance: Instance) -> fmpq:
         raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")
     draws = {frozenset().union(*seen): mass for seen, mass in drafted(instance).items()}
     return subset_formula(instance.target[()], draws)
+
+
+def best_stateless(instance: Instance) -> Optimum:
+    """The optimum of lossless verifiers without state: in closed form on chains, where block verification has
+    it (sun2025block), and on one level (hu2025towards); elsewhere certified.
+    """
+    if instance.draft.kind == "chain":
+        exact = chains.block(instance)
+    elif instance.draft.depth == 1 and instance.vocab <= SETS:
+        exact = one_level(instance)
+    else:
+        return stateless(instance)
+    return Optimum(float(exact), exact, exact, 0, 0)
+
+
+def best_full(instance: Instance) -> fmpq:
+    """The full-information optimum, in closed form where there is one."""
+    if instance.draft.kind == "chain":
+        return chains.greedy_block(instance)
+    if instance.draft.depth == 1 and instance.vocab <= SETS:
+        return one_level(instance)
+    return full_information(instance).value

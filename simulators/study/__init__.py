@@ -2,8 +2,8 @@
 
 * `gap` compares every verifier with both certified optima, on one instance and as means over instances;
   `worst` searches for the largest gap.
-* `configuration` reads a sweep's TOML file, `families` makes its instances and cuts them into slices.
-* `plan` numbers the chunks and defines their common columns; each file in `metrics/` is one metric.
+* `configuration` reads a sweep's TOML file, `families` makes its instances.
+* `plan` numbers the chunks and defines their common columns; `metrics` has what is found of an instance.
 * `store` computes chunks in processes and saves each as a Parquet file, and `results`
   reads them.
 * `report/` makes the page: `sections` of the results, `page` the document.

@@ -100,11 +100,6 @@ def one_of(value: Any, names: Collection[str]) -> str:
     return value
 
 
-def among(names: Collection[str]) -> BeforeValidator:
-    """Checks that a value is one of the names."""
-    return BeforeValidator(lambda value: one_of(value, names))
-
-
 def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
     """A validator that fills in a table whose `kind` determines its other keys; a string is the kind."""
     models = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
@@ -186,7 +181,6 @@ class Entry(Spec):
     """
 
     metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
-    engine: Annotated[str, among(("exact", "float"))] = "exact"
     verifiers: Distinct[Annotated[str, BeforeValidator(_verifier)]] = Field([])
     depths: Listed[Whole] = Field([2])
     drafts: Annotated[list[Scheme], pydantic.PlainValidator(_schemes)] = _CHAIN

@@ -1,25 +1,28 @@
 """The work of a sweep as numbered chunks, and the columns of their rows."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 from flint import fmpq
 from pyarrow import parquet
 
 from draftproof.simulators.instances.files import draft_document, spelled
+from draftproof.simulators.laws.check import chunk
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Family
+from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
+from draftproof.theory.verifier import Verifier
 
-METRICS = {name: f"draftproof.simulators.study.metrics.{name}:{name.upper()}" for name in ("check", "gap")}
+METRICS = {name: f"draftproof.simulators.study.metrics:{name.upper()}" for name in ("check", "gap")}
 """Name -> `module:NAME` of the metric; draftproof.py adds those of `proofs_check`."""
 
 
@@ -78,29 +81,22 @@ def computed(chunk: Chunk) -> tuple[str, bytes]:
 
 def encoded(table: pa.Table) -> bytes:
     """The bytes of a Parquet file, the same for the same table."""
-    # Floats hardly compress.
-    numbers = [field.name for field in table.schema if pa.types.is_floating(field.type)]
-    packed: Any = {name: "NONE" if name in numbers else "LZ4" for name in table.column_names}
-    words: Any = [name for name in table.column_names if name not in numbers and name != "index"]
-    out = pa.BufferOutputStream(pa.system_memory_pool())  # reuses its memory from chunk to chunk
-    options: Any = {"write_statistics": False, "store_schema": False}
-    with parquet.ParquetWriter(
-        out, table.schema, compression=packed, use_dictionary=words, **options
-    ) as writer:
-        writer.write_table(table)
+    out = pa.BufferOutputStream()
+    parquet.write_table(table, out, compression="LZ4", write_statistics=False, store_schema=False)
     return out.getvalue().to_pybytes()
 
 
 Values = dict[str, Any]
-"""Column name -> one entry per row (array or list), or one value for all rows."""
+"""Column name -> its entry in one row; a column that is left out is null."""
 
-SIZE = (("draft", pa.string()), ("kind", pa.string()), ("depth", pa.int32()), ("vocab", pa.int32()))
-FAMILY = (*SIZE, ("rows", pa.string()), ("seed", pa.int64()), ("temperature", pa.float64()))
-PLACE = (*FAMILY, ("index", pa.int64()))
-WITNESS = tuple((f"witness_{part}", pa.string()) for part in ("prefix", "got", "want"))
+Columns = tuple[tuple[str, pa.DataType], ...]
+
+SIZE: Columns = (("draft", pa.string()), ("kind", pa.string()), ("depth", pa.int32()), ("vocab", pa.int32()))
+FAMILY: Columns = (*SIZE, ("rows", pa.string()), ("seed", pa.int64()), ("temperature", pa.float64()))
+WITNESS: Columns = tuple((f"witness_{part}", pa.string()) for part in ("prefix", "got", "want"))
 
 
-def number(name: str) -> tuple[tuple[str, pa.DataType], ...]:
+def number(name: str) -> Columns:
     """The two columns of a number that may be exact."""
     return (name, pa.float64()), (f"{name}_exact", pa.string())
 
@@ -120,35 +116,62 @@ def place(family: Family) -> Values:
 def exactly(name: str, value: fmpq | None) -> Values:
     """Both columns of an exact number."""
     if value is None:
-        return {name: None, f"{name}_exact": None}
+        return {}
     return {name: int(value.p) / int(value.q), f"{name}_exact": text(value)}
 
 
 def witness(wrong: Wrong | None) -> Values:
     """The columns WITNESS."""
-    found = (spelled(wrong.prefix), text(wrong.got), text(wrong.want)) if wrong else (None,) * 3
+    if wrong is None:
+        return {}
+    found = spelled(wrong.prefix), text(wrong.got), text(wrong.want)
     return {name: value for (name, _), value in zip(WITNESS, found, strict=True)}
 
 
-def columns(schema: pa.Schema, parts: Iterable[Values]) -> pa.Table:
-    """A table that concatenates the parts; NaN becomes null. Each part has an array `index`.
+Found = Callable[[Instance, Sequence[Verifier], bool], Iterable[Values]]
+"""(instance, verifiers, whether optima are computed) -> what a metric finds, a row for each verifier."""
 
-    Columns of words are dictionary-encoded, so that a repeated word costs little.
+
+@dataclass(frozen=True)
+class Slice:
+    """A job: what a metric finds of some verifiers, by name, on some instances of a family."""
+
+    found: Found
+    schema: pa.Schema
+    family: Family
+    indices: range
+    verifiers: tuple[str, ...]
+    optima: bool
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.indices) * len(self.verifiers)
+
+    def __call__(self) -> pa.Table:
+        where, rules = place(self.family), [named(name) for name in self.verifiers]
+        rows = [
+            {"verifier": rule.name, "declared": rule.lossless, **where, "index": index, **found}
+            for index in self.indices
+            for rule, found in zip(
+                rules, self.found(self.family.instances[index], rules, self.optima), strict=True
+            )
+        ]
+        return pa.Table.from_pylist(rows, self.schema)
+
+
+def on_instances(name: str, columns: Columns, found: Found, larger: int = 1) -> Metric:
+    """A metric of verifiers on instances. Every family is taken in order, in slices large enough for a file
+    each and small enough to take a few seconds; `larger` multiplies their number of instances.
     """
-    tables = []
-    for part in parts:
-        arrays = [_column(field.type, part.get(field.name), len(part["index"])) for field in schema]
-        tables.append(pa.Table.from_arrays(arrays, schema.names))
-    return pa.concat_tables(tables).unify_dictionaries()
+    about = ("verifier", pa.string()), *FAMILY, ("index", pa.int64()), ("declared", pa.bool_())
+    schema = pa.schema([*about, *columns])
 
+    def jobs(entry: Entry) -> Iterator[Slice]:
+        for family in entry.families():
+            names = tuple(each.name for each in entry.suited(family))
+            count, step = len(family.instances), larger * chunk(family.draft.outcomes(family.vocab))
+            for start in range(0, count if names else 0, step):
+                indices = range(start, min(start + step, count))
+                yield Slice(found, schema, family, indices, names, entry.optima)
 
-def _column(kind: pa.DataType, entry: Any, count: int) -> pa.Array:
-    words = pa.types.is_string(kind)
-    if isinstance(entry, list | np.ndarray):
-        made = pa.array(entry, kind, from_pandas=True)
-        return made.dictionary_encode() if words else made
-    if entry is None:
-        return pa.nulls(count, pa.dictionary(pa.int32(), kind) if words else kind)
-    if words:
-        return pa.DictionaryArray.from_arrays(np.zeros(count, np.int32), pa.array([entry], kind))
-    return pa.repeat(pa.scalar(entry, kind), count)
+    return Metric(name, schema, jobs)

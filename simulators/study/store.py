@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from filelock import FileLock, Timeout
 from pyarrow import parquet
 
 from draftproof.simulators.instances.own_draft import OwnDraft
-from draftproof.simulators.study.cluster import clustered
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import Chunk, computed
 from draftproof.simulators.support.files import replacing, text_of, unusable
@@ -27,7 +25,7 @@ from draftproof.simulators.support.load import digest, version
 from draftproof.simulators.support.pool import shared
 from draftproof.theory.errors import BadInput
 
-FORMAT = 1  # the version of the folder's own layout
+FORMAT = 2  # the version of the folder's own layout
 MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
 ROOMS = "theory", "simulators", "proofs_check"
 
@@ -91,13 +89,12 @@ def sweep(
     chunks: Sequence[Chunk],
     manifest: dict[str, Any],
     folder: Path,
-    workers: int | str = 1,
+    workers: int = 1,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Swept:
-    """Computes the chunks that the folder lacks, in processes of this machine or on the Dask cluster of an
-    address. A KeyboardInterrupt ends the sweep; then and after BadInput
-    finished chunks are kept. A chunk whose process is lost is computed again. `progress` is called with the
-    number of evaluations done and the total.
+    """Computes the chunks that the folder lacks, in processes of this machine. A KeyboardInterrupt ends the
+    sweep; then and after BadInput finished chunks are kept. A chunk whose process is lost is computed again.
+    `progress` is called with the number of evaluations done and the total.
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
@@ -106,13 +103,8 @@ def sweep(
         total = sum(chunk.job.evaluations for chunk in chunks)
         before = total - sum(left.job.evaluations for left in todo.values())
         progress(before, total)
-        compute = (
-            partial(clustered, url=workers)
-            if isinstance(workers, str)
-            else partial(_computed, workers=workers)
-        )
         try:
-            with closing(compute(list(todo.values()))) as shards:
+            with closing(_computed(list(todo.values()), workers)) as shards:
                 for name, shard in shards:
                     store.keep(name, shard)
                     found.computed += 1

@@ -12,8 +12,8 @@ from time import monotonic
 from flint import fmpq
 
 from draftproof.simulators.instances.suite import of_depth
-from draftproof.simulators.laws import optimum
 from draftproof.simulators.laws.check import must_fit
+from draftproof.simulators.laws.optimum import best_full, best_stateless
 from draftproof.simulators.laws.witness import shrink
 from draftproof.simulators.study.gap import expected
 from draftproof.simulators.support.make import Key, assembled, prefixes, weighted
@@ -22,7 +22,6 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
-from draftproof.theory.values import chains
 from draftproof.theory.verifier import Verifier
 
 BOUND = 9  # the largest whole-number weight of a row
@@ -48,24 +47,11 @@ class Worst:
     interrupted: bool = False
 
 
-def stateless(instance: Instance) -> fmpq:
-    """A certified lower bound of the stateless optimum; exact on chains and on drafts of one level."""
-    if instance.draft.kind == "chain":
-        return chains.block(instance)
-    if instance.draft.depth == 1 and instance.vocab <= optimum.SETS:
-        return optimum.one_level(instance)
-    return optimum.stateless(instance).lower
-
-
-def full_information(instance: Instance) -> fmpq:
-    """The full-information optimum."""
-    if instance.draft.kind == "chain":
-        return chains.greedy_block(instance)
-    return optimum.full_information(instance).value
-
-
-OPTIMA = {"stateless": stateless, "full-information": full_information}
-"""What may stand for the better rule, by name."""
+OPTIMA: dict[str, Callable[[Instance], fmpq]] = {
+    "stateless": lambda instance: best_stateless(instance).lower,
+    "full-information": best_full,
+}
+"""What may stand for the better rule, by name; where it is not exact, a certified lower bound."""
 
 
 def tokens(instance: Instance, name: str) -> fmpq:

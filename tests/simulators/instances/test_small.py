@@ -2,7 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from flint import fmpq
 from hypothesis import find
 from pyarrow import parquet
@@ -12,13 +11,16 @@ from draftproof.simulators.instances import grids, randoms
 from draftproof.simulators.instances.files import draft_of, spelled
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.laws import lanes
-from draftproof.simulators.laws.optimum import full_information, one_level, stateless
+from draftproof.simulators.laws.optimum import (
+    best_full,
+    best_stateless,
+    full_information,
+    one_level,
+    stateless,
+)
 from draftproof.simulators.laws.verdict import Wrong, judge
 from draftproof.simulators.laws.witness import rounded, shrink
-from draftproof.simulators.study import worst
 from draftproof.simulators.study.gap import expected, ratio
-from draftproof.simulators.study.metrics.gap import chain_optimum, in_lanes
 from draftproof.simulators.study.plan import encoded
 from draftproof.simulators.study.report.page import script
 from draftproof.simulators.study.report.sections import drafted
@@ -43,16 +45,10 @@ def test_rows_are_made_of_weights():
 
 def test_expected_tokens_on_the_toy():
     toy = scenario("toy", Chain(2))
-    assert (expected(toy, named("token")), worst.stateless(toy)) == (fmpq(10, 9), fmpq(11, 9))
-    many = lanes.stack([toy])
-    assert chain_optimum(many.target, many.proposal, 2) == pytest.approx(4 / 3)
+    assert (expected(toy, named("token")), best_stateless(toy).lower) == (fmpq(10, 9), fmpq(11, 9))
+    assert best_full(toy) == fmpq(4, 3)
     assert one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1))) == fmpq(8, 9)
     assert (ratio(fmpq(0), fmpq(0)), ratio(fmpq(1), fmpq(4, 3))) == (1.0, 0.75)
-
-
-def test_lanes_run_the_rule_itself_or_one_of_the_same_form():
-    assert in_lanes("block", "chain") == in_lanes("layered", "chain") == "block"
-    assert in_lanes("layered", "paths") is None
 
 
 def test_a_table_is_a_parquet_file():

@@ -19,7 +19,6 @@ FAULTS = {
     "metrics = []": "metrics: Value should have at least 1 item",
     'verifiers = ["blok"]': "verifiers: 'blok' is unknown; did you mean 'block'?",
     'verifiers = ["spechub"]': "spechub is made for spechub, not for chain",
-    'engine = "flaot"': "engine: 'flaot' is unknown; did you mean 'float'?",
     "depths = 3": "depths: must be a valid list, not 3",
     "depths = [0]": "depths: must be greater than or equal to 1, not 0",
     "depths = [true]": "depths: must be a valid integer, not True",
@@ -86,13 +85,13 @@ def test_the_manifest_restores_the_entries():
 
 
 def test_chunks_cover_every_instance_once():
-    given = {"metrics": ["check", "gap"], "engine": "float", "drafts": ["chain", "tree"], "rows": ["mixed"]}
+    given = {"metrics": ["check", "gap"], "drafts": ["chain", "tree"], "rows": ["mixed"]}
     entries = parsed(given, METRICS)
     met: dict[tuple, list[int]] = {}
     for chunk in plan(entries, METRICS):
-        for verifier in chunk.job.part.verifiers:
-            key = chunk.metric, chunk.job.part.family, verifier
-            met.setdefault(key, []).extend(chunk.job.part.indices)
+        for verifier in chunk.job.verifiers:
+            key = chunk.metric, chunk.job.family, verifier
+            met.setdefault(key, []).extend(chunk.job.indices)
     wanted = sum(len(entries[0].fitting(draft)) for draft in entries[0].drafts)
     assert len(met) == 2 * wanted
     assert all(indices == list(range(100)) for indices in met.values())
@@ -100,7 +99,7 @@ def test_chunks_cover_every_instance_once():
 
 def test_a_grid_reduced_by_symmetry_is_not_for_rules_that_order_tokens():
     given = {"metrics": ["check"], "rows": [{"kind": "grid", "denominator": 2, "symmetric": True}]}
-    names = {name for chunk in plan(parsed(given, METRICS), METRICS) for name in chunk.job.part.verifiers}
+    names = {name for chunk in plan(parsed(given, METRICS), METRICS) for name in chunk.job.verifiers}
     assert "block" in names
     assert "layered" not in names
 

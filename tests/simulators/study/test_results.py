@@ -43,8 +43,7 @@ def test_a_row_leads_to_its_instance(small):
 def test_the_page_lists_every_column(small):
     page = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
     from draftproof.proofs_check.sweep import PROVE
-    from draftproof.simulators.study.metrics.check import CHECK
-    from draftproof.simulators.study.metrics.gap import GAP
+    from draftproof.simulators.study.metrics import CHECK, GAP
 
     for metric in (CHECK, GAP, PROVE):
         for column in metric.schema.names:
