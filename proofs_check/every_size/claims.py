@@ -26,8 +26,7 @@ from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.carried import Modified
-from draftproof.proofs_check.every_size.expressions import Env
-from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed
+from draftproof.proofs_check.every_size.flow import Env, Function, Loop, NotFollowed
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT
 from draftproof.proofs_check.every_size.values import (

@@ -1,27 +1,35 @@
-"""Statements and expressions of a function's syntax tree, whatever its values are."""
+"""Statements and expressions of a function's syntax tree."""
 
 import ast
 import builtins
 from typing import Any
 
-from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Test
-from draftproof.proofs_check.every_size.values import UNKNOWN, Unknown
+from draftproof.proofs_check.every_size.flow import (
+    Do,
+    Env,
+    Function,
+    Loop,
+    NotFollowed,
+    Return,
+    Test,
+    iterator,
+)
+from draftproof.proofs_check.every_size.objects import Objects
+from draftproof.proofs_check.every_size.values import (
+    UNKNOWN,
+    Below,
+    Chain,
+    Children,
+    LeafOf,
+    Node,
+    Unknown,
+)
 
-Env = dict[str, Any]
-"""The variables of a function, by name."""
 
-
-def iterator(loop: ast.For) -> str:
-    """The name under which the environment keeps what a loop iterates over."""
-    return f"for {loop.lineno}:{loop.col_offset}"
-
-
-class Expressions:
+class Expressions(Objects):
     """Runs statements in an environment of variables. What the values are, and what can be done with them, is
-    left to subclasses: here nothing can.
+    said by the layers below.
     """
-
-    function: Function | None = None
 
     def inlined(self, function: Function, env: Env) -> Any:
         """The result of a function that is run at once."""
@@ -55,9 +63,12 @@ class Expressions:
                 if not isinstance(value, ast.Constant):
                     self.value(value, env)
             case ast.Assert(test=test):
-                self.asserted(statement, self.truth(self.value(test, env)))
+                if not self.truth(self.value(test, env)):
+                    self.refute(f"the assertion of line {statement.lineno} can fail")
             case ast.For() as loop:
-                env[iterator(loop)] = self.value(loop.iter, env)
+                items = env[iterator(loop)] = self.value(loop.iter, env)
+                if self.examined and isinstance(items, Children):
+                    raise NotFollowed(f"line {loop.lineno}: the children of a node are looked at twice")
             case ast.Pass():
                 pass
             case _:
@@ -68,6 +79,10 @@ class Expressions:
         match target:
             case ast.Name(id=name):
                 env[name] = value
+            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]) if isinstance(
+                value, Chain
+            ):
+                env[first], env[last] = Chain(inner=True), LeafOf()
             case ast.Tuple(elts=targets) if type(value) is tuple and len(value) == len(targets):
                 for each, part in zip(targets, value, strict=True):
                     self.bind(each, part, env)
@@ -92,6 +107,10 @@ class Expressions:
                 return value
             case None:
                 return False
+            case Below() | Node() | LeafOf():
+                return True
+            case Children():
+                return self.inner
         raise NotFollowed(f"the truth of {type(value).__name__}")
 
     def value(self, expression: ast.expr, env: Env) -> Any:
@@ -137,28 +156,3 @@ class Expressions:
                 options = {str(each.arg): each.value for each in keywords}
                 return self.call(self.name(name, env), [self.value(each, env) for each in arguments], options)
         raise NotFollowed(f"line {expression.lineno}: {type(expression).__name__} is not followed")
-
-    # What the values can do.
-
-    def asserted(self, statement: ast.Assert, holds: bool) -> None:
-        """Goes on if the assertion holds; raises NotFollowed if it can fail."""
-        if not holds:
-            raise NotFollowed(f"the assertion of line {statement.lineno} can fail")
-
-    def arithmetic(self, op: ast.operator, a: Any, b: Any) -> Any:
-        raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
-
-    def comparison(self, op: ast.cmpop, a: Any, b: Any) -> Any:
-        raise NotFollowed(f"a comparison of {type(a).__name__} and {type(b).__name__}")
-
-    def item(self, value: Any, index: Any) -> Any:
-        raise NotFollowed(f"an item of {type(value).__name__}")
-
-    def attribute(self, value: Any, attribute: str) -> Any:
-        raise NotFollowed(f"{type(value).__name__}.{attribute}")
-
-    def method(self, value: Any, method: str, arguments: list[Any]) -> Any:
-        raise NotFollowed(f"{type(value).__name__}.{method}")
-
-    def call(self, function: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
-        raise NotFollowed(f"a call of {function!r}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from textwrap import dedent
 from types import CodeType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 class NotFollowed(Exception):
@@ -72,6 +72,8 @@ class Loop:
 
 
 Step: TypeAlias = Do | Test | Return | Loop
+Env: TypeAlias = dict[str, Any]
+"""The variables of a function, by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,11 @@ def flow_of(function: Callable) -> Function:
     if not rewritten and _bytes(compiled) != _bytes(function.__code__):
         raise NotFollowed(f"the source of {function.__name__} is not the code that runs")
     return Function(name, parameters, first, function.__globals__, local)
+
+
+def iterator(loop: ast.For) -> str:
+    """The name under which the environment keeps what a loop iterates over."""
+    return f"for {loop.lineno}:{loop.col_offset}"
 
 
 def _bytes(code: CodeType) -> tuple:

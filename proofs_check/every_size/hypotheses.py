@@ -10,8 +10,7 @@ from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.carried import Modified
 from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later, length, same
 from draftproof.proofs_check.every_size.contracts import contract_of
-from draftproof.proofs_check.every_size.expressions import Env, iterator
-from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step
+from draftproof.proofs_check.every_size.flow import Env, Function, Loop, NotFollowed, Step, iterator
 from draftproof.proofs_check.every_size.iterations import AGAIN, PASS, Finished, alike, exclusive
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.state import Refuted

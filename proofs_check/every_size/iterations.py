@@ -3,8 +3,7 @@
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.expressions import Env
-from draftproof.proofs_check.every_size.flow import Loop, NotFollowed, Step
+from draftproof.proofs_check.every_size.flow import Env, Loop, NotFollowed, Step
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import UNIT
 from draftproof.proofs_check.every_size.values import UNKNOWN, Count, Masses, Node, Token

@@ -1,17 +1,14 @@
 """What a run's objects answer: items, attributes, methods, and functions that are called on them."""
 
-import ast
 from itertools import pairwise
 from typing import Any
 
 from draftproof.proofs_check.every_size.contracts import contract_of, planned
-from draftproof.proofs_check.every_size.expressions import Env, iterator
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.operations import OPERATIONS, Operations
 from draftproof.proofs_check.every_size.space import UNIT
 from draftproof.proofs_check.every_size.values import (
     Backwards,
-    Below,
     Chain,
     Children,
     Count,
@@ -33,31 +30,6 @@ from draftproof.theory import rows
 
 class Objects(Operations):
     """The draft, its nodes, the target, the oracle and lists along the path, as far as code can ask them."""
-
-    def do(self, statement: ast.stmt, env: Env) -> None:
-        super().do(statement, env)
-        match statement:
-            case ast.For() as loop if self.examined and isinstance(env[iterator(loop)], Children):
-                raise NotFollowed(f"line {loop.lineno}: the children of a node are looked at twice")
-
-    def asserted(self, statement: ast.Assert, holds: bool) -> None:
-        if not holds:
-            self.refute(f"the assertion of line {statement.lineno} can fail")
-
-    def bind(self, target: ast.expr, value: Any, env: Env) -> None:
-        match target, value:
-            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]), Chain():
-                env[first], env[last] = Chain(inner=True), LeafOf()
-            case _:
-                super().bind(target, value, env)
-
-    def truth(self, value: Any) -> bool:
-        match value:
-            case Below() | Node() | LeafOf():
-                return True
-            case Children():
-                return self.inner
-        return super().truth(value)
 
     def item(self, value: Any, index: Any) -> Any:
         """value[index]: a row's entry, the target's row at a node, a node of the chain, an item of a list."""
@@ -86,7 +58,7 @@ class Objects(Operations):
                 return top[index]
             case list(), int() if -len(value) <= index < len(value):
                 return value[index]
-        return super().item(value, index)
+        raise NotFollowed(f"an item of {type(value).__name__}")
 
     def attribute(self, value: Any, attribute: str) -> Any:
         """value.attribute: of a node, of the draft, or of a plan."""
@@ -113,7 +85,7 @@ class Objects(Operations):
                 return Chain()
             case Named(name="draft"), "replacement" if self.mode != "any":
                 return self.mode == "with replacement"
-        return super().attribute(value, attribute)
+        raise NotFollowed(f"{type(value).__name__}.{attribute}")
 
     def method(self, value: Any, method: str, arguments: list[Any]) -> Any:
         """value.method(arguments): a coin or a draw of the oracle, a list, a plan, a child by its token."""
@@ -134,7 +106,7 @@ class Objects(Operations):
                 return planned(self, value, method, arguments)
             case Node(), "child", [Token() as token] if value is self.here:
                 return self.lookup(token)
-        return super().method(value, method, arguments)
+        raise NotFollowed(f"{type(value).__name__}.{method}")
 
     def lookup(self, token: Token) -> Node | None:
         """`here.child(token)`: whether the token was drafted depends on the siblings."""
@@ -171,7 +143,7 @@ class Objects(Operations):
         if (contract := contract_of(self, function)) is not None:
             return contract(self, *arguments)
         if isinstance(function, type) or not callable(function):
-            return super().call(function, arguments, options)
+            raise NotFollowed(f"a call of {function!r}")
         return self.hypotheses.call(self, flow_of(function), arguments)
 
     def sequence(self, function: Any, arguments: list[Any]) -> Any:

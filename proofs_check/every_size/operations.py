@@ -60,7 +60,7 @@ class Operations(State):
                 _, late = self.powers(1 - a)
                 return late if offset else late * a
         if not all(isinstance(each, Symbol | int) for each in (a, b)) or type(op) not in ARITHMETIC:
-            return super().arithmetic(op, a, b)
+            raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
         if isinstance(op, ast.Div):
             a = self.space.number(1) * a
         if isinstance(op, ast.Pow) and not isinstance(b, int):
@@ -70,7 +70,7 @@ class Operations(State):
     def comparison(self, op: ast.cmpop, a: Any, b: Any) -> bool:
         """`is None` or `is not None`: a verifier compares no numbers, theory/rows.py does."""
         if not isinstance(op, ast.Is | ast.IsNot) or b is not None:
-            return super().comparison(op, a, b)
+            raise NotFollowed(f"a comparison of {type(a).__name__} and {type(b).__name__}")
         return (a is None) == isinstance(op, ast.Is)
 
     def operation(self, function: Callable, arguments: list[Any]) -> Any:

@@ -1,7 +1,7 @@
 """Runs a function's own syntax tree on abstract nodes and rows, from its start or from the head of a loop.
 
-Each layer of a run is a file: expressions, the state of the run, its arithmetic (`operations`), what its
-objects answer, and here the control flow.
+Each layer of a run is a file: the state of the run, its arithmetic (`operations`), what its objects answer,
+expressions, and here the control flow.
 """
 
 import ast
@@ -10,9 +10,10 @@ from inspect import isfunction
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.every_size.expressions import Env, iterator
+from draftproof.proofs_check.every_size.expressions import Expressions
 from draftproof.proofs_check.every_size.flow import (
     Do,
+    Env,
     Function,
     Loop,
     NotFollowed,
@@ -20,8 +21,8 @@ from draftproof.proofs_check.every_size.flow import (
     Step,
     Test,
     flow_of,
+    iterator,
 )
-from draftproof.proofs_check.every_size.objects import Objects
 from draftproof.proofs_check.every_size.values import (
     Below,
     Children,
@@ -41,7 +42,7 @@ class TailCall:
     env: Env
 
 
-class Run(Objects):
+class Run(Expressions):
     """One run: which statement comes next, and the mass that its result gives to y."""
 
     def go(self, step: Step, env: Env) -> Symbol:

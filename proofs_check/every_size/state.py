@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
-from draftproof.proofs_check.every_size.expressions import Env, Expressions
-from draftproof.proofs_check.every_size.flow import Function, NotFollowed
+from draftproof.proofs_check.every_size.flow import Env, Function, NotFollowed
 from draftproof.proofs_check.every_size.space import LAW, PART, POSITIVE_NUMBER, UNIT, Space
 from draftproof.proofs_check.every_size.values import LeafOf, Node, Row, Token, Without
 from draftproof.theory import rows
@@ -28,7 +27,7 @@ class Vacuous(Exception):
     """The run cannot occur: the drafted token has probability zero."""
 
 
-class State(Expressions):
+class State:
     """The state of one run, in a `scenario` of answers to the questions that depend on the draft.
 
     `hypotheses` answers arrivals at loops and calls of functions whose claim is assumed; it gets the run
