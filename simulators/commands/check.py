@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,17 +19,9 @@ from draftproof.simulators.commands.options import FILE, NAMED, force_option, js
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
-from draftproof.simulators.laws.against import distances, judge_against
-from draftproof.simulators.laws.batches import BatchVerdict, judge_any, must_verify
-from draftproof.simulators.laws.check import (
-    Piece,
-    Tally,
-    against_pieces,
-    batch_pieces,
-    judged,
-    must_apply,
-    pieces,
-)
+from draftproof.simulators.laws.against import distances, must_measure
+from draftproof.simulators.laws.batches import BatchVerdict
+from draftproof.simulators.laws.check import Pair, Piece, Tally, judge_any, judged, must_apply, pieces
 from draftproof.simulators.laws.size import announcement, not_shown, size, watched
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.support.pool import cores, shared
@@ -39,8 +32,6 @@ from draftproof.theory.numbers import text
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import ITSELF, TARGETS, declared
-from draftproof.theory.targets.declared import Declared
-from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
@@ -95,19 +86,37 @@ def check(
         raise BadInput("--own-bonus goes with --against")
     if source is None and (vocab, depth) != (None, None):
         raise BadInput("--vocab and --depth go with --text")
-    given = [read_any(path) for path in instances]
-    families: list[Sequence[Instance]] = [[each] for each in given if isinstance(each, Instance)]
+    given: list[Any] = [read_any(path) for path in instances]
+    families: list[Any] = [[each] for each in given]
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
-    whole = not instances and source is None
-    if against is None:
-        work = _work(names, given, families, whole or not (instances or names), force)
+    pairs = _pairs(against, names)
+    if against is not None and any(isinstance(each, Batch) for each in given):
+        raise BadInput("--against judges one request; a batch is judged against p")
+    if (names or against not in (None, OWN)) and not force:
+        for each in given:
+            for verifier, _ in pairs:
+                must_apply(verifier, each)
+    whole = not families
+    if against is not None:
+        work = [
+            each for each in pieces(families or measured(), pairs, force, own_bonus=own_bonus) if each.pairs
+        ]
+    elif whole:
+        for verifier, _ in pairs:
+            if verifier.rounding is not None:  # milliseconds a draft
+                raise BadInput(
+                    f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
+                    f"instances, or: draftproof audit {verifier.name}"
+                )
+        work = list(pieces(standard(), pairs, force, TWICE))
+        work += pieces(standard_batches(), pairs if names else [(TOKEN, None)])
     else:
-        work = _against(against, names, given, families, force, own_bonus)
+        work = list(pieces(families, pairs, force, None if instances or names else TWICE))
     if instances:
         work = _sized(work, bool(names))
     found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
-    ok = found.ok(whole and not found.left, against == OWN)
+    ok = all(tally.as_declared(whole and not found.left, against == OWN) for tally in found.tallies.values())
     if as_json:
         answer = {
             "results": found.results,
@@ -122,52 +131,22 @@ def check(
     return INTERRUPTED if found.left else int(not ok)
 
 
-def _work(
-    names: tuple[str, ...],
-    given: Sequence[Instance | Batch],
-    families: Sequence[Sequence[Instance]],
-    cheap: bool,
-    force: bool,
-) -> list[Piece]:
-    # The work of judging against p. `families` has the instances given and those of a text; without any, the
-    # standard suite is used. `cheap`: rules that keep state are judged on few trees.
-    batches: list[Sequence[Batch]] = [[each] for each in given if isinstance(each, Batch)]
-    whole = not families and not batches
-    verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
-    if names and not force:
-        _must_apply(verifiers, given)
-    for verifier in verifiers if whole else ():
-        if verifier.rounding is not None:  # milliseconds a draft
-            raise BadInput(
-                f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
-                f"instances, or: draftproof audit {verifier.name}"
-            )
-    work = list(pieces(standard() if whole else families, verifiers, force, TWICE if cheap else None))
-    beside = verifiers if names or not whole else [TOKEN]
-    return work + list(batch_pieces(standard_batches() if whole else batches, beside))
-
-
-def _against(
-    against: str,
-    names: tuple[str, ...],
-    given: Sequence[Instance | Batch],
-    families: Sequence[Sequence[Instance]],
-    force: bool,
-    own_bonus: bool,
-) -> list[Piece]:
-    # The work of judging against declared targets.
-    pairs = _pairs(against, names)
-    if any(isinstance(each, Batch) for each in given):
-        raise BadInput("--against judges one request; a batch is judged against p")
-    if (names or against != OWN) and not force:
-        _must_apply([verifier for verifier, _ in pairs], given)
-    return list(against_pieces(families or measured(), pairs, force, own_bonus))
-
-
-def _must_apply(verifiers: Sequence[Verifier], given: Sequence[Instance | Batch]) -> None:
-    for each in given:
-        for verifier in verifiers:
-            must_verify(verifier) if isinstance(each, Batch) else must_apply(verifier, each)
+def _pairs(against: str | None, names: tuple[str, ...]) -> list[Pair]:
+    # Each verifier with the declared target that it is judged against.
+    names = tuple(dict.fromkeys(names))
+    if against is None:
+        return [(verifier, None) for verifier in map(named, names)] or [(v, None) for v in VERIFIERS.values()]
+    if against == OWN:
+        pairs: list[Pair] = [(law.rule, law) for law in map(declared, names)]
+        pairs = pairs or [(law.rule, law) for law in TARGETS.values()]
+    else:
+        law = declared(against)
+        if not names and law == ITSELF:
+            raise BadInput(f"--against {against} needs --verifier")
+        pairs = [(named(name), law) for name in names] or [(law.rule, law)]
+    for verifier, _ in pairs:
+        must_measure(verifier)
+    return pairs
 
 
 def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
@@ -175,34 +154,23 @@ def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
     # verifier was named.
     sizes, kept = [], []
     with watched(partial(click.echo, err=True)) as doing, screen.progress() as bar:
-        task = bar.add_task("estimating", total=sum(len(piece.verifiers) for piece in work))
+        task = bar.add_task("estimating", total=sum(len(piece.pairs) for piece in work))
         for piece in work:
-            fit = []
-            for verifier in piece.verifiers:
+            fit: list[Pair] = []
+            for verifier, law in piece.pairs:
                 doing.append(f"{verifier.name} on {piece.family[0].name}")
                 try:
                     sizes += [size(each, verifier) for each in piece.family if isinstance(each, Instance)]
-                    fit.append(verifier)
+                    fit.append((verifier, law))
                 except BadInput as error:
                     if named:
                         raise
                     click.echo(f"left out: {error}", err=True)
                 bar.advance(task)
-            kept.append(replace(piece, verifiers=tuple(fit)))
+            kept.append(replace(piece, pairs=tuple(fit)))
     if line := announcement(sizes):
         click.echo(line, err=True)
     return kept
-
-
-def _pairs(against: str, names: tuple[str, ...]) -> list[tuple[Verifier, Declared]]:
-    # Each verifier with the declared target that it is judged against.
-    if against != OWN:
-        law = declared(against)
-        if not names and law == ITSELF:
-            raise BadInput(f"--against {against} needs --verifier")
-        return [(named(name), law) for name in dict.fromkeys(names)] or [(law.rule, law)]
-    chosen = [declared(name) for name in dict.fromkeys(names)] or list(TARGETS.values())
-    return [(law.rule, law) for law in chosen]
 
 
 @dataclass
@@ -215,13 +183,6 @@ class _Found:
     vocabs: set[int] = field(default_factory=set)
     depths: set[int] = field(default_factory=set)
 
-    def ok(self, thorough: bool, own: bool) -> bool:
-        """Whether every verdict is as declared."""
-        return all(
-            tally.keeps(thorough, own) if tally.law else tally.as_declared(thorough)
-            for tally in self.tallies.values()
-        )
-
 
 def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Found:
     # With `keep` results are kept: all of them if `every` is set, else the first wrong one of each verifier.
@@ -232,21 +193,17 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
         task = bar.add_task("enumerating", total=sum(piece.effort for piece in work), done=0, all=found.left)
         try:
             for piece, verdicts in shared(judged, work, min(jobs, 1 + len(work) // 8)):
-                rules = {each.name: each for each in piece.verifiers}
-                for index, verdict in verdicts:
+                for (index, verdict), (verifier, law) in zip(verdicts, cycle(piece.pairs), strict=False):
                     rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None
-                    law = piece.laws[0] if piece.laws else None
                     key = rule.name if rule else "", verdict.verifier
-                    tally = found.tallies.setdefault(key, Tally(rules[verdict.verifier], rule, law=law))
+                    tally = found.tallies.setdefault(key, Tally(verifier, rule, law=law))
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
-                        unseen = not_shown(piece.depth, piece.size[1]) if verdict.lossless else ""
+                        unseen = not_shown(piece.depth, piece.vocab) if verdict.lossless else ""
                         found.results.append(result(verdict) | ({"not_shown": unseen} if unseen else {}))
-                first = piece.family[0]
-                request = first.requests[0] if isinstance(first, Batch) else first
-                found.vocabs.add(request.vocab)
-                found.depths.add(request.draft.depth)
+                found.vocabs.add(piece.vocab)
+                found.depths.add(piece.depth)
                 found.instances += len(piece.indices)
                 found.left -= len(piece.indices)
                 bar.update(task, advance=piece.effort, done=found.instances)
@@ -266,9 +223,7 @@ def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
     for tally in tallies:
         failing, law = tally.failing(), tally.law
         if failing is not None and (law is None or law.kept or not own):
-            judge: Any = partial(judge_any, verifier=tally.verifier)
-            if law is not None:
-                judge = partial(judge_against, verifier=tally.verifier, law=law, own_bonus=own_bonus)
+            judge = partial(judge_any, verifier=tally.verifier, law=law, own_bonus=own_bonus)
             click.echo(screen.smallest(*smallest(failing, judge)))
     alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
     if alone and alone[0].law is not None:

@@ -12,8 +12,8 @@ from draftproof.simulators import screen
 from draftproof.simulators.commands.fields import batch_fields
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.files import read_any, spelled
-from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
-from draftproof.simulators.laws.check import must_apply
+from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
+from draftproof.simulators.laws.check import judge_any, must_apply
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import announcement, not_shown, size, watched
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
@@ -46,14 +46,10 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
     --as-declared it is that of `check`: 1 only when a verifier declared lossless is not.
     """
     verifier, given = named(name), read_any(instance)
-    if isinstance(given, Batch):
-        must_verify(verifier)
-        if iterations > 1:
-            raise BadInput(
-                f"{instance}: a batch is judged over one call; --iterations goes with one instance"
-            )
-    elif not force:
+    if isinstance(given, Batch) or not force:
         must_apply(verifier, given)
+    if isinstance(given, Batch) and iterations > 1:
+        raise BadInput(f"{instance}: a batch is judged over one call; --iterations goes with one instance")
     if isinstance(given, Instance):
         with watched(partial(click.echo, err=True)) as doing:
             doing.append(f"{verifier.name} on {given.name}")

@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from draftproof.simulators.laws.enumerate import Invalid, drafts, iteration
-from draftproof.simulators.laws.verdict import Verdict, judge
+from draftproof.simulators.laws.verdict import Verdict
 from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -161,11 +161,6 @@ def judge_mixture(
     variation = _difference(got, wanted)
     wrong = _first_wrong(got, wanted, lengths, slack / 2) or _first_wrong(got, wanted, lengths, ZERO)
     return BatchVerdict(*head, variation, accepted, None, "", batch.rule.name, marginals, wrong)
-
-
-def judge_any(given: Instance | Batch, verifier: Verifier, iterations: int | None = None) -> Verdict:
-    """The verdict on an instance, over that many iterations, or on a batch."""
-    return judge_batch(given, verifier) if isinstance(given, Batch) else judge(given, verifier, iterations)
 
 
 def batch_law(batch: Batch, verifier: Verifier) -> dict[Words, fmpq]:

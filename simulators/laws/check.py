@@ -1,18 +1,16 @@
 """Checks verifiers on families of instances, on all cores; the results make one table."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from dataclasses import dataclass, field
 from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against, must_measure
-from draftproof.simulators.laws.batches import BatchVerdict, judge_any, must_verify
+from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against
+from draftproof.simulators.laws.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import not_shown
-from draftproof.simulators.laws.verdict import Verdict
+from draftproof.simulators.laws.verdict import Verdict, judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -23,32 +21,32 @@ from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import CHAIN, Verifier
 
 Family = Sequence[Instance]
+Families = Iterable[Family | Sequence[Batch]]
+
+Pair = tuple[Verifier, Declared | None]
+"""A verifier with the declared target that it is judged against; with None against p."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some instances of one family, all with one kind of draft, and the verifiers to check on them; with
-    `laws`, each against the declared target at the same place, its extra token too if `own_bonus` is set.
+    """Some instances or batches of one family, all with one kind of `draft`, and what to check on them.
+    `outcomes` bounds the number of drafts; `vocab` and `depth` are the largest of a batch's requests. With
+    `own_bonus` a declared target holds for the extra token, too.
     """
 
     family: Family | Sequence[Batch]
     indices: range
-    verifiers: tuple[Verifier, ...]
+    pairs: tuple[Pair, ...]
     draft: str
-    size: tuple[int, int]
-    laws: tuple[Declared, ...] = ()
+    outcomes: int
+    vocab: int
+    depth: int
     own_bonus: bool = False
-
-    @property
-    def depth(self) -> int:
-        """The depth of its drafts."""
-        first: Any = self.family[0]
-        return max(one.draft.depth for one in getattr(first, "requests", (first,)))
 
     @property
     def effort(self) -> int:
         """A number roughly in proportion to the time that the piece takes."""
-        return len(self.indices) * len(self.verifiers) * self.size[0]
+        return len(self.indices) * len(self.pairs) * self.outcomes
 
 
 @dataclass
@@ -85,16 +83,16 @@ class Tally:
         self.drafts.add(piece.draft)
         self.instances += 1
         self.lossless += verdict.lossless
+        self.kept += verdict.kept
         self.worst = max(self.worst, verdict.total_variation)
-        self.largest = max(self.largest[0], piece.depth), max(self.largest[1], piece.size[1])
+        self.largest = max(self.largest[0], piece.depth), max(self.largest[1], piece.vocab)
         if isinstance(verdict, BatchVerdict):
             self.worst_alone = max((self.worst_alone, *verdict.marginals))
         if isinstance(verdict, AgainstVerdict):
-            self.kept += verdict.kept
             self.over += bool(verdict.over)
             self.token, self.block = self.token.largest(verdict.token), self.block.largest(verdict.block)
         if not verdict.kept:
-            found = piece.size, verdict.instance, piece.family, index
+            found = (piece.outcomes, piece.vocab), verdict.instance, piece.family, index
             if self.smallest is None or found[:2] < self.smallest[:2]:
                 self.smallest = found
 
@@ -103,25 +101,21 @@ class Tally:
         """What the sizes on which it was found lossless cannot show."""
         return not_shown(*self.largest) if self.instances and self.found_lossless else ""
 
-    def as_declared(self, thorough: bool) -> bool:
-        """Whether what was found agrees with what the verifier declares.
+    def as_declared(self, thorough: bool, own: bool = False) -> bool:
+        """Whether what was found agrees with what the verifier declares; against a declared target, whether
+        it is met or, with `own`, whether that agrees with what the target's own rule declares.
 
         A verifier declared lossy may be lossless on a few instances; on a `thorough` suite, which was
         made to expose it, being lossless everywhere is a disagreement.
         """
-        decided = self.instances and (self.declared or thorough)
-        return not decided or self.found_lossless == self.declared
+        declared = self.declared if self.law is None else self.law.kept or not own
+        if declared or (self.law is None and not self.instances):
+            return self.kept == self.instances
+        return not thorough or self.kept < self.instances
 
     def failing(self) -> Instance | Batch | None:
         """The smallest instance found on which the verifier is not lossless."""
         return self.smallest[2][self.smallest[3]] if self.smallest else None
-
-    def keeps(self, thorough: bool, own: bool) -> bool:
-        """Whether the declared target is met; with `own`, whether that agrees with what the rule declares."""
-        assert self.law is not None
-        if not own or self.law.kept:
-            return self.kept == self.instances
-        return not thorough or self.kept < self.instances
 
 
 def applies(verifier: Verifier, instance: Instance) -> bool:
@@ -129,12 +123,14 @@ def applies(verifier: Verifier, instance: Instance) -> bool:
     return instance.draft.label in verifier.drafts
 
 
-def must_apply(verifier: Verifier, instance: Instance) -> None:
-    """BadInput unless the verifier is made for the instance's draft."""
+def must_apply(verifier: Verifier, given: Instance | Batch) -> None:
+    """BadInput unless the verifier is made for the instance's draft, or can be used in the batch."""
+    if isinstance(given, Batch):
+        return must_verify(verifier)
     try:
-        must_fit(verifier, [instance.draft])
+        must_fit(verifier, [given.draft])
     except BadInput as error:
-        raise BadInput(f"{instance.name}: {error}; --force shows what goes wrong") from None
+        raise BadInput(f"{given.name}: {error}; --force shows what goes wrong") from None
 
 
 def must_fit(verifier: Verifier, drafts: Iterable[Scheme]) -> None:
@@ -146,63 +142,68 @@ def must_fit(verifier: Verifier, drafts: Iterable[Scheme]) -> None:
         )
 
 
-def batch_pieces(families: Iterable[Sequence[Batch]], verifiers: Sequence[Verifier]) -> Iterator[Piece]:
-    """The work on batches; verifiers that do not fit are left out."""
-    fit = []
-    for verifier in verifiers:
-        with suppress(BadInput):
-            must_verify(verifier)
-            fit.append(verifier)
-    for family in families:
-        vocab = max(request.vocab for request in family[0].requests)
-        yield from _split(family, fit, "batch", (family[0].outcomes, vocab))
-
-
-def against_pieces(
-    families: Iterable[Family],
-    pairs: Sequence[tuple[Verifier, Declared]],
+def pieces(
+    families: Families,
+    pairs: Sequence[Pair],
     force: bool = False,
+    most: int | None = None,
     own_bonus: bool = False,
 ) -> Iterator[Piece]:
-    """The work of judging verifiers against declared targets. BadInput for a verifier that keeps state."""
-    for verifier, law in pairs:
-        must_measure(verifier)
-        for piece in pieces(families, [verifier], force):
-            if piece.verifiers:
-                yield replace(piece, laws=(law,), own_bonus=own_bonus)
-
-
-def pieces(
-    families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False, most: int | None = None
-) -> Iterator[Piece]:
-    """The work on instances. A family reduced by symmetry is left out for verifiers that order tokens. Those
-    that keep state are judged over two calls: families of trees with more than `most` pairs of drafts are
-    left out for them.
+    """The work on instances and batches; verifiers that do not fit are left out. A family reduced by symmetry
+    is left out for verifiers that order tokens. Those that keep state are judged over two calls: families of
+    trees with more than `most` pairs of drafts are left out for them.
     """
     for family in families:
         if not len(family):
             continue
-        first = family[0]
-        fit = [each for each in verifiers if force or applies(each, first)]
-        if getattr(family, "symmetric", False):
-            fit = [each for each in fit if not each.ordered]
-        outcomes = first.draft.outcomes(first.vocab)
-        if most is not None and first.draft.label not in CHAIN and len(family) * outcomes**2 > most:
-            fit = [each for each in fit if each.carry is None]
-        yield from _split(family, fit, first.draft.label, (outcomes, first.vocab))
+        first: Any = family[0]
+        if isinstance(first, Batch):
+            requests, draft, outcomes = first.requests, "batch", first.outcomes
+        else:
+            requests, draft, outcomes = (first,), first.draft.label, first.draft.outcomes(first.vocab)
+        large = most is not None and draft not in CHAIN and len(family) * outcomes**2 > most
+        fit = tuple(
+            (verifier, law)
+            for verifier, law in pairs
+            if _can_run(verifier, first, force)
+            and not (verifier.ordered and getattr(family, "symmetric", False))
+            and not (verifier.carry is not None and large)
+        )
+        vocab = max(request.vocab for request in requests)
+        about = fit, draft, outcomes, vocab, max(request.draft.depth for request in requests), own_bonus
+        step = chunk(outcomes)
+        for start in range(0, len(family), step):
+            yield Piece(family, range(start, min(start + step, len(family))), *about)
 
 
-def _split(
-    family: Family | Sequence[Batch], fit: Sequence[Verifier], draft: str, size: tuple[int, int]
-) -> Iterator[Piece]:
-    step = chunk(size[0])
-    for start in range(0, len(family), step):
-        yield Piece(family, range(start, min(start + step, len(family))), tuple(fit), draft, size)
+def _can_run(verifier: Verifier, given: Instance | Batch, force: bool) -> bool:
+    if isinstance(given, Instance):
+        return force or applies(verifier, given)
+    try:
+        must_verify(verifier)
+    except BadInput:
+        return False
+    return True
 
 
 def chunk(drafts: int) -> int:
     """The number of instances per piece, if each has this many drafts: a piece takes a few seconds."""
     return max(1, min(64, 3_000 // drafts))
+
+
+def judge_any(
+    given: Instance | Batch,
+    verifier: Verifier,
+    law: Declared | None = None,
+    own_bonus: bool = False,
+    iterations: int | None = None,
+) -> Verdict:
+    """The verdict on a batch, or on an instance against a declared target or over that many iterations."""
+    if isinstance(given, Batch):
+        return judge_batch(given, verifier)
+    if law is not None:
+        return judge_against(given, verifier, law, own_bonus=own_bonus)
+    return judge(given, verifier, iterations)
 
 
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:
@@ -211,13 +212,9 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
     """
     found: list[tuple[int, Verdict]] = []
     for index in piece.indices:
-        given: Any = piece.family[index]
-        for verifier, law in zip_longest(piece.verifiers, piece.laws):
-            verdict = (
-                judge_any(given, verifier)
-                if law is None
-                else judge_against(given, verifier, law, own_bonus=piece.own_bonus)
-            )
+        given = piece.family[index]
+        for verifier, law in piece.pairs:
+            verdict = judge_any(given, verifier, law, piece.own_bonus)
             must_have_a_law(verifier, verdict.invalid)
             found.append((index, verdict))
     return found

@@ -5,7 +5,8 @@ import pytest
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.suite import from_text, standard
-from draftproof.simulators.laws.check import Tally, applies, judged, pieces
+from draftproof.simulators.laws import check
+from draftproof.simulators.laws.check import Tally, applies, judged
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.support.pool import shared
 from draftproof.theory.drafts.chain import Chain
@@ -16,10 +17,15 @@ from tests.mutants.registry import CATALOGUE
 ALL = list(VERIFIERS.values())
 
 
+def pieces(families, verifiers, **options):
+    """The work of judging verifiers against p."""
+    return check.pieces(families, [(verifier, None) for verifier in verifiers], **options)
+
+
 def test_the_standard_suite_is_large_and_meets_every_verifier_on_every_draft_it_is_made_for():
     work = list(pieces(standard(), ALL))
     assert sum(len(piece.indices) for piece in work) >= 20_000
-    met = {(verifier.name, piece.draft) for piece in work for verifier in piece.verifiers}
+    met = {(verifier.name, piece.draft) for piece in work for verifier, _ in piece.pairs}
     assert met == {(verifier.name, label) for verifier in ALL for label in verifier.drafts}
 
 
@@ -70,14 +76,14 @@ def test_the_tally_keeps_the_smallest_failure_whatever_the_order():
 
 def test_rules_that_order_tokens_are_kept_from_families_reduced_by_symmetry():
     (piece,) = pieces([Grid(Chain(1), 2, 2, symmetric=True)], [named("k-seq"), named("token")])
-    assert [verifier.name for verifier in piece.verifiers] == ["token"]
+    assert [verifier.name for verifier, _ in piece.pairs] == ["token"]
 
 
 def test_without_force_a_verifier_is_kept_to_its_drafts():
     family = Scenarios(Chain(1), 2)
     assert not applies(named("spechub"), family[0])
-    assert next(pieces([family], [named("spechub")])).verifiers == ()
-    assert next(pieces([family], [named("spechub")], force=True)).verifiers == (named("spechub"),)
+    assert next(pieces([family], [named("spechub")])).pairs == ()
+    assert next(pieces([family], [named("spechub")], force=True)).pairs == ((named("spechub"), None),)
 
 
 def test_a_text_makes_every_kind_of_draft(tmp_path):
