@@ -16,10 +16,10 @@ from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.carried import Modified, Whole
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
-from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
+from draftproof.proofs_check.every_size.values import Count, Masses, Plan, Row
 from draftproof.theory import draft, rows
 from draftproof.theory.transport import flow, level, siblings
-from draftproof.theory.verifiers import k_seq, layered
+from draftproof.theory.verifiers import k_seq, layered, lifted
 from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, optimal, priority
 
 Contract = Callable[..., Any]
@@ -47,67 +47,34 @@ def smallest_rho(run: Any, p: Row, q: Row, k: Count, steps: int = 0) -> Symbol:
     return rho
 
 
-def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -> Plan:
-    """For each way that the children can be drawn, masses for their tokens, none below 0 and together at most
-    `left`; on average over the draws no token gets more than the row has of it.
-    """
-    _require(
-        len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan"
-    )
-    _require(isinstance(left, Symbol) and bool(left == 1) and laws[0].name == "law of the children", "plan")
-    return _plan(run, targets[0])
-
-
 def priority_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
     """Children are judged in some order, each kept with its rate; or each has its share of being the one that
     is kept, none below 0 and together at most 1. On average over the draws no token is kept more than the row
     has of it.
     """
-    _require(node is run.here and isinstance(row, Row), "planned")
     _require(INDEPENDENT.issuperset(run.hypotheses.verifier.drafts), "planned")
-    return _plan(run, row)
+    return node_plan(run, draft, node, row)
 
 
-def _plan(run: Any, row: Row) -> Plan:
+def node_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
+    """Each child has its share of being the one that is kept, none below 0 and together at most 1. On average
+    over the draws no token is kept more than the row has of it.
+    """
+    _require(node is run.here and isinstance(row, Row), "planned")
     rest = run.fresh(PART, "rest", row)
     taken = Row(a - b for a, b in zip(row, rest, strict=True))
     for entry in taken:
         run.space.assume(entry, ZERO | POSITIVE)
     taken.positive = True
     run.space.assume(1 - rows.total(taken), ZERO | POSITIVE)
-    return Plan(row, taken, rest)
+    return Plan(taken, rest)
 
 
-def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
-    """The methods of a plan: what it leaves of its row, and what it gives to the children that were drawn."""
-    match method, arguments:
-        case "residual", [0, Row() as row] if row is value.row:
-            return value.rest
-        case "given", [Named(name="children as drawn")]:
-            return Masses(value, "table")
-        case "shares", [node] if node is run.here:
-            return Masses(value, "list")
-        case "judged", [node] if node is run.here:
-            return Masses(value, "judged")
-    raise NotFollowed(f"Plan.{method}")
-
-
-def law_below(run: Any, draft: Any, node: Any) -> Named:
-    """The law of what is drawn below the node."""
-    _require(node is run.here, "law_below")
-    return Named("law of the children")
-
-
-def drawn(run: Any, node: Any) -> Named:
-    """What was drawn below the node."""
-    _require(node is run.here, "siblings")
-    return Named("children as drawn")
-
-
-def shared(run: Any, node: Any, given: Any) -> Masses:
-    """(child, mass): the mass given to each token, shared by the copies of it that were drawn."""
-    _require(node is run.here and isinstance(given, Masses) and given.form == "table", "shared")
-    return Masses(given.plan, "pairs")
+def planned(run: Any, value: Plan, method: str, arguments: list) -> Masses:
+    """The methods of a plan: what it gives to the children that were drawn."""
+    if arguments != [run.here] or method not in ("shares", "judged"):
+        raise NotFollowed(f"Plan.{method}")
+    return Masses(value, method)
 
 
 def left_behind(run: Any) -> Modified:
@@ -141,14 +108,11 @@ def _require(holds: bool, name: str) -> None:
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     k_seq.geometric: ((k_seq,), "c546ad98d4277dcb", geometric),
     k_seq.smallest_rho: ((k_seq,), "c546ad98d4277dcb", smallest_rho),
-    level.plan: ((level, flow, siblings), "b4552559d55ba893", plan),
-    siblings.law_below: ((siblings,), "1fa9cddcb6ab2ce3", law_below),
-    siblings.siblings: ((siblings,), "1fa9cddcb6ab2ce3", drawn),
-    priority.planned: ((priority, draft), "211fbb0334106106", priority_plan),
-    optimal.planned: ((optimal, priority, draft, level, siblings), "40298f896544471d", priority_plan),
+    lifted.planned: ((lifted, layered, level, flow, siblings), "27fc4a81e53641e1", node_plan),
+    priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
+    optimal.planned: ((optimal, priority, draft, level, siblings), "03b1206db5fc4de7", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
     leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", left_after_whole_drafts),
-    layered.shared: ((layered, level), "8a25b46861a60e7f", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).

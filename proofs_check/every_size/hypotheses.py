@@ -125,9 +125,7 @@ class Hypotheses:
                 return loop.exit  # a leaf: nothing below it, and no row that its children would have
             case Zipped(columns=(Children(), Segments(items=segments))):
                 return alike(run, loop, env, segments)
-            case Masses(form="pairs" | "judged") as masses:
-                return exclusive(run, loop, env, masses)
-            case Zipped(columns=(Children(), Masses(form="list") as masses)):
+            case Masses() as masses:
                 return exclusive(run, loop, env, masses)
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, env, items)

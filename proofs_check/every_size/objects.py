@@ -75,8 +75,6 @@ class Objects(Operations):
                 return Children()
             case Node(token=Token() as token), "token":
                 return token
-            case Plan(taken=taken), "accepted":
-                return rows.total(taken)
             case Plan(rest=rest), "left":
                 return rest
             case Named(name="draft"), "root" if self.hypotheses.at_root:

@@ -134,9 +134,8 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan that gives the row's mass to the children: `taken` of it on average, `rest` is left."""
+    """A plan that gives a row's mass to the children: `taken` of it on average, `rest` is left."""
 
-    row: Row
     taken: Row
     rest: Row
 
@@ -146,8 +145,7 @@ class Masses:
     """What a plan gives to each child: exclusive masses, none below 0 and together at most 1; or, `judged`,
     the rates at which the children are kept, in the plan's order, where no earlier one was.
 
-    The form is that of the object: "table" by token, "list" along the children, "pairs" (child, mass),
-    "judged".
+    Either form is pairs (child, mass) or (child, rate), the first "shares".
     """
 
     plan: Plan

@@ -226,7 +226,11 @@ _all(
     ("share of what is left not updated", "left = left - w", "pass"),
     ("normalisation dropped", "normalise(plan.left)", "plan.left"),
     ("residual is p itself", "normalise(plan.left)", "p"),
-    ("siblings turned", "zip(node.children, plan.shares(node)", "zip(node.children, plan.shares(node)[::-1]"),
+    (
+        "siblings turned",
+        "for child, w in plan.shares(node):",
+        "for child, (_, w) in zip(node.children, plan.shares(node)[::-1], strict=True):",
+    ),
     ("plan of the row above", "rule(draft, node, p)", "rule(draft, node, target[draft.root.prefix])"),
     (
         "strata for i.i.d. draws and the reverse",
@@ -254,7 +258,11 @@ _all(
         "rule(draft,",
         "rule(Draft(v, stratified=not draft.stratified),",
     ),
-    ("siblings turned", "zip(v.children, plan.shares(v)", "zip(v.children, plan.shares(v)[::-1]"),
+    (
+        "siblings turned",
+        "for child, w in plan.shares(v):",
+        "for child, (_, w) in zip(v.children, plan.shares(v)[::-1], strict=True):",
+    ),
 )
 rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

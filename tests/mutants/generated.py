@@ -26,8 +26,8 @@ from draftproof.theory.verifiers import (
     k_seq,
     khisti,
     layered,
-    lifted,
     lifted_k_seq,
+    lifted_priority,
     multipath_block,
     naive_tree,
     nss,
@@ -51,7 +51,7 @@ EACH = 3
 MODULES: tuple[ModuleType, ...] = (
     *(token, nss, one_hot, specinfer, rrs, naive_tree, hu_greedy, spechub, khisti, k_seq),
     *(block, greedy_block, hsd, hsd_naive, hsd_multidraft, multipath_block),
-    *(traversal, lifted, lifted_k_seq, layered),
+    *(traversal, lifted_priority, lifted_k_seq, layered),
 )
 WHOLE = (token, block, traversal)
 """Modules of which every edit of an operation is taken."""

@@ -4,9 +4,10 @@ A subtree that is entered with rate a ends the walk with probability a, whatever
 adds its entry rate to E[tau]: the sum runs over draws and needs no outcomes of coins.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
+from typing import TypeAlias
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
@@ -17,35 +18,14 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Number, Prefix, possible, scale, share, total
-from draftproof.theory.transport.level import carriers, plan
+from draftproof.theory.table import Table
+from draftproof.theory.transport.level import plan
 from draftproof.theory.transport.siblings import law_below
 from draftproof.theory.verifiers.layered import Frontier, descend, together
+from draftproof.theory.verifiers.lifted import planned as transported
 from draftproof.theory.verifiers.lifted_k_seq import carried
 from draftproof.theory.verifiers.lifted_priority import Planned
 from draftproof.theory.verifiers.shared import optimal, priority
-
-
-def lifted(instance: Instance) -> Number:
-    """The mass that each node's plan gives its children, plus that of the plans in their subtrees."""
-    target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
-
-    def mean(node: Node, a: Number) -> Number:
-        row, law = scale(a, target[node.prefix]), law_below(draft, node)
-        planned = plan([row], [law], ONE)
-        out = planned.accepted
-        for (drawn,), given in planned.rate.items():
-            rest = ONE
-            for (_, x), w in given.items():
-                copies = carriers(drawn, x)
-                for shape in copies if possible(w) else ():
-                    part = w / len(copies)
-                    if shape:
-                        child = Node((*node.prefix, x), proposal[*node.prefix, x], (), shape)
-                        out += planned.probability[drawn,] * rest * mean(child, share(part, rest))
-                    rest -= part
-        return out
-
-    return mean(draft.root, ONE)
 
 
 def lifted_k_seq(instance: Instance) -> Number:
@@ -70,53 +50,67 @@ def lifted_k_seq(instance: Instance) -> Number:
     return mean((), shape_of(instance.draft), ONE)
 
 
-def lift(rule: Planned) -> Callable[[Instance], Number]:
+def lift(rule: Planned, draws: "Draws") -> Callable[[Instance], Number]:
     """The probability with which each drawn child is kept, and what its subtree adds."""
 
     def form(instance: Instance) -> Number:
-        target, proposal, label = instance.target, instance.proposal, instance.draft.label
+        target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
-        def mean(prefix: Prefix, shape: Shape, a: Number) -> Number:
-            q, t = proposal[prefix], scale(a, target[prefix])
-            draft = Draft(
-                Node(prefix, q, (), shape), stratified=label == "stratified", greedy=label == "greedy"
-            )
-            laws = draft.laws(draft.root)
-            plan = rule(draft, draft.root, t)
+        def mean(v: Node, a: Number) -> Number:
+            t = scale(a, target[v.prefix])
+            plan = rule(draft, v, t)
             out = total(t) - total(plan.left)
-            for tokens in product(range(len(q)), repeat=len(laws)) if any(shape) else ():
-                if not possible(chance := prod((R[x] for R, x in zip(laws, tokens, strict=True)), start=ONE)):
-                    continue
+            for chance, node in draws(draft, v, proposal) if any(v.shape) else ():
                 left = ONE
-                drawn = zip(tokens, shape, strict=False)
-                node = Node(prefix, q, tuple([Node((*prefix, x), None, (), below) for x, below in drawn]))
-                for child, w in zip(node.children, plan.shares(node), strict=True):
+                for child, w in plan.shares(node):
                     if child.shape and possible(w):
-                        out += chance * left * mean(child.prefix, child.shape, share(w, left))
+                        out += chance * left * mean(child, share(w, left))
                     left -= w
             return out
 
-        return mean((), shape_of(instance.draft), ONE)
+        return mean(draft.root, ONE)
 
     return form
+
+
+Draws: TypeAlias = Callable[[Draft, Node, Table], Iterator[tuple[Number, Node]]]
+"""(draft, node, proposal) -> the node with each of the children that it can draw, and how likely they are."""
+
+
+def in_turn(draft: Draft, node: Node, proposal: Table) -> Iterator[tuple[Number, Node]]:
+    """Siblings that are drawn independently, in drawing order."""
+    laws = draft.laws(node)
+    for tokens in product(range(proposal.vocab), repeat=len(laws)):
+        if possible(chance := prod((R[x] for R, x in zip(laws, tokens, strict=True)), start=ONE)):
+            yield chance, _with(node, zip(tokens, node.shape, strict=False), proposal)
+
+
+def in_any_order(draft: Draft, node: Node, proposal: Table) -> Iterator[tuple[Number, Node]]:
+    """Siblings of any draft, whose order does not matter; BadInput where it does: it determines the shape
+    below each copy of a token.
+    """
+    if draft.replacement and not alike(node.shape):
+        raise BadInput("no closed form of E[tau] if subtrees of i.i.d. siblings differ in shape")
+    for siblings, chance in law_below(draft, node).items():
+        yield chance, _with(node, siblings, proposal)
+
+
+def _with(node: Node, siblings: Iterable[tuple[int, Shape]], proposal: Table) -> Node:
+    children = []
+    for x, shape in siblings:
+        prefix = (*node.prefix, x)
+        children.append(Node(prefix, proposal[prefix] if shape else None, (), shape))
+    return Node(node.prefix, node.proposal, tuple(children), node.shape)
 
 
 def layered(instance: Instance) -> Number:
     """The mean, over the draws of the levels above, of the mass 1 - L that each level is given."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
-    def drawn(node: Node) -> Iterator[tuple[Number, Node]]:
-        for siblings, chance in law_below(draft, node).items():
-            children = []
-            for x, shape in siblings:
-                prefix = (*node.prefix, x)
-                children.append(Node(prefix, proposal[prefix] if shape else None, (), shape))
-            yield chance, Node(node.prefix, node.proposal, tuple(children), node.shape)
-
     def mean(frontier: Frontier) -> Number:
         L, out = ONE, ZERO
         last = not any(any(node.shape) for node, _ in frontier)
-        for joint in product(*(drawn(node) for node, _ in frontier)):
+        for joint in product(*(in_any_order(draft, node, proposal) for node, _ in frontier)):
             nodes = [(node, e) for (_, node), (_, e) in zip(joint, frontier, strict=True)]
             if last:
                 for group, laws in together(draft, nodes):
@@ -131,11 +125,14 @@ def layered(instance: Instance) -> Number:
 
 
 def _undrawn(instance: Instance) -> Draft:
-    shape, replacement = shape_of(instance.draft), instance.draft.label == "tree with replacement"
-    if replacement and not alike(shape):  # the drawing order determines the shape below each copy of a token
-        raise BadInput("no closed form of E[tau] if subtrees of i.i.d. siblings differ in shape")
-    root = Node((), instance.proposal[()], (), shape)
-    return Draft(root, replacement=replacement, paths=() if isinstance(instance.draft, Paths) else None)
+    label = instance.draft.label
+    return Draft(
+        Node((), instance.proposal[()], (), shape_of(instance.draft)),
+        replacement=label == "tree with replacement",
+        stratified=label == "stratified",
+        greedy=label == "greedy",
+        paths=() if label == "paths" else None,
+    )
 
 
 def shape_of(draft: Scheme) -> Shape:
@@ -152,4 +149,5 @@ def alike(shape: Shape) -> bool:
     return all(below == shape[0] for below in shape) and (not shape or alike(shape[0]))
 
 
-lifted_priority, lifted_optimal = lift(priority.planned), lift(optimal.planned)
+lifted = lift(transported, in_any_order)
+lifted_priority, lifted_optimal = lift(priority.planned, in_turn), lift(optimal.planned, in_turn)

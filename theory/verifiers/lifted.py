@@ -7,39 +7,37 @@
 79/50
 """
 
-from draftproof.theory.rows import Number, normalise, one, positive, scale, share
-from draftproof.theory.transport.level import plan
+from dataclasses import dataclass
+
+from draftproof.theory.rows import Number, Row, one
+from draftproof.theory.transport.level import Plan, plan
 from draftproof.theory.transport.siblings import law_below, siblings
 from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.layered import shared
+from draftproof.theory.verifiers.lifted_priority import lifted
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """The root is entered with rate 1."""
-    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target)
-    assert stop is not None, "entered with rate 1: (1 - A) / (1 - A)"
-    return stop
+    """The lift of the plan that gives the children most of a p, as `lifted-priority` is of its own plan."""
+    return lifted(oracle, draft, target, planned)
 
 
-def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop | None:
-    """The subtree of v, entered with rate a: where it stops, with probability a, or None.
+@dataclass(frozen=True)
+class Transported:
+    """Optimal transport of a row to a node's children, and what it leaves of the row."""
 
-    The rule gives exclusive masses w_1..w_k to the children, of mean total A; each child's subtree
-    in turn is entered with w_j over what the earlier ones left; then v itself stops with
-    (a - A) / (1 - A), Y from what the rule leaves of a p.
-    """
-    p = target[v.prefix]
-    if not v.children:
-        return (v, p) if oracle.accept(a) else None
-    row = scale(a, p)
-    planned = plan([row], [law_below(draft, v)], one(p))
-    left = one(p)
-    for child, w in shared(v, planned.given(siblings(v))):
-        if stop := lift(oracle, draft, child, share(w, left), target):
-            return stop
-        left = left - w
-    A = planned.accepted
-    return (v, normalise(planned.residual(0, row))) if oracle.accept(share(positive(a - A), 1 - A)) else None
+    plan: Plan
+    left: Row
+
+    def shares(self, node: Node) -> list[tuple[Node, Number]]:
+        """The drafted children that get mass, each with what it gets."""
+        return list(shared(node, self.plan.given(siblings(node))))
+
+
+def planned(draft: Draft, node: Node, t: Row) -> Transported:
+    """The plan of a drafted node."""
+    found = plan([t], [law_below(draft, node)], one(t))
+    return Transported(found, found.residual(0, t))
 
 
 VERIFIER = Verifier(

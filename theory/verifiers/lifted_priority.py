@@ -42,7 +42,7 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows, rule: P
         return (v, p) if oracle.accept(a) else None
     plan = rule(draft, v, scale(a, p))
     left = one(p)
-    for child, w in zip(v.children, plan.shares(v), strict=True):
+    for child, w in plan.shares(v):
         if stop := lift(oracle, draft, child, share(w, left), target, rule):
             return stop
         left = left - w

@@ -27,7 +27,7 @@ def descend(oracle: Oracle, draft: Draft, target: Rows, rule: Planned) -> Stop:
     while node.children:
         p = target[node.prefix]
         plan, left = rule(draft, node, p), one(p)
-        for child, w in zip(node.children, plan.shares(node), strict=True):
+        for child, w in plan.shares(node):
             if oracle.accept(share(w, left)):
                 node = child
                 break

@@ -19,7 +19,6 @@ from draftproof.theory.verifiers import (
     hsd,
     hsd_naive,
     k_seq,
-    lifted,
     lifted_k_seq,
     lifted_priority,
     named,
@@ -153,14 +152,8 @@ HOSTILE = {
             "residual = excess(scale(w_i, target[leaf.prefix]), node.proposal)",
         ),
     ),
-    "shares without their children": (
-        lifted_priority,
-        ("zip(v.children, plan.shares(v), strict=True)", "plan.shares(v)"),
-    ),
-    "a table by token in place of pairs": (
-        lifted,
-        ("shared(v, planned.given(siblings(v)))", "planned.given(siblings(v))"),
-    ),
+    "rates of judging in place of shares": (lifted_priority, ("plan.shares(v)", "plan.judged(v)")),
+    "a method of the plan that has no contract": (lifted_priority, ("plan.shares(v)", "plan.given(v)")),
     "the proposal of a leaf, which has none": (
         traversal,
         (

@@ -58,7 +58,7 @@ def flaw(plan, t, laws):
     taken = [ZERO] * len(t)
     for tokens in product(*([x for x, mass in enumerate(R) if mass > 0] for R in laws)):
         chance = prod((R[x] for R, x in zip(laws, tokens, strict=True)), start=ONE)
-        shares = plan.shares(Node((), None, tuple(Node((x,), None) for x in tokens)))
+        shares = [w for _, w in plan.shares(Node((), None, tuple(Node((x,), None) for x in tokens)))]
         if min(shares) < 0 or sum(shares, ZERO) > 1:
             return "no law"
         for x, w in zip(tokens, shares, strict=True):

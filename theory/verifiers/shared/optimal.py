@@ -49,8 +49,8 @@ class Plan:
     rate: Row
     left: Row
 
-    def shares(self, node: Node) -> list[Any]:
-        """The probability with which each drafted child is the one that is kept, in drawing order.
+    def shares(self, node: Node) -> list[tuple[Node, Any]]:
+        """The drafted children in drawing order, with the probability that each is the one that is kept.
 
         Of the copies of a token those with the most below them share alike.
         """
@@ -61,7 +61,7 @@ class Plan:
             kept[x] = kept[x] + chance * self.rate[x]
         heirs = {x: carriers(drawn, x) for x in kept}
         parts = {x: (mass / len(heirs[x]), 0 * mass) for x, mass in kept.items()}
-        return [parts[child.token][child.shape not in heirs[child.token]] for child in node.children]
+        return [(each, parts[each.token][each.shape not in heirs[each.token]]) for each in node.children]
 
 
 def planned(draft: Draft, node: Node, t: Row) -> Plan:

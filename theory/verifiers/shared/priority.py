@@ -30,13 +30,13 @@ class Plan:
         drawn = {(child.token, j): child for j, child in enumerate(node.children)}
         return ((drawn[pair], rate) for pair, rate in self.rate.items() if pair in drawn)
 
-    def shares(self, node: Node) -> list[Number]:
-        """The probability with which each drafted child is the one that is kept, in drawing order."""
+    def shares(self, node: Node) -> list[tuple[Node, Number]]:
+        """The drafted children in drawing order, with the probability that each is the one that is kept."""
         unkept, kept = one(self.left), {}
         for child, rate in self.judged(node):
             kept[child] = unkept * rate
             unkept = unkept - kept[child]
-        return [kept[child] for child in node.children]
+        return [(child, kept[child]) for child in node.children]
 
 
 def plan(t: Row, laws: Sequence[Row], classes: Sequence[Sequence[int]]) -> Plan:
