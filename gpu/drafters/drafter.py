@@ -41,7 +41,6 @@ class ModelDrafter(Drafter):
 
     def __init__(self, model: Model) -> None:
         self.model, self.name = model, model.name
-        self.only_chains = model.only_chains
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
         return ModelSession(self.model, prompts, capacity)
