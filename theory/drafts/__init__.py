@@ -13,13 +13,12 @@ A scheme is a frozen dataclass whose fields are those of the instance file, with
 """
 
 from collections.abc import Iterator
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import ClassVar, Protocol
 
 from draftproof.theory.draft import Draft
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
+from draftproof.theory.shared.folder import Folder
 from draftproof.theory.table import Rows
 
 
@@ -37,12 +36,5 @@ class Scheme(Protocol):
     def smaller(self) -> "Iterator[Scheme]": ...
 
 
-def _found() -> dict[str, type[Scheme]]:
-    names = (module.name for module in iter_modules(__path__) if module.name != "names")
-    modules = (import_module(f"{__name__}.{name}") for name in names)
-    schemes = (module.SCHEME for module in modules if hasattr(module, "SCHEME"))
-    return {scheme.kind: scheme for scheme in schemes}
-
-
-SCHEMES: dict[str, type[Scheme]] = _found()
-"""Instance-file kind -> scheme."""
+SCHEMES = Folder[type[Scheme]](__name__, __path__, "SCHEME", besides=("names", "shape"))
+"""Instance-file kind -> scheme, imported when it is first asked for."""
