@@ -34,8 +34,8 @@ WARM = 8
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own, at most as
-    many at once as each of the `batches` says; when one ends, the next begins.
+    """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own, as many at
+    once as each of the `batches` says.
     """
 
     tokens: int = 64

@@ -31,7 +31,7 @@ from draftproof.theory.errors import BadInput
     "batches",
     type=IntRange(1, 2**16),
     multiple=True,
-    help="Texts decoded at once; as one ends, the next begins. May be repeated [default: 1].",
+    help="Texts decoded at once. May be repeated [default: 1].",
 )
 @option("--max-new-tokens", "tokens", type=IntRange(1), help="Length of each text [default: 64].")
 @option("--repeats", type=IntRange(1), help="Repeats of each cell [default: 3].")

@@ -83,11 +83,6 @@ class ModelSession(Session):
         super().keep(rows)
         self.ends = [self.ends[row] for row in rows]
 
-    def put(self, rows: list[int], joined: "ModelSession") -> None:
-        super().put(rows, joined)
-        for row, end in zip(rows, joined.ends, strict=True):
-            self.ends[row] = end
-
 
 class HiddenSession(Session):
     """Of a network (`head`) that reads the target's hidden states at the indices `layers`: after a step it
@@ -186,10 +181,6 @@ class NgramSession(Session):
     def keep(self, rows: list[int]) -> None:
         self.texts = [self.texts[row] for row in rows]
         self.ends = [self.ends[row] for row in rows]
-
-    def put(self, rows: list[int], joined: "NgramSession") -> None:
-        for row, text, ends in zip(rows, joined.texts, joined.ends, strict=True):
-            self.texts[row], self.ends[row] = text, ends
 
     def close(self) -> None:
         pass

@@ -26,7 +26,7 @@ class Decoding:
     drafter, structure: what proposes tokens, and in which shape; both None for plain decoding.
     sampling, draft_sampling: the target's, and the drafter's if it is not the target's.
     selection: which drafted tokens are verified; None: all.
-    batch: the most texts decoded at once, by default all; when one ends, the next prompt takes its row.
+    batch: the most texts decoded at once, by default all; when they have ended, the next prompts begin.
     max_new_tokens, stop, ignore_end: a text ends after so many tokens, at one of these strings, at an end
     token unless they are ignored, and where the context ends.
     seed: prompt b's noise depends only on (seed, b), or on seed[b].
@@ -66,14 +66,6 @@ class Decoding:
         for name, number in (("max_new_tokens", self.max_new_tokens), ("batch", self.batch)):
             if number is not None and number < 1:
                 raise BadInput(f"{name} must be at least 1, not {number}")
-        if any(len(prompt) < 2 for prompt in self.prompts[self.at_once :]):
-            every = len(self.prompts)
-            raise BadInput(f"a prompt of one token cannot wait for its turn; batch {every} starts all")
-
-    @property
-    def at_once(self) -> int:
-        """The number of prompts with which the run begins."""
-        return min(self.batch or len(self.prompts), len(self.prompts))
 
     @property
     def limits(self) -> list[int]:

@@ -5,6 +5,7 @@ plain.py is the same loop for one text, without a cache, batches, processors and
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 import torch
@@ -38,38 +39,40 @@ def generate(
     fields of `Decoding`; verifier and structure are required. Raises BadInput for settings that do not fit
     each other and, while decoding, for processors that leave nothing of a row.
     """
-    return _Loop(Decoding(target, drafter, prompts, **settings)).steps()
+    given = Decoding(target, drafter, prompts, **settings)
+    size = given.batch or len(prompts)
+    batches = (range(len(prompts))[first : first + size] for first in range(0, len(prompts), size))
+    first = _Loop(given, next(batches)).steps()
+    return chain(first, (step for numbers in batches for step in _Loop(given, numbers).steps()))
 
 
 class _Loop:
-    """The state of a run. `going` are the rows of the batch whose texts have not ended, in order, and
-    `texts.going` the prompts whose texts they are. `waiting` prompts take the rows of texts that ended.
+    """The state of a batch of prompts. `going` are the rows whose texts have not ended, in order, and
+    `texts.going` the numbers of their prompts.
 
     Where steps are recorded and only reader and session follow the texts (`whole`), an ended row stays in the
     batch, its text unchanged, until at most half of the rows are going.
     """
 
     @torch.inference_mode()
-    def __init__(self, given: Decoding) -> None:
+    def __init__(self, given: Decoding, numbers: Sequence[int]) -> None:
         self.given, target, drafter = given, given.target, given.drafter
         self.verifier, self.sampling = given.verifier, given.sampling
         self.draft_sampling = given.draft_sampling or given.sampling
         self.structure = (given.structure if drafter and given.structure else NO_DRAFT).to(target.device)
-        self.every = Noise.seeded(given.seed, len(given.prompts), target.device)
         ends = frozenset() if given.ignore_end else target.ends
         self.texts = Texts(given.limits, ends, given.stop, target.tokenizer.decode)
         self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
         self.capacity = max(map(len, given.prompts)) + max(given.limits) + 2 * self.structure.slots + 2
         self.clock = Clock(target.device, given.timed and target.device.type == "cuda")
-        self.parts = self._begin(range(given.at_once), self.capacity)
+        self.parts = self._begin(numbers)
         self.recorder = self.parts.reader.recorder
         self.whole = given.selection is None and self.parts.history is None and self.parts.carry is None
-        self.waiting = range(given.at_once, len(given.prompts))
-        self._go_on([(row, row) for row in range(given.at_once)])
+        self._go_on(range(len(numbers)), numbers)
 
     def steps(self) -> Iterator[Step]:
         try:
-            while self.texts.going or self.waiting:
+            while self.texts.going:
                 yield self.step()
         finally:
             self.parts.close()
@@ -77,7 +80,6 @@ class _Loop:
     @torch.inference_mode()
     def step(self) -> Step:
         """Draft, target pass, verification, commit."""
-        self._join()
         rows, going, size = self.texts.going, self.index, self.structure.size - 1
         self.clock.mark()
         noise = self.parts.noise.uniforms(2 * size + 1)
@@ -166,7 +168,7 @@ class _Loop:
         accepted = [count for _, count, *_ in taken]
         words = [[*along[:count], token] for _, count, token, *along in taken]
         emitted, finished, stay = self.texts.take(words)
-        if stay or self.waiting:
+        if stay:
             self._advance(draft, verdict, hidden, words)
             if len(stay) < len(taken):
                 self._leave([self.going[place] for place in stay])
@@ -194,12 +196,12 @@ class _Loop:
 
     # Rows that begin and end
 
-    def _begin(self, numbers: Sequence[int], capacity: int) -> Parts:
+    def _begin(self, numbers: Sequence[int]) -> Parts:
         """Reads these prompts."""
         target, drafter = self.given.target, self.given.drafter
         prompts = [self.given.prompts[number] for number in numbers]
         known, hidden = [prompt[:-1] for prompt in prompts], None
-        reader = target.reader(len(prompts), capacity)
+        reader = target.reader(len(prompts), self.capacity)
         if any(known):
             ids = padded(known, target.device)
             hidden = reader.prefill(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
@@ -209,38 +211,24 @@ class _Loop:
         return Parts(
             torch.tensor([prompt[-1:] for prompt in prompts], device=target.device),
             reader,
-            self.every.of(numbers),
-            drafter.begin(prompts, capacity, hidden) if drafter else None,
+            Noise.seeded(self.given.seed, len(self.given.prompts), target.device).of(numbers),
+            drafter.begin(prompts, self.capacity, hidden) if drafter else None,
             history,
             self.verifier.carry() if self.verifier.carry else None,
         )
 
     def _leave(self, going: list[int]) -> None:
-        """Keeps these rows, and free rows for the prompts waiting; drops the rest of the batch."""
+        """Keeps these rows, and drops the rest of the batch."""
         batch = len(self.parts.last)
-        size = needed = min(batch, len(going) + len(self.waiting))
-        if self.whole:
-            size = self.recorder.smaller(batch, needed)
+        size = self.recorder.smaller(batch, len(going)) if self.whole else len(going)
         ended = [row for row in range(batch) if row not in going]
         rows = sorted([*going, *ended][:size])
         if len(rows) < batch:
             self.parts.keep(rows)
             going = [rows.index(row) for row in going]
-        self._go_on(list(zip(going, self.texts.going, strict=True)))
+        self._go_on(going, self.texts.going)
 
-    def _join(self) -> None:
-        """Gives the rows of texts that ended to prompts that wait."""
-        free = [row for row in range(len(self.parts.last)) if row not in self.going]
-        rows, numbers = free[: len(self.waiting)], self.waiting[: len(free)]
-        if not rows:
-            return
-        self.waiting = self.waiting[len(free) :]
-        capacity = 2 + max(len(self.given.prompts[number]) for number in numbers)
-        self.parts.put(rows, self._begin(numbers, capacity))
-        texts = zip(self.going, self.texts.going, strict=True)
-        self._go_on(sorted([*texts, *zip(rows, numbers, strict=True)]))
-
-    def _go_on(self, texts: list[tuple[int, int]]) -> None:
-        """Goes on with these texts: the row of each, in order, and the number of its prompt."""
-        self.going, self.texts.going = ([pair[k] for pair in texts] for k in range(2))
+    def _go_on(self, rows: Sequence[int], numbers: Sequence[int]) -> None:
+        """Goes on with these rows, in order, which have the prompts of these numbers."""
+        self.going, self.texts.going = list(rows), list(numbers)
         self.index = torch.tensor(self.going, device=self.parts.last.device)

@@ -1,4 +1,4 @@
-"""What a run keeps of each row of its batch, as parts with one protocol for rows that leave and join."""
+"""What a run keeps of each row of its batch, as parts with one protocol for rows that leave."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,6 @@ class Part(Protocol):
 
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
-
-    def put(self, rows: list[int], joined: Any) -> None:
-        """Overwrites these rows with those of the same part of a batch that has only read its prompts."""
 
 
 class Noise:
@@ -51,11 +48,6 @@ class Noise:
         """Drops all other rows."""
         self.streams = [self.streams[row] for row in rows]
 
-    def put(self, rows: list[int], joined: "Noise") -> None:
-        """Replaces these rows."""
-        for row, stream in zip(rows, joined.streams, strict=True):
-            self.streams[row] = stream
-
 
 @dataclass
 class Parts:
@@ -71,23 +63,12 @@ class Parts:
     history: History | None = None
     carry: Carry | None = None
 
-    @property
-    def every(self) -> list[Part]:
-        """The parts that the run has."""
-        parts = self.reader, self.noise, self.session, self.history, self.carry
-        return [part for part in parts if part is not None]
-
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
         self.last = self.last[rows]
-        for part in self.every:
+        parts: Sequence[Part | None] = (self.reader, self.noise, self.session, self.history, self.carry)
+        for part in filter(None, parts):
             part.keep(rows)
-
-    def put(self, rows: list[int], joined: "Parts") -> None:
-        """Overwrites these rows with those of a batch that has only read its prompts."""
-        self.last = self.last.index_copy(0, torch.tensor(rows, device=self.last.device), joined.last)
-        for part, other in zip(self.every, joined.every, strict=True):
-            part.put(rows, other)
 
     def close(self) -> None:
         """Ends the run: networks are let go, and recordings kept for the next one."""

@@ -5,12 +5,12 @@ are computed after it. So instead of 1 - TV(p, q), the probability that the next
 the drafter's confidence or, of a drafter without a head for it, the proposal's largest probability.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from flint import fmpq
@@ -81,64 +81,35 @@ class Selection:
     def _views(self, rows: Sequence[int], draft: Draft, proposal: Tensor) -> "list[_View]":
         tokens, sure = draft.tokens, draft.confidence
         odds = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0].tolist()
-        most = (proposal.amax(-1) if sure is None else sure).tolist()
+        sure = (proposal.amax(-1) if sure is None else sure).tolist()
         drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
         batches = groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0)
-        return [
-            _View(self, [(drafts[b], odds[b], most[b], proposal[b]) for b in batch]) for _, batch in batches
-        ]
+        return [_View(self, [(drafts[b], odds[b], sure[b]) for b in batch]) for _, batch in batches]
 
 
 class _View(View):
-    """The drafts of a batch: (tokens, their probabilities, the confidences, the rows [gamma, V])."""
+    """The drafts of a batch: (tokens, their probabilities, the confidences) of each text. Numbers are the
+    float32 ones, as rationals.
+    """
 
     def __init__(
-        self, selection: Selection, drafts: Sequence[tuple[Prefix, list[float], list[float], Tensor]]
-    ):
-        every = sum(len(draft) for draft, *_ in drafts)
+        self, selection: Selection, texts: Sequence[tuple[Prefix, list[float], list[float]]]
+    ) -> None:
+        drafts, self._odds, self._sure = zip(*texts, strict=True)
+        every = sum(map(len, drafts))
         capacity = every if selection.budget is None else min(selection.budget, every)
-        models: Any = [(None, _Rows(*draft)) for draft in drafts]
         speed = [1 / (1 + kept * _exact(selection.cost)) for kept in range(capacity + 1)]
-        super().__init__(models, [draft for draft, *_ in drafts], capacity, speed, selection.rule)
-        self._most = [most for _, _, most, _ in drafts]
+        super().__init__([], drafts, capacity, speed, selection.rule)
+
+    def probability(self, r: int, j: int) -> Number:
+        assert self.prefix(r, j + 1)  # which is revealed
+        return _exact(self._odds[r][j])
 
     def confidence(self, r: int, prefix: Prefix) -> Number:
-        return _exact(self._most[r][len(prefix)])
+        return _exact(self._sure[r][len(prefix)])
 
     def one(self) -> Number:
         return ONE
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The proposal's rows along one draft, by prefix."""
-
-    tokens: Prefix
-    chosen: list[float]
-    most: list[float]
-    rows: Tensor
-
-    def __getitem__(self, prefix: Prefix) -> "_Row":
-        return _Row(self, len(prefix))
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One row; its numbers are the float32 ones, as rationals."""
-
-    of: _Rows
-    place: int
-
-    def __getitem__(self, token: int) -> fmpq:
-        if token == self.of.tokens[self.place]:
-            return _exact(self.of.chosen[self.place])
-        return _exact(float(self.of.rows[self.place, token]))
-
-    def __len__(self) -> int:
-        return self.of.rows.shape[-1]
-
-    def __iter__(self) -> Iterator[fmpq]:
-        return map(_exact, self.of.rows[self.place].tolist())
 
 
 def _exact(number: float) -> fmpq:

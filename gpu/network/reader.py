@@ -195,21 +195,6 @@ class Reader:
         if count not in (batch >> k for k in range(batch.bit_length())):
             self.recorder.forget()
 
-    def put(self, rows: list[int], joined: "Reader") -> None:
-        """Overwrites these rows with a freshly prefilled reader's, whole capacity: a drafter's cache may hold
-        slots beyond `counts`.
-        """
-        index = torch.tensor(rows, device=self.device)
-        size = min(self.slots.capacity, joined.slots.capacity)
-        self.lengths[index] = joined.lengths
-        for row, count in zip(rows, joined.counts, strict=True):
-            self.counts[row] = count
-        for layer, other in zip(self.cache.layers, joined.cache.layers, strict=True):
-            layer.keys[index, :, :size] = other.keys[:, :, :size]
-            layer.values[index, :, :size] = other.values[:, :, :size]
-        if self.windows:
-            self.positions[index, :size] = joined.positions[:, :size]
-
     def _pass(
         self,
         size: int,

@@ -147,11 +147,6 @@ class Session:
         self.reader.keep(rows)
         self.last = self.last[rows]
 
-    def put(self, rows: list[int], joined: Any) -> None:
-        """Overwrites these rows with those of a freshly started session."""
-        self.reader.put(rows, joined.reader)
-        self.last = self.last.index_copy(0, torch.tensor(rows, device=self.last.device), joined.last)
-
     def close(self) -> None:
         """Ends the run. What recordings keep of this session are its tensors, and no network."""
         self.reader.close()

@@ -36,12 +36,6 @@ class History:
         """Drops all other rows of the batch."""
         self.memory = {each: memory[rows] for each, memory in self.memory.items()}
 
-    def put(self, rows: list[int], joined: "History") -> None:
-        """Replaces these rows."""
-        for each, memory in joined.memory.items():
-            index = torch.tensor(rows, device=memory.device)
-            self.memory[each] = self.memory[each].index_copy(0, index, memory)
-
     def processed(
         self, sampling: Sampling, logits: Tensor, words: Tensor, possible: Tensor | None = None
     ) -> Tensor:

@@ -62,11 +62,6 @@ class Carry:
         """Drops all other rows of the batch."""
         self.layers = [tuple(part[rows] for part in layer) for layer in self.layers]
 
-    def put(self, rows: list[int], joined: "Carry") -> None:
-        """Clears the carried state of rows that start a new text."""
-        for *_, left in self.layers:
-            left[rows] = -1
-
 
 class Modified(Carry):
     """Of greedy block verification (sun2025block, appendix): before the block's end a row p becomes

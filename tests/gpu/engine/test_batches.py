@@ -1,8 +1,5 @@
-"""Prompts that wait take the rows of texts that ended; each text is the one that it is without others."""
+"""Prompts are decoded batch by batch; each text is the one that it is without others."""
 # ruff: noqa: E402
-
-from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
@@ -12,11 +9,11 @@ pytest.importorskip("transformers")
 from draftproof.gpu.drafters import drafter as drafters
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
-from draftproof.gpu.engine import parts
+from draftproof.gpu.engine import loop, parts
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.network import reader, session
+from draftproof.gpu.network import reader
 from draftproof.gpu.sampling import history
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import carry, named
@@ -57,11 +54,7 @@ def test_texts_are_those_of_all_at_once(way, batch):
     assert texts(joining, len(PROMPTS)) == texts(together, len(PROMPTS))
     assert max(len(step.rows) for step in joining) == batch
     begun = list(dict.fromkeys(row for step in joining for row in step.rows))
-    assert sorted(begun) == list(range(len(PROMPTS)))
-    for before, after in pairwise(joining):
-        ended = sum(why is not None for why in before.finished)
-        waiting = len(PROMPTS) - begun.index(max(before.rows, key=begun.index)) - 1
-        assert len(after.rows) == len(before.rows) - ended + min(ended, waiting)
+    assert begun == list(range(len(PROMPTS)))
 
 
 @pytest.mark.parametrize("way", WAYS, ids=[" ".join(map(str, way[:3])) for way in WAYS])
@@ -96,11 +89,6 @@ def test_drafts_are_those_of_all_at_once(way):
     assert same_proposals(way)
 
 
-def test_a_root_that_is_left_behind_is_noticed(monkeypatch):
-    edit(reader, "min(self.slots.capacity, joined.slots.capacity)", "max(joined.counts)", monkeypatch)
-    assert not same_proposals(WAYS[3])
-
-
 LONG, SHORT = (
     ("traversal", "tree:6x2", "features", {"stop": (), "max_new_tokens": count}) for count in (24, 3)
 )
@@ -125,24 +113,15 @@ def test_a_head_with_a_window(window, monkeypatch):
     assert not torch.equal(with_window[0].proposal, found(*LONG)[0].proposal)
 
 
-@pytest.mark.parametrize(
-    ("way", "old", "new"),
-    [
-        (SHORT, "self.positions[index, :size] = joined.positions[:, :size]", "pass"),
-        (LONG, "positions = [self.positions] if self.windows else []", "positions = []"),
-    ],
-    ids=["joined", "kept"],
-)
-def test_positions_that_are_left_behind_are_noticed(way, old, new, window, monkeypatch):
-    edit(reader, old, new, monkeypatch)
-    assert not same_proposals(way)
+def test_positions_that_are_left_behind_are_noticed(window, monkeypatch):
+    old = "positions = [self.positions] if self.windows else []"
+    edit(reader, old, "positions = []", monkeypatch)
+    assert not same_proposals(LONG)
 
 
-@pytest.mark.parametrize(
-    ("name", "way"), [("mistral", "slots"), ("llama4_text-cold", "slots"), ("rwkv", "states")]
-)
-def test_windows_chunks_and_kept_states(name, way):
-    model = replace(zoo.model(name), way=way)
+@pytest.mark.parametrize("name", ["mistral", "llama4_text-cold"])
+def test_windows_and_chunks(name):
+    model = zoo.model(name)
     given = {"verifier": named("block"), "structure": structure("chain:3"), "max_new_tokens": 9}
     prompts = [[3, 4, 5, 6, 7, 8], [9, 1], [11, 12, 13] * 4, [5, 6], [2] * 9]
     run = [
@@ -153,14 +132,11 @@ def test_windows_chunks_and_kept_states(name, way):
 
 
 EDITS = [
-    (reader, "self.lengths[index] = joined.lengths", "pass"),
-    (reader, "layer.keys[index, :, :size] = other.keys[:, :, :size]", "pass"),
-    (reader, "            self.counts[row] = count", "            self.counts[row] = count + 1"),
-    (session, "self.reader.put(rows, joined.reader)", "pass"),
-    (drafters, "            self.ends[row] = end", "            pass"),
-    (history, "self.memory[each].index_copy(0, index, memory)", "self.memory[each]"),
-    (carry, "left[rows] = -1", "pass"),
-    (parts, "self.streams[row] = stream", "pass"),
+    (drafters, "self.ends = [self.ends[row] for row in rows]", "pass"),
+    (history, "{each: memory[rows] for each, memory in self.memory.items()}", "self.memory"),
+    (carry, "tuple(part[rows] for part in layer)", "tuple(part[: len(rows)] for part in layer)"),
+    (parts, "self.streams = [self.streams[row] for row in rows]", "pass"),
+    (loop, ".of(numbers)", ""),
 ]
 
 
@@ -176,9 +152,6 @@ def test_broken_versions_write_other_texts(module, old, new, monkeypatch):
     assert wrong != right
 
 
-def test_what_cannot_wait_is_bad_input():
+def test_a_batch_of_nothing_is_bad_input():
     with pytest.raises(BadInput, match="batch must be at least 1, not 0"):
         found("block", "chain:3", "near", {}, batch=0)
-    with pytest.raises(BadInput, match="a prompt of one token cannot wait"):
-        steps_of("block", "chain:3", "near", ([1, 2], [5]), batch=1)
-    steps_of("block", "chain:3", "near", ([5], [1, 2]), batch=1, max_new_tokens=3)
