@@ -5,8 +5,6 @@ Likelihoods are the drafter's at temperature 1. Candidates are numbered from 1 o
 root.
 """
 
-from functools import cache
-
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
@@ -99,24 +97,22 @@ def likeliest_prefixes(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """(tokens, parents) [B, count]: the `count` likeliest prefixes under the product of the rows that logits
     [B, depth, V] give, as `likeliest` has them. Of equally likely prefixes the shorter goes first.
 
-    A prefix that ends with the r-th likeliest child of the i-th likeliest prefix of its length - 1 is less
-    likely than i r - 1 others, so that a level has some `count` log `count` candidates whatever V is. Nothing
-    is read back from a device.
+    Each level is made of the `count` likeliest prefixes of the level before and as many tokens after each.
+    Nothing is read back from a device.
 
     >>> rows = torch.tensor([[[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]]).log()
     >>> [each.tolist() for each in likeliest_prefixes(rows, 4)]
     [[[0, 1, 0, 0]], [[0, 0, 1, 2]]]
     """
     own, ids = logits.double().log_softmax(-1).clamp(max=0).topk(min(count, logits.shape[2]), -1)
-    i, r = _pairs(logits.device, count, own.shape[2])
     place = torch.arange(count, device=logits.device).expand(len(logits), -1)
     level, above = torch.where(place > 0, -torch.inf, own.new_zeros(())), place * 0
     values, tokens, parents = [], [], []
     for d in range(logits.shape[1]):
-        level, at = _first(level[:, i] + own[:, d, r], count)
+        level, at = _first((level[..., None] + own[:, d, None]).flatten(1), count)
         values.append(level)
-        tokens.append(ids[:, d, r].gather(1, at))
-        parents.append(above.gather(1, i[at]))
+        tokens.append(ids[:, d].gather(1, at % own.shape[2]))
+        parents.append(above.gather(1, at // own.shape[2]))
         above = 1 + d * count + place
     value, token, parent = (torch.cat(each, 1) for each in (values, tokens, parents))
     return likeliest(value, token, parent, count)[:2]
@@ -140,13 +136,6 @@ def numbered(places: Tensor, size: int) -> Tensor:
     """[B, size]: k + 1 at the index places[b, k], 0 elsewhere."""
     numbers = torch.arange(1, places.shape[1] + 1, device=places.device).expand_as(places)
     return places.new_zeros(len(places), size).scatter(1, places, numbers)
-
-
-@cache
-def _pairs(device: torch.device, count: int, most: int) -> Tensor:
-    """All (i, r) from 0 with (i + 1)(r + 1) <= count and r < most, by i; [2, n]."""
-    ranks = torch.arange(1, count + 1, device=device)
-    return ((ranks[:, None] * ranks <= count) & (ranks <= most)).nonzero().T
 
 
 def _first(values: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -6,14 +6,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters import drafter as drafters
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine import loop, parts
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.network import reader
+from draftproof.gpu.network import reader, session
 from draftproof.gpu.sampling import history
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import carry, named
@@ -59,11 +58,12 @@ def test_texts_are_those_of_all_at_once(way, batch):
 
 @pytest.mark.parametrize("way", WAYS, ids=[" ".join(map(str, way[:3])) for way in WAYS])
 def test_recorded_steps_are_the_plain_ones(way, recordings, monkeypatch):
-    joining = found(*way, batch=4)
+    long = {"batch": 4, "max_new_tokens": 40, "stop": ()}
+    joining = found(*way, **long)
     assert recordings.ran > 0
     monkeypatch.undo()
     reader.IDLE_READERS.clear()
-    plain = found(*way, batch=4)
+    plain = found(*way, **long)
     assert [(step.rows, step.emitted) for step in joining] == [(step.rows, step.emitted) for step in plain]
 
 
@@ -132,7 +132,7 @@ def test_windows_and_chunks(name):
 
 
 EDITS = [
-    (drafters, "self.ends = [self.ends[row] for row in rows]", "pass"),
+    (session, "self.last = self.last[rows]", "self.last = self.last[: len(rows)]"),
     (history, "{each: memory[rows] for each, memory in self.memory.items()}", "self.memory"),
     (carry, "tuple(part[rows] for part in layer)", "tuple(part[: len(rows)] for part in layer)"),
     (parts, "self.streams = [self.streams[row] for row in rows]", "pass"),
