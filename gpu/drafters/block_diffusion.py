@@ -155,7 +155,7 @@ class BlockSession(HiddenSession):
         self.network, self.block, whole = network, network.block, drafter.target.network
         self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
         if hidden is not None:
-            self.slots.prefill([prompt[:-1] for prompt in prompts], hidden=network.fused(hidden))
+            self.reader.prefill([prompt[:-1] for prompt in prompts], hidden=network.fused(hidden))
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
         self.sees = functional.pad(
             torch.ones(1, network.block, network.block + 1, dtype=torch.bool, device=device), (0, 1)
@@ -164,7 +164,7 @@ class BlockSession(HiddenSession):
 
     def root(self) -> Tensor:
         embedded = self.network.opening(self.last[:, 0], self.embed)
-        output = self.slots.forward(self.network.block, 0, self.sees, self.levels, embedded=embedded)
+        output = self.reader.forward(self.network.block, 0, self.sees, self.levels, embedded=embedded)
         self.states = output[:, 1:]
         self.rows = self.output(self.states)
         return self._after(self.last, 0)[:, 0]
@@ -194,7 +194,7 @@ class BlockSession(HiddenSession):
 
     def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
         """Keeps the context of the accepted path; the anchors are the last tokens."""
-        self.slots.forward(ids.shape[1], 0, hidden=feature)
+        self.reader.forward(ids.shape[1], 0, hidden=feature)
         return ids.gather(1, last[:, None])
 
 

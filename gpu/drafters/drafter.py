@@ -93,7 +93,7 @@ class HiddenSession(Session):
 
     def __init__(self, reader: Reader, head: Any, layers: tuple[int, ...]) -> None:
         super().__init__(reader)
-        self.slots, self.head, self.layers = reader, head, layers
+        self.head, self.layers = head, layers
 
     def accept(self, accepted: Accepted) -> None:
         assert accepted.hidden is not None
@@ -101,8 +101,8 @@ class HiddenSession(Session):
         ids = padded([[*each, *[0] * (longest - len(each))] for each in accepted.tokens], self.last.device)
         given = {"path": accepted.path, "ids": ids, "read": accepted.read}
         given |= {str(layer): accepted.hidden[layer] for layer in self.layers}
-        self.last = self.recorder("accept", self._read, seen=self.slots.seen(self.ahead + longest), **given)
-        self.slots.advance(accepted.counts, accepted.read, None)
+        self.last = self.recorder("accept", self._read, seen=self.reader.seen(self.ahead + longest), **given)
+        self.reader.advance(accepted.counts, accepted.read, None)
 
     def _read(self, path: Tensor, ids: Tensor, read: Tensor, seen: int, **hidden: Tensor) -> Tensor:
         rows = torch.arange(len(path), device=path.device)[:, None]

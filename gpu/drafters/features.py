@@ -48,9 +48,9 @@ class FeatureSession(HiddenSession):
             for row, prompt in enumerate(prompts):
                 if len(prompt) == 1:
                     feature[row, 0] = 0
-        output = self.slots.prefill(read, embedded=embedded, feature=feature)
+        output = self.reader.prefill(read, embedded=embedded, feature=feature)
         self.last = _at(output, torch.tensor([len(prompt) - 1 for prompt in read], device=output.device))
-        self.slots.back(1)  # the root is the token after the end
+        self.reader.back(1)  # the root is the token after the end
         self.above = self.last
 
     def root(self) -> Tensor:
@@ -61,7 +61,7 @@ class FeatureSession(HiddenSession):
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
         inputs = {"embedded": self.embed(tokens), "feature": feature}
-        self.above = self.slots.forward(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
+        self.above = self.reader.forward(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
         return self._logits(self.above)
 
     def _logits(self, states: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ class FeatureSession(HiddenSession):
         """Reads the emitted tokens, each with the target's feature at the token before; the states of the
         last ones.
         """
-        output = self.slots.forward(ids.shape[1], 1, embedded=self.embed(ids), feature=feature)
+        output = self.reader.forward(ids.shape[1], 1, embedded=self.embed(ids), feature=feature)
         return _at(output, last)
 
 

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.drafters import likeliest
 from draftproof.gpu.drafters.likeliest import likeliest_prefixes
+from tests.gpu.edits import edit
 
 
 def instances(count, seed=0):
@@ -65,13 +66,16 @@ def test_the_tree_is_that_of_brute_force():
     assert wrong(1000) == 0
 
 
-def test_one_that_extends_one_prefix_of_a_level_is_found_out(monkeypatch):
-    pairs = likeliest._pairs
-    monkeypatch.setattr(likeliest, "_pairs", lambda *given: pairs(*given) * torch.tensor([[0], [1]]))
-    assert wrong(100)
-
-
-def test_one_that_looks_at_two_tokens_is_found_out(monkeypatch):
-    pairs = likeliest._pairs
-    monkeypatch.setattr(likeliest, "_pairs", lambda device, count, most: pairs(device, count, min(most, 2)))
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "(level[..., None]",
+            "(level.masked_fill(place > 0, -torch.inf)[..., None]",
+        ),  # extends one prefix of a level
+        ("topk(min(count, logits.shape[2]), -1)", "topk(min(count, logits.shape[2], 2), -1)"),
+    ],
+)
+def test_one_that_looks_at_one_prefix_or_at_two_tokens_is_found_out(old, new, monkeypatch):
+    edit(likeliest, old, new, monkeypatch)
     assert wrong(100)
