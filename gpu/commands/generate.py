@@ -133,28 +133,31 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
     """Writes the last line, or the whole answer as JSON."""
     seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
-    selecting = {name: options[name] for name in ("selection", "budget", "batch")}
+    texts = [transcript.text(row) for row in range(len(transcript.ids))]
     if options["as_json"]:
         names = (
             "model",
             "drafter",
             "verifier",
-            *("temperature", "top_k", "top_p", "min_p"),
+            "temperature",
+            "top_k",
+            "top_p",
+            "min_p",
             "processors",
             "seed",
         )
-        texts = map(transcript.text, range(len(transcript.ids)))
         parts = transcript.prompts, texts, transcript.ids, transcript.finished
         keys = "prompt", "text", "tokens", "finished"
-        outputs: list[Any] = [dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)]
-        answer = {name: options[name] for name in names} | {
+        selecting = ("selection", "budget", "batch") if options["selection"] else ()
+        answer = {name: options[name] for name in (*names, "processors", "seed")} | {
             "draft": options["spelling"],
-            "outputs": outputs,
+            "outputs": [dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)],
             "tokens": tokens,
             "steps": steps,
             "block_efficiency": round(mean, 4),
             "accepted": transcript.accepted,
-            **({"verified": transcript.verified, **selecting} if options["selection"] else {}),
+            **({"verified": transcript.verified} if selecting else {}),
+            **{name: options[name] for name in selecting},
             "error": transcript.error,
             "seconds": round(seconds, 3),
             "loading": round(loaded - started, 3),
@@ -165,11 +168,9 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
     draft = "plain decoding" if plain else f"{options['verifier']}, {options['spelling']}"
     if options["selection"]:
         draft += f", {options['selection']}: {transcript.accepted} accepted of {transcript.verified} verified"
-    texts = [transcript.text(row) for row in range(len(transcript.ids))]
     if len(texts) > 1:
         both = enumerate(zip(transcript.prompts, texts, strict=True), 1)
         texts = [f"--- {number}: {prompt!r}\n{text}" for number, (prompt, text) in both]
-    echo(
-        "\n".join(texts) + f"\n[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, "
-        f"{tokens / max(seconds, 1e-9):.1f} tokens/s; {draft}]"
-    )
+    speed = f"{tokens / max(seconds, 1e-9):.1f} tokens/s"
+    last = f"[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, {speed}; {draft}]"
+    echo("\n".join([*texts, last]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from click import Choice, Context, FloatRange, IntRange, Parameter, option
@@ -30,24 +31,21 @@ def rule(_: Context, __: Parameter, given: Names) -> Names:
     return given
 
 
-def _without_graphs(context: Context, _: Parameter, given: bool) -> None:
-    if given:
-        from draftproof.gpu.network.graphs import GRAPHS
-
-        context.call_on_close(partial(GRAPHS.reset, GRAPHS.set(False)))
-
-
 def _not_empty(_: Context, parameter: Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     if "" in given:
         raise BadInput(f"{parameter.opts[0]} is empty")
     return given
 
 
-def _untested(context: Context, _: Parameter, given: bool) -> None:
-    if given:
-        from draftproof.gpu.checks.row_test import ROW_TEST
+def _without(variable: str, name: str, said: str) -> Callable[[Decorated], Decorated]:
+    """A flag that sets a context variable, by module and name, to False until the command ends."""
 
-        context.call_on_close(partial(ROW_TEST.reset, ROW_TEST.set(False)))
+    def switch(context: Context, _: Parameter, given: bool) -> None:
+        if given:
+            found = resolve_name(variable)
+            context.call_on_close(partial(found.reset, found.set(False)))
+
+    return option(name, is_flag=True, expose_value=False, callback=switch, help=said)
 
 
 MODEL = "Target: a folder, a transformers name, or the pair that ships [default: shipped]."
@@ -59,8 +57,8 @@ DTYPE = Choice(["float32", "bfloat16", "float16"])
 
 device = option("--device", help=DEVICE)
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-no_graphs = option("--no-graphs", is_flag=True, expose_value=False, callback=_without_graphs, help=GRAPHS)
-no_row_test = option("--no-row-test", is_flag=True, expose_value=False, callback=_untested, help=NO_ROW_TEST)
+no_graphs = _without("draftproof.gpu.network.graphs:GRAPHS", "--no-graphs", GRAPHS)
+no_row_test = _without("draftproof.gpu.checks.row_test:ROW_TEST", "--no-row-test", NO_ROW_TEST)
 stop = option("--stop", multiple=True, callback=_not_empty, help="End a text where this string appears.")
 chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
 dtype = option("--dtype", type=DTYPE)
