@@ -100,7 +100,7 @@ class Sampled(Structure):
         return self.moved[device]
 
     def prepare(self) -> None:
-        _ = self.stages, self.places
+        _ = self.stages, self.places, self.reordered
 
     @cached_property
     def order(self) -> Tensor:
@@ -143,6 +143,12 @@ class Sampled(Structure):
         places[0, self.order] = torch.arange(len(self.order), device=self.order.device)
         return places
 
+    @cached_property
+    def reordered(self) -> Tensor | None:
+        """The index of each inner node's row among the rows in level order; None if the orders agree."""
+        sort = self.order.argsort()
+        return None if bool((self.order == self.order[sort]).all()) else sort
+
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
@@ -151,7 +157,7 @@ class Sampled(Structure):
         missing = logits.shape[-1]  # in the place of a token that is not drawn, until all are
         tokens = torch.full_like(uniforms, missing, dtype=torch.long)
         by_kernel = not self.tree.stratified and kernels.compiled_for(logits.device)
-        rows = strata = None
+        rows, made, strata = None, [], []
         for stage in self.stages:
             if stage.level.depth:
                 own = tokens[:, stage.index, 0]
@@ -163,22 +169,20 @@ class Sampled(Structure):
             if by_kernel:
                 rows, tokens = self._draw_by_kernel(stage, sampling, logits, tokens, uniforms, rows)
                 continue
-            made, places, tokens = self._draw(stage, sampling, logits, tokens, uniforms)
-            rows = self._written(rows, stage, made)
-            strata = None if places is None else self._written(strata, stage, places)
+            new, places, tokens = self._draw(stage, sampling, logits, tokens, uniforms)
+            made.append(new)
+            strata += [] if places is None else [places]
         tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
+        rows, among = (
+            torch.cat(each, 1) if each else whole for each, whole in ((made, rows), (strata, None))
+        )
+        if self.reordered is not None and not by_kernel:
+            rows, among = (each if each is None else each[:, self.reordered] for each in (rows, among))
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
-        if strata is not None:
-            return Draft(tree, tokens, rows, places=self.places, strata=strata)
+        if among is not None:
+            return Draft(tree, tokens, rows, places=self.places, strata=among)
         return Draft(tree, tokens, logits=rows, heat=sampling.heat, places=self.places)
-
-    def _written(self, whole: Tensor | None, stage: Stage, part: Tensor) -> Tensor:
-        """`whole` [B, I, V], made by the first stage, with a stage's rows."""
-        if whole is None:
-            whole = part.new_empty(len(part), len(self.order), part.shape[2])
-        whole[:, stage.rows] = part
-        return whole
 
     def drawn(self, logits: Tensor, uniforms: Tensor) -> Draft:
         """Draws the tree from the logits [B, I, V] of its nodes with children; uniforms [B, N - 1]."""

@@ -206,7 +206,9 @@ def test_drawing_a_draft(spelling):
     from draftproof.gpu.sampling.rows import PLAIN
 
     shape = structure(spelling)
-    read = ("stages", "places") if hasattr(type(shape), "stages") else ()  # read once, to the host
+    read = (
+        ("stages", "places", "reordered") if hasattr(type(shape), "stages") else ()
+    )  # read once, to the host
     tables = {name: moved(getattr(shape, name), "meta") for name in read}
     shape = shape.to(torch.device("meta"))
     vars(shape).update(tables)
