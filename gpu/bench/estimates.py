@@ -1,12 +1,11 @@
 """Differences and ratios of what was measured, with confidence intervals over repeats and questions."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, inf, isfinite, log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t
 
 LEVEL = 0.95  # coverage of the t-intervals, if cluster means (of logarithms, for ratios) are normal
@@ -30,8 +29,8 @@ def difference(
     ours: Sequence[float], theirs: Sequence[float], clusters: Sequence[Hashable] | None = None
 ) -> Estimate:
     """The mean difference of pairs, with a t-interval over independent clusters (default: every pair one)."""
-    apart = np.subtract(ours, theirs)
-    return _clustered(float(apart.mean()), [(clusters or range(len(apart)), apart - apart.mean())])
+    names = clusters or range(len(ours))
+    return means_apart(np.subtract(ours, theirs).tolist(), names, [0.0] * len(names), names)
 
 
 def means_apart(
@@ -43,19 +42,11 @@ def means_apart(
     >>> means_apart([2.0, 4.0], "ab", [1.0, 2.0, 3.0], "aab").value
     1.0
     """
-    means = [float(np.mean(each)) for each in (ours, theirs)]
-    off = (clusters, np.subtract(ours, means[0])), (other, np.subtract(means[1], theirs))
-    return _clustered(means[0] - means[1], off)
-
-
-def _clustered(value: float, off: Iterable[tuple[Iterable[Hashable], NDArray]]) -> Estimate:
-    """The value with a t-interval. `off` holds (clusters, deviations from a mean); each independent cluster's
-    part of the sum of their means is zero in expectation.
-    """
-    sums: defaultdict[Hashable, float] = defaultdict(float)
-    for clusters, each in off:
-        for cluster, part in zip(clusters, each / len(each), strict=True):
-            sums[cluster] += float(part)
+    value = float(np.mean(ours)) - float(np.mean(theirs))
+    sums: defaultdict[Hashable, float] = defaultdict(float)  # of each cluster; zero in expectation
+    for names, numbers, sign in ((clusters, ours, 1), (other, theirs, -1)):
+        for cluster, off in zip(names, np.subtract(numbers, np.mean(numbers)) / len(numbers), strict=True):
+            sums[cluster] += sign * float(off)
     count = len(sums)
     if count < 2:
         return Estimate(value, -inf, inf)

@@ -14,7 +14,7 @@ from transformers.models.qwen3 import modeling_qwen3 as qwen3
 from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Reader
-from draftproof.gpu.network.session import Draft, Level, Session, Structure
+from draftproof.gpu.network.session import Draft, Level, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
 
@@ -122,22 +122,6 @@ class BlockNetwork(nn.Module):
         return self.confidence_head.proj(states)[..., 0]
 
 
-class BlockDrafter(Drafter):
-    """Drafts with a block network: without a Markov head all nodes of one depth have the same row. It is not
-    stateless, since its rows depend on where the last step stopped.
-    """
-
-    reads_hidden = True
-
-    def __init__(self, network: BlockNetwork, target: Model, name: str = "block") -> None:
-        self.network, self.target, self.name = network, target, name
-        self.deepest = network.block - 1
-        self.by_depth = not network.variant.markov
-
-    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
-        return BlockSession(self, prompts, capacity, hidden)
-
-
 class BlockSession(HiddenSession):
     """The reader keeps the context's keys and values; a block is written behind them and then overwritten.
     `last` [B, 1] are the anchors, `states` [B, block - 1, H] and `rows` [B, block - 1, V] those of the masks.
@@ -147,7 +131,7 @@ class BlockSession(HiddenSession):
     rows: Tensor
 
     def __init__(
-        self, drafter: BlockDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
+        self, drafter: "BlockDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
         network, self.target, device = drafter.network, drafter.target, drafter.target.device
         slots = Reader.of(network, len(prompts), capacity + network.block, drafter.target.context)
@@ -196,6 +180,19 @@ class BlockSession(HiddenSession):
         """Keeps the context of the accepted path; the anchors are the last tokens."""
         self.reader.forward(ids.shape[1], 0, hidden=feature)
         return ids.gather(1, last[:, None])
+
+
+class BlockDrafter(Drafter):
+    """Drafts with a block network: without a Markov head all nodes of one depth have the same row. It is not
+    stateless, since its rows depend on where the last step stopped.
+    """
+
+    reads_hidden, session = True, BlockSession
+
+    def __init__(self, network: BlockNetwork, target: Model, name: str = "block") -> None:
+        self.network, self.target, self.name = network, target, name
+        self.deepest = network.block - 1
+        self.by_depth = not network.variant.markov
 
 
 def _keep(layer: Any, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache) -> None:

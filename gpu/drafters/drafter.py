@@ -20,10 +20,12 @@ class Drafter:
 
     `reads_hidden`: needs the target's hidden states. `stateless`: its rows depend only on the context, not on
     where the last step stopped. `only_chains`: cannot draft trees. `by_depth`: all nodes of a depth have the
-    same row. `deepest`: the most tokens that it drafts on one path, if there is a limit.
+    same row. `deepest`: the most tokens that it drafts on one path, if there is a limit. `session`: its state
+    on a batch.
     """
 
     name: str
+    session: Any
     reads_hidden = stateless = only_chains = by_depth = False
     deepest: int | None = None
 
@@ -31,19 +33,7 @@ class Drafter:
         """Starts on a batch of prompts whose texts take at most `capacity` cache slots. `hidden` are the
         target's hidden states [B, T, H] of all tokens but the last, for a drafter that reads them.
         """
-        raise NotImplementedError
-
-
-class ModelDrafter(Drafter):
-    """Drafts with a causal language model."""
-
-    stateless = True
-
-    def __init__(self, model: Model) -> None:
-        self.model, self.name = model, model.name
-
-    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
-        return ModelSession(self.model, prompts, capacity)
+        return self.session(self, prompts, capacity, hidden)
 
 
 class ModelSession(Session):
@@ -51,7 +41,8 @@ class ModelSession(Session):
     may have been a leaf of the draft, which no pass has read. Reading a token twice changes nothing.
     """
 
-    def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
+    def __init__(self, drafter: Any, prompts: Sequence[Sequence[int]], capacity: int, _: Any) -> None:
+        model = drafter.model
         super().__init__(model.reader(len(prompts), capacity))
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
@@ -82,6 +73,15 @@ class ModelSession(Session):
     def keep(self, rows: list[int]) -> None:
         super().keep(rows)
         self.ends = [self.ends[row] for row in rows]
+
+
+class ModelDrafter(Drafter):
+    """Drafts with a causal language model."""
+
+    stateless, session = True, ModelSession
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.name = model, model.name
 
 
 class HiddenSession(Session):
@@ -116,24 +116,10 @@ class HiddenSession(Session):
         raise NotImplementedError
 
 
-class NgramDrafter(Drafter):
-    """Prompt lookup: finds the latest earlier occurrence of the text's last `longest` tokens (or of fewer,
-    down to one) and drafts the tokens that followed it. Its rows are one-hot.
-    """
-
-    name, only_chains = "ngram", True
-
-    def __init__(self, target: Model, longest: int = 3) -> None:
-        self.vocab, self.longest = target.vocab, longest
-
-    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
-        return NgramSession(self, prompts)
-
-
 class NgramSession(Session):
     """Texts, and where each n-gram ended last."""
 
-    def __init__(self, drafter: NgramDrafter, prompts: Sequence[Sequence[int]]) -> None:
+    def __init__(self, drafter: Any, prompts: Sequence[Sequence[int]], _: int, __: Any) -> None:
         self.drafter = drafter
         self.texts: list[list[int]] = [[] for _ in prompts]
         self.ends: list[dict[tuple[int, ...], int]] = [{} for _ in prompts]
@@ -184,3 +170,14 @@ class NgramSession(Session):
 
     def close(self) -> None:
         pass
+
+
+class NgramDrafter(Drafter):
+    """Prompt lookup: finds the latest earlier occurrence of the text's last `longest` tokens (or of fewer,
+    down to one) and drafts the tokens that followed it. Its rows are one-hot.
+    """
+
+    name, only_chains, session = "ngram", True, NgramSession
+
+    def __init__(self, target: Model, longest: int = 3) -> None:
+        self.vocab, self.longest = target.vocab, longest

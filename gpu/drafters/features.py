@@ -10,20 +10,7 @@ from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Reader, padded
-from draftproof.gpu.network.session import Level, Session
-
-
-class FeatureDrafter(Drafter):
-    """Not stateless: its rows depend on where the last step stopped."""
-
-    reads_hidden = True
-
-    def __init__(self, head: Eagle3Head, target: Model, name: str = "eagle3") -> None:
-        self.head, self.target, self.name = head, target, name
-        self.embed = head.own_embeddings or target.network.get_input_embeddings()
-
-    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
-        return FeatureSession(self, prompts, capacity, hidden)
+from draftproof.gpu.network.session import Level
 
 
 class FeatureSession(HiddenSession):
@@ -34,7 +21,7 @@ class FeatureSession(HiddenSession):
     ahead = 1
 
     def __init__(
-        self, drafter: FeatureDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
+        self, drafter: "FeatureDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
         slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
         super().__init__(slots, drafter.head, drafter.head.layers)
@@ -73,6 +60,16 @@ class FeatureSession(HiddenSession):
         """
         output = self.reader.forward(ids.shape[1], 1, embedded=self.embed(ids), feature=feature)
         return _at(output, last)
+
+
+class FeatureDrafter(Drafter):
+    """Not stateless: its rows depend on where the last step stopped."""
+
+    reads_hidden, session = True, FeatureSession
+
+    def __init__(self, head: Eagle3Head, target: Model, name: str = "eagle3") -> None:
+        self.head, self.target, self.name = head, target, name
+        self.embed = head.own_embeddings or target.network.get_input_embeddings()
 
 
 def _at(states: Tensor, index: Tensor) -> Tensor:

@@ -71,12 +71,11 @@ class Recorder:
     arguments must stay at the same address. Tensor arguments are copied into the recording's buffers, unless
     they are themselves results of a recording. A result is valid until the next call of the same kind, which
     overwrites it. Calls within a recorded function are part of it. Functions that wait for the device are
-    never recorded, and nothing is recorded without a GPU, nor if `records` is False.
+    never recorded, and nothing is recorded without a GPU.
     """
 
-    def __init__(self, device: torch.device, records: bool = True) -> None:
-        self.device = device
-        self.records = recording(device) if records else None
+    def __init__(self, device: torch.device) -> None:
+        self.device, self.records = device, recording(device)
         self.active = self.records is not None  # calls may be recorded, and results be overwritten
         self.inside = False  # a function that may be recorded is being called
         self.calls: Counter[Hashable] = Counter()
