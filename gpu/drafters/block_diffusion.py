@@ -64,10 +64,6 @@ class BlockNetwork(nn.Module):
         if variant.confidence:
             self.confidence_head: Any = nn.ModuleDict({"proj": nn.Linear(hidden + rank, 1)})
 
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.norm.weight.dtype
-
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The hidden states [B, T, H] after the layers that are read, side by side."""
         return torch.cat([hidden_states[layer + 1] for layer in self.sources], dim=-1)

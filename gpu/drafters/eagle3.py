@@ -67,11 +67,6 @@ class Eagle3Head(nn.Module):
         self.register_buffer("ids", ids, persistent=False)
 
     @property
-    def dtype(self) -> torch.dtype:
-        """Of the weights."""
-        return self.lm_head.weight.dtype
-
-    @property
     def own_embeddings(self) -> Any:
         """Embeddings of tokens, if they are not the target's."""
         return getattr(self, "embed_tokens", None)

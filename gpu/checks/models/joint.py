@@ -119,28 +119,25 @@ def observe(
     rows are decoded at once. `error` is shared by the laws.
     """
     asked = list(islice(cycle(known), requests))
-    length = len(next(iter(asked[0][2])))
     starts = range(0, requests - together + 1, together)
-    joint = [_product([law for *_, law in asked[at : at + together]]) for at in starts]
-    processes = [Process(len(law), error / len(joint)) for law in joint]
-    many = max(1, batch // requests)
+    joint = {at: _product([law for *_, law in asked[at : at + together]]) for at in starts}
+    processes = {at: Process(len(law), error / len(joint)) for at, law in joint.items()}
+    length, many = len(next(iter(asked[0][2]))), max(1, batch // requests)
     for start in range(0, runs, many):
         count = min(many, runs - start)
         seeds = list(range(seed + start * requests, seed + (start + count) * requests))
         prompts = [ids for _, ids, _ in asked] * count
         steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
         words = list(map(tuple, texts(steps, len(seeds))))
-        for first, (at, law, process) in product(
-            range(0, len(words), requests), list(zip(starts, joint, processes, strict=True))
-        ):
+        for first, (at, process) in product(range(0, len(words), requests), processes.items()):
             if not process.rejected:
                 seen = tuple(words[first + at : first + at + together])
-                process.update(seen, law.get(seen, 0.0))
-        if any(process.rejected for process in processes):
+                process.update(seen, joint[at].get(seen, 0.0))
+        if any(process.rejected for process in processes.values()):
             break
     found = []
-    for at, law, process in zip(starts, joint, processes, strict=True):
-        seen = {word: count / process.runs for word, count in process.counts.items()}
+    for at, process in processes.items():
+        law, seen = joint[at], {word: count / process.runs for word, count in process.counts.items()}
         apart = sum(abs(seen.get(word, 0.0) - law.get(word, 0.0)) for word in {*seen, *law}) / 2
         evidence = process.runs, process.log_e, process.rejected, process.detectable
         found.append(Joint(asked[at][0], sampling.top_k, len(law), *evidence, apart))
