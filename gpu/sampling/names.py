@@ -1,5 +1,6 @@
 """Parses names of verifiers and drafts without importing torch, which takes seconds."""
 
+from math import prod
 from typing import Any
 
 from draftproof.theory.drafts.names import numbers, shape
@@ -18,6 +19,9 @@ DRAFTS = (
 SELECTIONS = "all", "confidence-stop", "dspark", "tetris", "tetris-repaired"
 """Rules of theory/selection that the engine runs."""
 
+NUMBERS = {"chain": 1, "paths": 2, "paths+": 2, "top-k": 3, "ddtree": 2}
+"""How many numbers a structure's name has, by its kind."""
+
 MOST_DRAFTED = 512  # largest number of drafted tokens in a structure
 
 
@@ -35,18 +39,12 @@ def draft(spelling: str) -> tuple[str, Any]:
     """
     kind, _, rest = spelling.partition(":")
     try:
-        if kind == "chain":
-            return kind, [_few(gamma) for gamma in numbers(rest, 1)]
-        if kind in ("paths", "paths+"):
-            count, gamma = numbers(rest, 2)
-            _few(count * gamma)
-            return kind, [count, gamma]
         if kind in ("tree", "tree+", "strata"):
             return kind, _shape(rest)
-        if kind == "ddtree":
-            return kind, [_few(each) for each in numbers(rest, 2)]
-        if kind == "top-k":
-            return kind, [_few(each) for each in numbers(rest, 3)]
+        if kind in NUMBERS:
+            given = [_few(each) for each in numbers(rest, NUMBERS[kind])]
+            _few(prod(given) if kind in ("paths", "paths+") else 0)
+            return kind, given
     except BadInput as error:
         raise BadInput(f"--draft {quoted(spelling)}: {error}") from None
     except ValueError:
