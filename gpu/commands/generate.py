@@ -12,7 +12,7 @@ from draftproof.gpu.commands import options as shared
 from draftproof.theory.errors import BadInput
 
 if TYPE_CHECKING:
-    from draftproof.gpu.engine.transcript import Transcript
+    from draftproof.gpu.engine.output import Transcript
 
 PROMPT = "def main():\n"
 USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-priority"}
@@ -93,8 +93,8 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
     from draftproof.gpu.commands.settings import pair, sampling, selected
     from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.output import Transcript
     from draftproof.gpu.engine.prompts import asked, questions
-    from draftproof.gpu.engine.transcript import Transcript
     from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.transcript import Transcript
+from draftproof.gpu.engine.output import Transcript
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Structure
