@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from draftproof.proofs_check.claims import CLAIMS, Claim
-from draftproof.proofs_check.claims.claim import EVERY, REACHED, REFUTED, SIZES, STATED
+from draftproof.proofs_check.claims.claim import EVERY, FOLLOWS, REACHED, REFUTED, SIZES, STATED, THEOREM
 
 HEAD = """# Claims
 
@@ -19,6 +19,8 @@ The page is generated (`python docs/claims_page.py > docs/claims.md`); a test fa
 """
 MEANS = {
     EVERY: "The verifier's own code was run on rows of any vocabulary, by induction ([proofs](proofs.md)).",
+    THEOREM: "Coq checked a proof of the statement ([proofs](proofs.md)).",
+    FOLLOWS: "What verifiers keep of a drafted token is proved from code; Coq checked a proof of the rest.",
     SIZES: "For all real p and q of the sizes listed, zeros included, by cells of signs.",
     REFUTED: "There are rational p and q on which exact enumeration shows otherwise.",
     "searched": "No counterexample in so many exact instances; nothing is proved.",

@@ -58,6 +58,7 @@ def checked(
     kept: Iterable[str] = (),
     law: str = "",
     written: Iterable[str] | None = None,
+    theorem: Iterable[str] | None = None,
     lossless: str = "",
     random: int = 0,
     follows: str = "",
@@ -70,6 +71,8 @@ def checked(
         return Kept(tuple(kept), LAWS[law])
     if written is not None:
         return Stated(tuple(written))
+    if theorem is not None:
+        return Stated(tuple(theorem), in_rocq=True)
     if follows:
         return Follows(follows, *cases)
     if equal:

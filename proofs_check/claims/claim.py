@@ -9,6 +9,8 @@ REFUTED = "refuted"
 UNDECIDED = "undecided"
 STATED = "the paper's proof, not checked here"
 REACHED = "the paper's proof, from what the code was proved to keep"
+THEOREM = "proved in Rocq"
+FOLLOWS = "proved in Rocq, from what the code was proved to keep"
 
 
 CODE, CELLS, ROCQ, EXACT, WRITTEN = "code run", "sign cells", "Rocq", "exact instances", "written proof"

@@ -4,7 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from draftproof.proofs_check.claims.claim import CODE, EVERY, REACHED, STATED, UNDECIDED, WRITTEN
+from draftproof.proofs_check.claims.claim import (
+    CODE,
+    EVERY,
+    FOLLOWS,
+    REACHED,
+    STATED,
+    THEOREM,
+    UNDECIDED,
+    WRITTEN,
+)
 from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
@@ -55,17 +64,21 @@ KEEPS = {"token": PRODUCT, "block": PREFIX, "hsd": PREFIX, "greedy-block": JOINT
 
 @dataclass(frozen=True)
 class Stated:
-    """A statement whose proof is in its source: only what it says of the verifiers of `keeps` is proved."""
+    """A statement that is proved in its source, or in Rocq: only what it says of the verifiers of `keeps` is
+    proved here.
+    """
 
     keeps: tuple[str, ...] = ()
+    in_rocq: bool = False
 
     @property
     def behind(self) -> tuple[str, ...]:
-        return (CODE, WRITTEN) if self.keeps else (WRITTEN,)
+        return (CODE,) * bool(self.keeps) + (WRITTEN,) * (not self.in_rocq)
 
     @property
     def proves(self) -> str:
-        return REACHED if self.keeps else STATED
+        stated, reached = (THEOREM, FOLLOWS) if self.in_rocq else (STATED, REACHED)
+        return reached if self.keeps else stated
 
     def __call__(self) -> str:
         return self.proves if all(Kept((name,), KEEPS[name])() == EVERY for name in self.keeps) else UNDECIDED

@@ -147,6 +147,14 @@ Proof.
   - destruct H as [B [H1 H2]]. split; auto. split; intros; apply (IH _ f); auto.
 Qed.
 
+Lemma proper_and : forall A (m : program A) (f g : A -> Prop),
+  proper m f -> proper m g -> proper m (fun a => f a /\ g a).
+Proof.
+  induction m as [a|r rest IH|a rest IH]; simpl; intros f g F G; auto.
+  - destruct F as [R F], G as [_ G]. split; auto.
+  - destruct F as [B [F1 F2]], G as [_ [G1 G2]]. auto.
+Qed.
+
 Lemma proper_bind : forall A B (m : program A) (k : A -> program B) f g,
   proper m f -> (forall a, f a -> proper (k a) g) -> proper (bind m k) g.
 Proof.

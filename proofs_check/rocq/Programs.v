@@ -58,6 +58,10 @@ Definition share (part whole : N.num) : N.num :=
 
 Definition positive (a : N.num) : N.num := if N.less N.zero a then a else N.zero.
 
+Definition ratio (part whole : N.num) : N.num := if N.less N.zero whole then N.div part whole else N.one.
+
+Definition maximum (a b : N.num) : N.num := if N.less a b then b else a.
+
 Definition excess (p q : row) : row := fun x => positive (N.sub (p x) (q x)).
 
 Definition scale (factor : N.num) (p : row) : row := fun x => N.mul factor (p x).
@@ -69,6 +73,9 @@ Definition point (x : token) : row := fun y => if y =? x then N.one else N.zero.
 
 Definition without (r : row) (x : token) : row :=
   normalise (fun y => if y =? x then N.zero else r y).
+
+Definition off (r : row) (tokens : list token) : row :=
+  normalise (fun y => if existsb (Nat.eqb y) tokens then N.zero else r y).
 
 (** ** The mean of a quantity over all branches of a program (simulators/laws/enumerate.py) *)
 
@@ -116,6 +123,36 @@ Fixpoint draw (s : shape) (c : context) (q_c : row) : program children :=
              Return (Child x drawn_below drawn_rest))))
       else Return NoChild
   end.
+
+Fixpoint count (s : shape) : nat := match s with NoShape => 0 | Shape _ rest => S (count rest) end.
+
+Fixpoint tokens_of (d : children) : list token :=
+  match d with NoChild => [] | Child x _ rest => x :: tokens_of rest end.
+
+(** The greedy draft (theory/drafts/greedy.py): of [n] children one is sampled off the tokens that [top] names,
+    which follow it; where the row has no mass off them, they are the children. *)
+Section Greedy.
+Variable top : context -> nat -> list token.
+
+Definition top_and_sample (n : nat) (c : context) (grow : list token -> program children) : program children :=
+  match n with
+  | 0 => Return NoChild
+  | S fewer =>
+      let r := off (q c) (top c fewer) in
+      if N.less N.zero (total r) then Choose r (fun x => grow (x :: top c fewer)) else grow (top c fewer)
+  end.
+
+Fixpoint grow (s : shape) (c : context) (tokens : list token) : program children :=
+  match s, tokens with
+  | Shape below rest, x :: tokens =>
+      bind (top_and_sample (count below) (c ++ [x]) (grow below (c ++ [x]))) (fun drawn_below =>
+      bind (grow rest c tokens) (fun drawn_rest => Return (Child x drawn_below drawn_rest)))
+  | _, _ => Return NoChild
+  end.
+
+Definition draw_greedy (s : shape) (c : context) : program children := top_and_sample (count s) c (grow s c).
+
+End Greedy.
 
 (** A chain is its list of tokens. *)
 Fixpoint draw_chain (depth : nat) (c : context) : program (list token) :=
@@ -203,6 +240,26 @@ Fixpoint block_below (path : list token) (c : context) (w : N.num) : program (op
 
 Definition block_verify (path : list token) (c : context) : program (option stop) :=
   block_below path c N.one.
+
+(** theory/verifiers/hsd.py: [R] is the joint ratio at the context [c], [peak] the largest one so far. *)
+Fixpoint hsd_below (path : list token) (c : context) (R peak : N.num) : program (option stop) :=
+  let r := ratio R peak in
+  match path with
+  | [] => Accept r (fun accepted => Return (if accepted then Some (c, p c) else None))
+  | x :: rest =>
+      let next := N.mul R (ratio (p c x) (q c x)) in
+      bind (hsd_below rest (c ++ [x]) next (maximum peak next)) (fun found =>
+        match found with
+        | Some stop => Return (Some stop)
+        | None =>
+            let want := scale r (p c) in
+            let residual := excess want (q c) in
+            Accept (share (total residual) (total (excess (q c) want))) (fun accepted =>
+              Return (if accepted then Some (c, normalise residual) else None))
+        end)
+  end.
+
+Definition hsd_verify (path : list token) (c : context) : program (option stop) := hsd_below path c N.one N.one.
 
 (** theory/verifiers/greedy_block.py, for a [target] that may be modified: [P] and [Q] are the joint
     probabilities of the block's tokens down to [c] under the target and the proposal. *)
@@ -299,6 +356,19 @@ Definition naive_node (siblings : children) (c : context) (go : token -> program
 Definition naive_tree (siblings : children) (c : context) : program stop :=
   naive_node siblings c (descend naive_node siblings c).
 
+(** theory/verifiers/hu_greedy.py *)
+Definition hu_node (siblings : children) (c : context) (go : token -> program stop) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p c)
+  | Child x _ rest =>
+      let q_c := off (q c) (tokens_of rest) in
+      Accept (share (p c x) (q_c x)) (fun accepted =>
+        if accepted then go x else Choose (normalise (excess (p c) q_c)) go)
+  end.
+
+Definition hu_greedy (siblings : children) (c : context) : program stop :=
+  hu_node siblings c (descend hu_node siblings c).
+
 (** theory/verifiers/one_hot.py *)
 Fixpoint one_hot (siblings : children) (c : context) (p_c : row) : program stop :=
   match siblings with
@@ -314,6 +384,9 @@ Definition token_iteration (depth : nat) (c : context) : program stop :=
 
 Definition block_iteration (depth : nat) (c : context) : program (option stop) :=
   bind (draw_chain depth c) (fun path => block_verify path c).
+
+Definition hsd_iteration (depth : nat) (c : context) : program (option stop) :=
+  bind (draw_chain depth c) (fun path => hsd_verify path c).
 
 Definition recursive_rejection_iteration (draft : program children) (c : context) : program stop :=
   bind draft (fun siblings => recursive_rejection siblings c (p c) (q c)).
@@ -335,6 +408,38 @@ Fixpoint greedy_text (iterations depth : nat) (target : context -> row) (c : con
         | None => Return c
         end)
   end.
+
+(** ** Any number of calls (simulators/laws/decode.py) *)
+
+(** The text after one iteration from [c]. *)
+Definition ends (c : context) (iteration : program (option stop)) : program context :=
+  bind iteration (fun found =>
+    match found with Some (d, r) => Choose r (fun y => Return (d ++ [y])) | None => Return c end).
+
+Section Calls.
+Context {state : Type}.
+Variable call : state -> context -> program (state * context).  (** from a state and a text to the next ones *)
+
+Fixpoint calls (n : nat) (s : state) (c : context) : program context :=
+  match n with
+  | 0 => Return c
+  | S fewer => bind (call s c) (fun '(s, c) => calls fewer s c)
+  end.
+
+(** Calls until the text has [wanted] tokens, cut there. *)
+Fixpoint generate (most wanted : nat) (s : state) (c : context) : program context :=
+  if wanted <=? length c then Return (firstn wanted c)
+  else
+    match most with
+    | 0 => Return c
+    | S fewer => bind (call s c) (fun '(s, c) => generate fewer wanted s c)
+    end.
+
+End Calls.
+
+(** A call that keeps nothing but the text. *)
+Definition stateless (rule : context -> program (option stop)) (s : unit) (c : context) : program (unit * context) :=
+  bind (ends c (rule c)) (fun d => Return (s, d)).
 
 (** The law of the emitted block: words with their masses, one for each stop and extra token. *)
 Definition law (iteration : program (option stop)) : list (context * N.num) :=

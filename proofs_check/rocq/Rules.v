@@ -17,11 +17,6 @@ Variable p : context -> row.
 Variable masses : context -> nat -> row -> list token -> list N.num.
 Variable rest_of : context -> nat -> row -> row.
 
-Fixpoint count (s : shape) : nat := match s with NoShape => 0 | Shape _ rest => S (count rest) end.
-
-Fixpoint tokens_of (d : children) : list token :=
-  match d with NoChild => [] | Child x _ rest => x :: tokens_of rest end.
-
 (** A node entered with rate [a]: its children with their masses, then the node itself. *)
 Definition lift_at (s : shape) (c : context) (a : N.num) (d : children)
     (try : list N.num -> N.num -> program (option stop)) : program (option stop) :=

@@ -12,10 +12,12 @@ from draftproof import commands
 from draftproof.proofs_check.claims import CHECKS, CLAIMS, SUBJECTS, checks, of_entry, trees
 from draftproof.proofs_check.claims.claim import (
     EVERY,
+    FOLLOWS,
     REACHED,
     REFUTED,
     SIZES,
     STATED,
+    THEOREM,
     UNDECIDED,
 )
 from draftproof.proofs_check.claims.every_size import PREFIX, PRODUCT, CodeRun, Kept, Stated
@@ -75,17 +77,19 @@ def test_the_page_is_fresh():
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.key)
 def test_verdicts_are_of_the_known_kinds(claim):
     searched = re.fullmatch(r"no counterexample in [\d,]+ exact instances", claim.verdict)
-    assert claim.verdict in (EVERY, REACHED, STATED, SIZES, REFUTED) or searched
+    assert claim.verdict in (EVERY, THEOREM, FOLLOWS, REACHED, STATED, SIZES, REFUTED) or searched
 
 
 def test_nothing_typed_is_called_proved():
     """A written proof proves nothing of the code: the verdict says so, and so does what stands behind it."""
     for claim in CLAIMS.values():
         typed = isinstance(claim.check, Stated)
-        assert ("written proof" in claim.behind) == typed == (claim.verdict in (STATED, REACHED)), claim.key
+        assert typed == (claim.verdict in (STATED, REACHED, THEOREM, FOLLOWS)), claim.key
+        assert ("written proof" in claim.behind) == (claim.verdict in (STATED, REACHED)), claim.key
+        assert claim.rocq or claim.verdict not in (THEOREM, FOLLOWS), claim.key
         run = isinstance(claim.check, CodeRun | Kept)
         assert run == (claim.verdict == EVERY), claim.key
-        assert ("code run" in claim.behind) == (run or claim.verdict == REACHED), claim.key
+        assert ("code run" in claim.behind) == (run or claim.verdict in (REACHED, FOLLOWS)), claim.key
 
 
 def test_a_verifier_that_keeps_something_else_changes_the_verdict(monkeypatch):
@@ -140,7 +144,7 @@ def test_every_machine_proof_is_in_the_rocq_files():
 
 def test_every_check_is_of_a_claim_that_does_not_say_how_it_is_checked():
     table = tomllib.loads((ROOT / "proofs_check" / "claims" / "claims.toml").read_text(encoding="utf-8"))
-    ways = {"code", "kept", "written", "lossless", "follows", "equal"}
+    ways = {"code", "kept", "written", "theorem", "lossless", "follows", "equal"}
     assert {key for key, entry in table.items() if not ways & entry.keys()} == CHECKS.keys()
     assert sum(len(subject.CHECKS) for subject in SUBJECTS) == len(CHECKS)
     with pytest.raises(TypeError, match="colde"):
