@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -86,49 +86,47 @@ def check(
         raise BadInput("--own-bonus goes with --against")
     if source is None and (vocab, depth) != (None, None):
         raise BadInput("--vocab and --depth go with --text")
-    given: list[Any] = [read_any(path) for path in instances]
-    families: list[Any] = [[each] for each in given]
+    families: list[Any] = [[read_any(path)] for path in instances]
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
-    pairs = _pairs(against, names)
-    if against is not None and any(isinstance(each, Batch) for each in given):
-        raise BadInput("--against judges one request; a batch is judged against p")
+    pairs, whole = _pairs(against, names), not families
     if (names or against not in (None, OWN)) and not force:
-        for each in given:
-            for verifier, _ in pairs:
-                must_apply(verifier, each)
-    whole = not families
+        for [each], (verifier, _) in product(families[: len(instances)], pairs):
+            must_apply(verifier, each)
     if against is not None:
-        work = [
-            each for each in pieces(families or measured(), pairs, force, own_bonus=own_bonus) if each.pairs
-        ]
+        work = _against(families or measured(), pairs, force, own_bonus)
     elif whole:
-        for verifier, _ in pairs:
-            if verifier.rounding is not None:  # milliseconds a draft
-                raise BadInput(
-                    f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
-                    f"instances, or: draftproof audit {verifier.name}"
-                )
-        work = list(pieces(standard(), pairs, force, TWICE))
-        work += pieces(standard_batches(), pairs if names else [(TOKEN, None)])
+        work = _standard(pairs, pairs if names else [(TOKEN, None)], force)
     else:
         work = list(pieces(families, pairs, force, None if instances or names else TWICE))
     if instances:
         work = _sized(work, bool(names))
     found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
-    ok = all(tally.as_declared(whole and not found.left, against == OWN) for tally in found.tallies.values())
+    ok = found.as_declared(whole, against == OWN)
     if as_json:
-        answer = {
-            "results": found.results,
-            "summary": [_summary(tally) for tally in found.tallies.values()],
-            "ok": ok,
-            "instances": found.instances,
-            "seconds": found.seconds,
-        }
-        click.echo(json.dumps(answer))
+        summary = [_summary(tally) for tally in found.tallies.values()]
+        counts = {"instances": found.instances, "seconds": found.seconds}
+        click.echo(json.dumps({"results": found.results, "summary": summary, "ok": ok, **counts}))
     else:
         _show(found, ok, against == OWN, own_bonus)
     return INTERRUPTED if found.left else int(not ok)
+
+
+def _against(families: Sequence[Any], pairs: Sequence[Pair], force: bool, own_bonus: bool) -> list[Piece]:
+    if any(isinstance(family[0], Batch) for family in families):
+        raise BadInput("--against judges one request; a batch is judged against p")
+    return [piece for piece in pieces(families, pairs, force, own_bonus=own_bonus) if piece.pairs]
+
+
+def _standard(pairs: Sequence[Pair], beside: Sequence[Pair], force: bool) -> list[Piece]:
+    # The standard suite; `beside` are for its batches.
+    for verifier, _ in pairs:
+        if verifier.rounding is not None:  # milliseconds a draft
+            raise BadInput(
+                f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
+                f"instances, or: draftproof audit {verifier.name}"
+            )
+    return [*pieces(standard(), pairs, force, TWICE), *pieces(standard_batches(), beside)]
 
 
 def _pairs(against: str | None, names: tuple[str, ...]) -> list[Pair]:
@@ -182,6 +180,10 @@ class _Found:
     seconds: float = 0.0
     vocabs: set[int] = field(default_factory=set)
     depths: set[int] = field(default_factory=set)
+
+    def as_declared(self, whole: bool, own: bool) -> bool:
+        """Whether every verdict is as declared."""
+        return all(tally.as_declared(whole and not self.left, own) for tally in self.tallies.values())
 
 
 def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Found:

@@ -28,6 +28,7 @@ from draftproof.theory.errors import BadInput, located
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Number of processes [default: one per core]."
 )
+@click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
 @json_option
 @click.pass_obj
 def sweep(
@@ -35,6 +36,7 @@ def sweep(
     file: Path,
     folder: Path | None,
     workers: int | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> int:
     """Check, gap and prove over many instances.
@@ -44,6 +46,8 @@ def sweep(
     for bad input.
     """
     folder = folder or Path("results") / file.stem
+    if workers is not None and scheduler is not None:
+        raise BadInput("--workers and --scheduler cannot be combined")
     try:
         from draftproof.simulators.study import configuration, store
         from draftproof.simulators.study.plan import METRICS, plan
@@ -59,7 +63,7 @@ def sweep(
         task = bar.add_task("sweeping", total=None)
         progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
         found = store.sweep(
-            chunks, store.manifest(entries, len(chunks)), folder, workers or cores(), progress
+            chunks, store.manifest(entries, len(chunks)), folder, scheduler or workers or cores(), progress
         )
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
@@ -93,7 +97,8 @@ COLUMNS = {
 def _table(lines: list[dict[str, Any]]) -> Table:
     table = screen.table("Swept", "lllrlrrrr", "metric", "draft", "verifier", "rows", "verdicts", *COLUMNS)
     for line in lines:
-        verdicts = ", ".join(f"{count:,} {word}" for word, count in sorted(line.get("verdicts", {}).items()))
+        counts = sorted(line.get("verdicts", {}).items())  # floats decide nothing
+        verdicts = ", ".join(f"{count:,} {word}" for word, count in counts if word != "not decided")
         numbers = [
             shown.format(line[column][statistic]).replace("%", " %") if column in line else ""
             for column, statistic, shown in COLUMNS.values()

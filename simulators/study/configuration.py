@@ -181,6 +181,7 @@ class Entry(Spec):
     """
 
     metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
+    engine: Annotated[str, BeforeValidator(lambda value: one_of(value, ("exact", "float")))] = "exact"
     verifiers: Distinct[Annotated[str, BeforeValidator(_verifier)]] = Field([])
     depths: Listed[Whole] = Field([2])
     drafts: Annotated[list[Scheme], pydantic.PlainValidator(_schemes)] = _CHAIN

@@ -10,6 +10,7 @@ from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Dirichlet, Edges, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
+from draftproof.simulators.laws.lanes import BATCH, Lanes, stack
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -43,6 +44,17 @@ class Family:
     def symmetric(self) -> bool:
         """Whether the family is reduced by relabelling tokens; it then excludes rules that order tokens."""
         return isinstance(self.instances, Grid) and self.instances.symmetric
+
+    @property
+    def block(self) -> int:
+        """The number of instances made together as lanes."""
+        return self.instances.block if isinstance(self.instances, Randoms) else BATCH
+
+    def lanes(self, start: int, stop: int) -> Lanes:
+        """The instances start .. stop - 1, all of one block, as lanes of floats."""
+        if isinstance(self.instances, Randoms):
+            return self.instances.lanes(start, stop)
+        return stack([self.instances[index] for index in range(start, stop)])
 
 
 def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+import numpy as np
 import pyarrow as pa
 from flint import fmpq
 
+from draftproof.simulators.laws import lanes
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.simulators.laws.optimum import best_full, best_stateless
 from draftproof.simulators.laws.repeat import must_have_a_law
@@ -15,8 +17,13 @@ from draftproof.simulators.study.plan import WITNESS, Values, exactly, number, o
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
+from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers.block import VERIFIER as BLOCK
+
+ROUNDING = 1e-9
+"""How far a float may exceed an optimum by rounding; values from lanes are accurate to about 1e-14."""
 
 
 def verdicts(instance: Instance, rules: Sequence[Verifier], _: bool) -> Iterator[Values]:
@@ -32,10 +39,16 @@ def verdicts(instance: Instance, rules: Sequence[Verifier], _: bool) -> Iterator
         }
 
 
+def distances(many: lanes.Lanes, rules: Sequence[Verifier], _: bool) -> Iterator[Values]:
+    """Total variation of the completed law and E[tau] of every lane."""
+    return (vars(lanes.measure(many, rule)) for rule in rules)
+
+
 CHECK = on_instances(
     "check",
     (("lossless", pa.bool_()), *number("total_variation"), *number("expected_accepted"), *WITNESS),
     verdicts,
+    distances,
 )
 
 
@@ -67,6 +80,20 @@ def gaps(instance: Instance, rules: Sequence[Verifier], optima: bool) -> Iterato
         }
 
 
+def gaps_in_lanes(many: lanes.Lanes, rules: Sequence[Verifier], optima: bool) -> Iterator[Values]:
+    """E[tau] of every lane; with `optima`, which must be those of chains, compared with them."""
+    known: Values = {}
+    if optima:
+        known["full_information"] = chain_optimum(many.target, many.proposal, many.draft.depth)
+        known["stateless"] = lanes.measure(many, BLOCK).expected_accepted
+    for rule in rules:
+        mean = lanes.measure(many, rule).expected_accepted
+        shares = {f"share_{name.split('_')[0]}": _ratios(mean, best) for name, best in known.items()}
+        above = mean > known["stateless"] + ROUNDING if optima else np.full(len(mean), False)
+        notes = np.where(above, remark(rule, True), remark(rule, False))
+        yield {"expected_accepted": mean, **known, **shares, "note": notes}
+
+
 GAP = on_instances(
     "gap",
     (
@@ -80,6 +107,8 @@ GAP = on_instances(
         ("note", pa.string()),
     ),
     gaps,
+    gaps_in_lanes,
+    wide=lambda entry, family: family.draft.label == "chain" or not entry.optima,
     larger=4,  # E[tau] costs less than a law
 )
 
@@ -90,3 +119,7 @@ def _mean(instance: Instance, rule: Verifier) -> fmpq | None:
     except Invalid as error:
         must_have_a_law(rule, str(error))
         return None
+
+
+def _ratios(mean: np.ndarray, best: np.ndarray) -> np.ndarray:
+    return np.where(best > 0, mean / np.where(best > 0, best, 1), 1.0)

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 from flint import fmpq
 from pyarrow import parquet
 
 from draftproof.simulators.instances.files import draft_document, spelled
 from draftproof.simulators.laws.check import chunk
+from draftproof.simulators.laws.lanes import in_step
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Family
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
 
@@ -81,13 +82,18 @@ def computed(chunk: Chunk) -> tuple[str, bytes]:
 
 def encoded(table: pa.Table) -> bytes:
     """The bytes of a Parquet file, the same for the same table."""
-    out = pa.BufferOutputStream()
-    parquet.write_table(table, out, compression="LZ4", write_statistics=False, store_schema=False)
+    # Floats hardly compress.
+    numbers = [field.name for field in table.schema if pa.types.is_floating(field.type)]
+    packed: Any = {name: "NONE" if name in numbers else "LZ4" for name in table.column_names}
+    words: Any = [name for name in table.column_names if name not in numbers and name != "index"]
+    out = pa.BufferOutputStream(pa.system_memory_pool())  # reuses its memory from chunk to chunk
+    options: Any = {"write_statistics": False, "store_schema": False, "use_dictionary": words}
+    parquet.write_table(table, out, compression=packed, **options)
     return out.getvalue().to_pybytes()
 
 
 Values = dict[str, Any]
-"""Column name -> its entry in one row; a column that is left out is null."""
+"""Column name -> its entry: of one row, or in lanes an array or one value for all; null if left out."""
 
 Columns = tuple[tuple[str, pa.DataType], ...]
 
@@ -128,13 +134,15 @@ def witness(wrong: Wrong | None) -> Values:
     return {name: value for (name, _), value in zip(WITNESS, found, strict=True)}
 
 
-Found = Callable[[Instance, Sequence[Verifier], bool], Iterable[Values]]
-"""(instance, verifiers, whether optima are computed) -> what a metric finds, a row for each verifier."""
+Found = Callable[[Any, Sequence[Verifier], bool], Iterable[Values]]
+"""(instance or lanes, verifiers, whether optima are computed) -> what a metric finds, for each verifier."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A job: what a metric finds of some verifiers, by name, on some instances of a family."""
+    """A job: what a metric finds of some verifiers, by name, on some instances of a family, one by one or, if
+    the engine is "float", as lanes; then it begins at a block of the family.
+    """
 
     found: Found
     schema: pa.Schema
@@ -142,36 +150,77 @@ class Slice:
     indices: range
     verifiers: tuple[str, ...]
     optima: bool
+    engine: str
 
     @property
     def evaluations(self) -> int:
         return len(self.indices) * len(self.verifiers)
 
     def __call__(self) -> pa.Table:
-        where, rules = place(self.family), [named(name) for name in self.verifiers]
-        rows = [
-            {"verifier": rule.name, "declared": rule.lossless, **where, "index": index, **found}
-            for index in self.indices
-            for rule, found in zip(
-                rules, self.found(self.family.instances[index], rules, self.optima), strict=True
-            )
+        rules, where = [named(name) for name in self.verifiers], place(self.family)
+        about = [
+            {"verifier": rule.name, "declared": rule.lossless, "engine": self.engine, **where}
+            for rule in rules
         ]
-        return pa.Table.from_pylist(rows, self.schema)
+        if self.engine == "exact":
+            rows = [
+                {**rule, "index": index, **found}
+                for index in self.indices
+                for rule, found in zip(about, self._found(self.family.instances[index], rules), strict=True)
+            ]
+            return pa.Table.from_pylist(rows, self.schema)
+        tables = []
+        for at in self.indices[:: self.family.block]:
+            index = np.arange(at, min(at + self.family.block, self.indices.stop))
+            lanes = self.family.lanes(at, at + len(index))
+            for rule, found in zip(about, self._found(lanes, rules), strict=True):
+                part = {**rule, "index": index, **found}
+                arrays = [_column(field.type, part.get(field.name), len(index)) for field in self.schema]
+                tables.append(pa.Table.from_arrays(arrays, self.schema.names))
+        return pa.concat_tables(tables).unify_dictionaries()
+
+    def _found(self, given: Any, rules: Sequence[Verifier]) -> Iterable[Values]:
+        return self.found(given, rules, self.optima)
 
 
-def on_instances(name: str, columns: Columns, found: Found, larger: int = 1) -> Metric:
-    """A metric of verifiers on instances. Every family is taken in order, in slices large enough for a file
-    each and small enough to take a few seconds; `larger` multiplies their number of instances.
+def _column(kind: pa.DataType, entry: Any, count: int) -> pa.Array:
+    # Words are dictionary-encoded, so that a repeated word costs little.
+    words = pa.types.is_string(kind)
+    if isinstance(entry, np.ndarray):
+        return pa.array(entry, kind, from_pandas=True)
+    if entry is None:
+        return pa.nulls(count, pa.dictionary(pa.int32(), kind) if words else kind)
+    if words:
+        return pa.DictionaryArray.from_arrays(np.zeros(count, np.int32), pa.array([entry], kind))
+    return pa.repeat(pa.scalar(entry, kind), count)
+
+
+def on_instances(
+    name: str,
+    columns: Columns,
+    found: Found,
+    in_lanes: Found,
+    wide: Callable[[Entry, Family], bool] = lambda entry, family: True,
+    larger: int = 1,
+) -> Metric:
+    """A metric of verifiers on instances, or in floats on lanes where they can be used: for rules that run in
+    step, on families that are `wide`. Every family is taken in order, in slices large enough for a file each
+    and small enough to take a few seconds; `larger` multiplies the number of instances of those not in lanes.
     """
-    about = ("verifier", pa.string()), *FAMILY, ("index", pa.int64()), ("declared", pa.bool_())
-    schema = pa.schema([*about, *columns])
+    about = ("verifier", pa.string()), *FAMILY, ("index", pa.int64())
+    schema = pa.schema([*about, ("engine", pa.string()), ("declared", pa.bool_()), *columns])
 
     def jobs(entry: Entry) -> Iterator[Slice]:
         for family in entry.families():
-            names = tuple(each.name for each in entry.suited(family))
-            count, step = len(family.instances), larger * chunk(family.draft.outcomes(family.vocab))
-            for start in range(0, count if names else 0, step):
-                indices = range(start, min(start + step, count))
-                yield Slice(found, schema, family, indices, names, entry.optima)
+            fit, drafts = entry.suited(family), family.draft.outcomes(family.vocab)
+            many = [each for each in fit if entry.engine == "float" and in_step(each) and wide(entry, family)]
+            rest = [each for each in fit if each not in many]
+            each_file = family.block * max(1, 4_000_000 // (drafts * max(len(many), 1) * family.block))
+            parts = (in_lanes, many, "float", each_file), (found, rest, "exact", larger * chunk(drafts))
+            for compute, rules, engine, step in parts:
+                names, count = tuple(rule.name for rule in rules), len(family.instances)
+                for start in range(0, count if names else 0, step):
+                    indices = range(start, min(start + step, count))
+                    yield Slice(compute, schema, family, indices, names, entry.optima, engine)
 
     return Metric(name, schema, jobs)

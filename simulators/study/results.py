@@ -75,13 +75,13 @@ class Results:
     def summary(self) -> Rows:
         """One line for each metric, kind of draft, and verifier or target: its rows, verdicts, and statistics
         of numbers; those of one kind are over the same drafts."""
-        words = {"true": "lossless", "false": "lossy"}
+        words = {"true": "lossless", "false": "lossy", "~": "not decided"}  # "~" comes last
         found: Rows = []
         for metric in self.metrics:
             who, verdict, numbers = SUMMARISED[metric]
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
             if verdict:
-                columns.append(f", histogram({verdict}::varchar) as verdicts")
+                columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
                 good = f"filter ({verdict}::varchar in ('true', 'proved'))"
                 columns.append(f", max(depth) {good} as depth, max(vocab) {good} as vocab")
             numbered = f"select kind, {who} as name, count(*) as rows {''.join(columns)}"

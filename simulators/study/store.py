@@ -20,12 +20,13 @@ from pyarrow import parquet
 from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import Chunk, computed
+from draftproof.simulators.support.cluster import clustered
 from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.simulators.support.load import digest, version
 from draftproof.simulators.support.pool import shared
 from draftproof.theory.errors import BadInput
 
-FORMAT = 2  # the version of the folder's own layout
+FORMAT = 1  # the version of the folder's own layout
 MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
 ROOMS = "theory", "simulators", "proofs_check"
 
@@ -89,12 +90,13 @@ def sweep(
     chunks: Sequence[Chunk],
     manifest: dict[str, Any],
     folder: Path,
-    workers: int = 1,
+    workers: int | str = 1,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Swept:
-    """Computes the chunks that the folder lacks, in processes of this machine. A KeyboardInterrupt ends the
-    sweep; then and after BadInput finished chunks are kept. A chunk whose process is lost is computed again.
-    `progress` is called with the number of evaluations done and the total.
+    """Computes the chunks that the folder lacks, in processes of this machine or on the Dask cluster of an
+    address. A KeyboardInterrupt ends the sweep; then and after BadInput finished chunks are kept. A chunk
+    whose process is lost is computed again. `progress` is called with the number of evaluations done and the
+    total.
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
@@ -116,7 +118,10 @@ def sweep(
     return found
 
 
-def _computed(chunks: Sequence[Chunk], workers: int) -> Generator[tuple[str, bytes], None, None]:
+def _computed(chunks: Sequence[Chunk], workers: int | str) -> Generator[tuple[str, bytes], None, None]:
+    if isinstance(workers, str):
+        yield from clustered(computed, chunks, workers)
+        return
     left = {chunk.name: chunk for chunk in chunks}
     while left:
         before = len(left)

@@ -16,7 +16,7 @@ SCRIPTS = ("html", "charts", "sections", "main")
 SECTIONS = {
     "verdicts": (
         "Verdicts",
-        "Each verifier over all instances.",
+        "Each verifier over all instances. Exact rows give verdicts; float rows are counted but give none.",
     ),
     "gaps": (
         "Gaps",

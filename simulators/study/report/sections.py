@@ -47,14 +47,14 @@ def verdicts(results: Results) -> Rows:
     """One row per kind of draft and verifier: means of one kind are over the same drafts."""
     rows = results.rows("""
         select kind, verifier, max(depth) as depth, max(vocab) as vocab, count(*) as instances,
-               count(*) filter (lossless) as lossless,
+               count(lossless) as decided, count(*) filter (lossless) as lossless,
                max(total_variation) as total_variation,
                arg_max(total_variation_exact, total_variation) as total_variation_exact,
                avg(expected_accepted) as expected_accepted, any_value(declared) as declared,
                bool_and(lossless) as found
         from "check" group by kind, verifier order by kind, verifier
     """)
-    return [_with_unseen(row, row["found"]) for row in rows]
+    return [_with_unseen(row, row["decided"] and row["found"]) for row in rows]
 
 
 def _with_unseen(row: dict[str, Any], good: bool) -> dict[str, Any]:
@@ -123,7 +123,8 @@ def wrong(results: Results) -> Rows:
     witness = "witness_prefix", "witness_got", "witness_want"
     rows = results.rows("""
         from (select unnest(arg_max(c, total_variation)) from "check" c
-              where not lossless group by verifier)
+              where lossless is false or (lossless is null and not declared and total_variation > 1e-9)
+              group by verifier)
         order by total_variation desc, verifier
     """)
     return [

@@ -19,6 +19,7 @@ FAULTS = {
     "metrics = []": "metrics: Value should have at least 1 item",
     'verifiers = ["blok"]': "verifiers: 'blok' is unknown; did you mean 'block'?",
     'verifiers = ["spechub"]': "spechub is made for spechub, not for chain",
+    'engine = "flaot"': "engine: 'flaot' is unknown; did you mean 'float'?",
     "depths = 3": "depths: must be a valid list, not 3",
     "depths = [0]": "depths: must be greater than or equal to 1, not 0",
     "depths = [true]": "depths: must be a valid integer, not True",
@@ -85,7 +86,7 @@ def test_the_manifest_restores_the_entries():
 
 
 def test_chunks_cover_every_instance_once():
-    given = {"metrics": ["check", "gap"], "drafts": ["chain", "tree"], "rows": ["mixed"]}
+    given = {"metrics": ["check", "gap"], "engine": "float", "drafts": ["chain", "tree"], "rows": ["mixed"]}
     entries = parsed(given, METRICS)
     met: dict[tuple, list[int]] = {}
     for chunk in plan(entries, METRICS):

@@ -5,7 +5,7 @@ import pytest
 from draftproof import _FROM_PROOFS
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.configuration import parsed
-from draftproof.simulators.study.gap import measure
+from draftproof.simulators.study.gap import expected, measure
 from draftproof.simulators.study.plan import METRICS, Chunk, computed, plan
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact, text
@@ -46,6 +46,33 @@ def test_check_is_the_exact_verdict():
         assert exact(row["expected_accepted_exact"]) == verdict.expected_accepted
         assert row["total_variation"] == pytest.approx(float(verdict.total_variation), rel=1e-15)
         assert (row["witness_got"] is None) == verdict.lossless
+        assert row["engine"] == "exact"
+
+
+def test_floats_are_near_the_exact_numbers_and_decide_nothing():
+    given = {
+        "metrics": ["check"],
+        "drafts": ["chain", "tree"],
+        "vocabularies": [3],
+        "rows": ["scenarios", {"kind": "logits", "count": 5}, {"kind": "dirichlet", "count": 5}],
+        "verifiers": ["block", "hsd-released", "rrs", "greedy-block"],
+    }
+    floats, _ = rows(engine="float", **given)
+    exacts, _ = rows(**given)
+
+    def key(row: dict) -> tuple:
+        return row["verifier"], row["kind"], row["rows"], row["index"]
+
+    twins = {key(row): row for row in exacts}
+    assert len(twins) == len(exacts) == len(floats)
+    for row in floats:
+        twin = twins[key(row)]
+        if row["verifier"] == "greedy-block":
+            assert row == twin
+            continue
+        assert (row["engine"], row["lossless"], row["total_variation_exact"]) == ("float", None, None)
+        assert row["total_variation"] == pytest.approx(twin["total_variation"], abs=1e-13)
+        assert row["expected_accepted"] == pytest.approx(twin["expected_accepted"], abs=1e-13)
 
 
 def test_gap_is_the_measured_gap():
@@ -64,6 +91,30 @@ def test_gap_is_the_measured_gap():
         assert row["kind"] == "chain" or row["stateless_upper"] == text(gap.stateless.upper)
         assert row["note"] == gap.note(name)
         assert (row["share_stateless"], row["share_full"]) == pytest.approx(gap.shares(name), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["chain", "paths"])
+def test_gaps_in_floats_are_near_the_certified_ones(kind):
+    given = {
+        "metrics": ["gap"],
+        "drafts": [kind],
+        "rows": [{"kind": "logits", "count": 4, "temperatures": [0.5, 2]}, {"kind": "scenarios"}],
+        "verifiers": ["traversal", "nss", "multipath-block", "rrs"],
+    }
+    floats, made = rows(engine="float", **given)
+    assert len(floats) == 4 * sum(len(each["family"].instances) for each in made)
+    for row in floats:
+        instance = about(row, made)
+        gap = measure(instance, [])
+        assert row["full_information"] == pytest.approx(float(gap.full.value), abs=1e-12)
+        assert row["stateless"] == pytest.approx(gap.stateless.value, abs=1e-8)
+        mean = float(expected(instance, VERIFIERS[row["verifier"]]))
+        assert row["expected_accepted"] == pytest.approx(mean, abs=1e-12)
+        assert row["share_stateless"] <= 1 + 1e-9
+        assert row["note"] == ""
+    engines = {row["engine"] for row in floats if row["verifier"] == "traversal"}
+    assert engines == {"float" if kind == "chain" else "exact"}
+    assert {row["engine"] for row in floats if row["verifier"] == "multipath-block"} == {"exact"}
 
 
 @pytest.mark.parametrize("kind", ["tree", "greedy", "spechub"])

@@ -2,7 +2,7 @@
 import { histogram } from "./charts.js";
 import { choice, decimal, element, percent, table } from "./html.js";
 
-const word = (lossless) => (lossless ? "lossless" : "lossy");
+const word = (lossless) => (lossless === null ? "undecided" : lossless ? "lossless" : "lossy");
 const marked = (found, declared) =>
   element("span", { class: found === null || found === undefined ? "" : found !== declared ? "bad" : found ? "good" : "" }, word(found));
 const count = (number) => number.toLocaleString("en");
@@ -12,7 +12,8 @@ export function verdicts(rows) {
     { title: "verifier", cell: (r) => r.verifier, key: (r) => r.verifier },
     { title: "drafts", cell: (r) => r.kind, key: (r) => r.kind },
     { title: "instances", number: true, cell: (r) => count(r.instances), key: (r) => r.instances },
-    { title: "lossless", number: true, cell: (r) => count(r.lossless), key: (r) => r.lossless },
+    { title: "exact", number: true, cell: (r) => count(r.decided), key: (r) => r.decided },
+    { title: "lossless", number: true, cell: (r) => (r.decided ? count(r.lossless) : "–"), key: (r) => r.lossless },
     { title: "largest TV", number: true, cell: (r) => exactly(r.total_variation_exact, r.total_variation), key: (r) => r.total_variation },
     { title: "mean E[tau]", number: true, cell: (r) => decimal(r.expected_accepted), key: (r) => r.expected_accepted },
     { title: "declared", cell: (r) => word(r.declared) },
