@@ -15,7 +15,7 @@ from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.network.models import Model, quiet
+from draftproof.gpu.network.models import WAYS, Model, quiet
 from draftproof.gpu.network.reader import IDLE_READERS
 from draftproof.gpu.sampling.device import memory_errors, out_of_memory
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
@@ -24,7 +24,7 @@ from draftproof.theory.errors import BadInput
 Word: TypeAlias = tuple[int, ...]
 """The ids of a text."""
 
-DRAFT = "tree:2x2"
+TREE_DRAFT, CHAIN_DRAFT = "tree:2x2", "chain:3"
 NEW_TOKENS = 8
 """Tokens added to each prompt: some four steps."""
 
@@ -63,6 +63,7 @@ class Found:
     log-probabilities, and the largest difference that rounding explains; or the error message of a pass.
     """
 
+    draft: str
     rows: int = 0
     difference: float = 0.0
     tolerance: float = 0.0
@@ -74,21 +75,25 @@ class Found:
 
     def __str__(self) -> str:
         if self.failure is not None:
-            return f"with {DRAFT} a pass fails: {self.failure}"
+            return f"with {self.draft} a pass fails: {self.failure}"
         return (
-            f"with {DRAFT}, log-probabilities are up to {self.difference:.1e} away from those of plain "
+            f"with {self.draft}, log-probabilities are up to {self.difference:.1e} away from those of plain "
             f"passes (rounding: {self.tolerance:.1e})"
         )
 
 
 def checked(model: Model) -> Model:
-    """The model, with what was found; BadInput if it is not read as it should be."""
-    with quiet():
-        found = compared(model)
-    if found.ok:
-        return replace(model, rows=str(found))
-    why = (found.failure and _other(model.network)) or found  # kinds of layers say more than their error
-    raise BadInput(f"{model.name}: {type(model.network).__name__} is not decoded as it should be: {why}")
+    """The model, read in the first of `WAYS` that gives its own rows; BadInput if none does."""
+    why = None
+    for way in WAYS:
+        tried = replace(model, way=way, why=why)
+        with quiet():
+            found = compared(tried, CHAIN_DRAFT if tried.only_chains else TREE_DRAFT)
+        if found.ok:
+            return replace(tried, rows=str(found))
+        why = why or _why(model.network, found)
+    kind = type(model.network).__name__
+    raise BadInput(f"{model.name}: {kind} is not decoded as it should be: {found}")
 
 
 def checked_pair(
@@ -116,14 +121,19 @@ def reports(models: Sequence[Model]) -> dict[str, str]:
     if not ROW_TEST.get():
         return {}
     done = [each if each.rows else checked(each) for each in models]
-    return {each.name: str(each.rows) for each in done}
+    return {each.name: f"{each.rows}{f'; chains only: {each.why}' * each.only_chains}" for each in done}
 
 
 def trusted(model: Model) -> Model:
-    """The model as it is; BadInput if the names of its layers tell that its rows are not right."""
+    """The model as it is; BadInput if the names of its layers tell that trees of it are not right."""
     if other := _other(model.network):
         raise BadInput(f"{model.name}: {other}; leave out --no-row-test")
     return model
+
+
+def _why(network: Any, found: Found) -> str:
+    """Why trees are refused: kinds of layers that are not attention say more than the error they raise."""
+    return (found.failure and _other(network)) or str(found)
 
 
 def _other(network: Any) -> str | None:
@@ -132,7 +142,7 @@ def _other(network: Any) -> str | None:
     return f"layers of type {', '.join(other)} cannot take back rejected tokens" if other else None
 
 
-def compared(model: Model) -> Found:
+def compared(model: Model, draft: str) -> Found:
     """Decodes a batch of unequal prompts, with the model as target and as drafter, and compares each row of
     both with a plain pass over the text before it; so is a row from transformers' own `generate`.
 
@@ -143,30 +153,30 @@ def compared(model: Model) -> Found:
         with torch.inference_mode():
             model = replace(model, network=shortened(model.network))
         with computed_in(model.network, torch.float32):
-            words, ours = _decoded(model)
+            words, ours = _decoded(model, draft)
             plain = _plain(model.network, words)
         IDLE_READERS.pop(model.network, None)  # it would go on in the wider type
         with computed_in(model.network, torch.float64):
             error = _apart(plain, _plain(model.network, words))
     except BadInput as error:
-        return Found(failure=str(error))
+        return Found(draft, failure=str(error))
     except Exception as error:  # whatever a network's own code raises
         if out_of_memory(error):
             raise
         said = (str(error).strip() or "no message").splitlines()[0]
         branches = said.startswith("Boolean value of Tensor")
-        return Found(failure=BRANCHES if branches else f"{type(error).__name__}: {said}")
-    return Found(len(ours), _apart(ours, plain), ROUNDING_FACTOR * error)
+        return Found(draft, failure=BRANCHES if branches else f"{type(error).__name__}: {said}")
+    return Found(draft, len(ours), _apart(ours, plain), ROUNDING_FACTOR * error)
 
 
 @torch.inference_mode()
-def _decoded(model: Model) -> tuple[list[Word], Tensor]:
+def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
     """Texts, each with the log-probabilities [V] of the next token, from which the engine drew or judged."""
     draw = torch.Generator().manual_seed(0)
     most = max(1, model.context - NEW_TOKENS)
     sizes = (min(size, most) for size in (LONGEST_PROMPT // 2, LONGEST_PROMPT, 2, LONGEST_PROMPT - 1))
     prompts = [torch.randint(model.known, (size,), generator=draw).tolist() for size in sizes]
-    given: dict[str, Any] = {"verifier": RANDOM_WALK, "structure": structure(DRAFT), "ignore_end": True}
+    given: dict[str, Any] = {"verifier": RANDOM_WALK, "structure": structure(draft), "ignore_end": True}
     so_far, words, rows = [tuple(prompt) for prompt in prompts], [], []
     for step in generate(model, ModelDrafter(model), prompts, max_new_tokens=NEW_TOKENS, **given):
         tree, drawn = step.tree, step.tree.drawn(step.tokens).tolist()

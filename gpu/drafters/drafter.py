@@ -82,6 +82,7 @@ class ModelDrafter(Drafter):
 
     def __init__(self, model: Model) -> None:
         self.model, self.name = model, model.name
+        self.only_chains = model.only_chains
 
 
 class HiddenSession(Session):

@@ -56,7 +56,7 @@ class Decoding:
         drafter, structure = self.drafter, self.structure
         why = None
         if drafter is not None and structure is not None:
-            why = misfit(self.verifier, structure, drafter)
+            why = misfit(self.verifier, structure, drafter, self.target)
         if self.selection is not None:
             why = why or cannot_select(self.verifier, structure)
             if self.batch is not None and self.selection.batch is not None:
@@ -87,8 +87,10 @@ def check_prompts(target: Model, prompts: Sequence[Sequence[int]]) -> None:
             )
 
 
-def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | None:
+def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:
     """The reason why these cannot be combined; None if they can."""
+    if target.only_chains and structure.kind != "chain":
+        return f"{target.name} reads chains only, not {structure.name}: {target.why}"
     if structure.kind not in verifier.drafts:
         fit = ", ".join(verifier.drafts)
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
@@ -116,11 +118,13 @@ def cannot_select(verifier: Verifier, structure: Structure | None) -> str | None
 
 
 def fitting(
-    structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter
+    structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter, target: Model
 ) -> list[tuple[Structure, Verifier]]:
     """The pairs that can be combined, structure by structure; BadInput if there are none."""
     pairs = product(structures, verifiers)
-    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter) is None]
+    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter, target) is None]
+    if not found and target.only_chains and all(shape.kind != "chain" for shape in structures):
+        raise BadInput(f"{target.name} reads chains only: {target.why}")
     if not found:
         raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
     return found

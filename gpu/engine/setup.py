@@ -49,7 +49,7 @@ class Setup:
         """The pairs of structure and verifier that can be combined, structure by structure; BadInput if there
         are none.
         """
-        pairs = fitting(self.structures, self.verifiers, self.drafter)
+        pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
         return [Way(*pair) for pair in pairs]
 
     def selecting(self, way: Way) -> list[Way]:

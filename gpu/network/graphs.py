@@ -74,8 +74,8 @@ class Recorder:
     never recorded, and nothing is recorded without a GPU.
     """
 
-    def __init__(self, device: torch.device) -> None:
-        self.device, self.records = device, recording(device)
+    def __init__(self, device: torch.device, records: bool = True) -> None:
+        self.device, self.records = device, recording(device) if records else None
         self.active = self.records is not None  # calls may be recorded, and results be overwritten
         self.inside = False  # a function that may be recorded is being called
         self.calls: Counter[Hashable] = Counter()

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.network.reader import Reader
+from draftproof.gpu.network.states import StateReader
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling, softened
 from draftproof.gpu.sampling.tree import Tree
@@ -92,7 +93,7 @@ class Session:
     last: Tensor
     block = 0
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader | StateReader) -> None:
         self.reader, self.recorder = reader, reader.recorder
 
     def root(self) -> Tensor:
@@ -126,6 +127,7 @@ class Session:
 
         if history is not None or not self.recorder.active:
             return drawn(uniforms, self.last)
+        assert isinstance(self.reader, Reader)  # the others record nothing
         kind = "draft", structure.name, sampling, leaves
         structure.prepare()
         self.reader.room = max(structure.slots + 1, self.block)

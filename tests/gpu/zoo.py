@@ -25,6 +25,7 @@ from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
 from draftproof.gpu.checks.row_test import BRANCHES, checked
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
+from draftproof.gpu.engine.decoding import misfit
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.verify import named
@@ -38,13 +39,20 @@ HEADING = """# Architectures
 {}, transformers {}: {} small networks with random weights, made by `python -m tests.gpu.zoo --write`.
 
 Each was read by the [row test](real-models.md#the-row-test) and, if it passed, decoded greedily with chains,
-trees, merged paths and top-k trees. The texts, {:,} in all, are those of transformers' own `generate`; they
-cross attention windows of 24 tokens and end at different times. They are transformers' own again with each
-sampling parameter, on chains and trees; {:,} of these texts are changed by their parameter:
+trees, merged paths and top-k trees, as far as its way of reading allows. The texts, {:,} in all, are those of
+transformers' own `generate` (without a cache where each pass reads the whole text); they cross attention
+windows of 24 tokens and end at different times. They are transformers' own again with each sampling
+parameter, on chains and trees; {:,} of these texts are changed by their parameter:
 {}.
 A variant has a word after its name, such as `falcon-alibi`. Real checkpoints pass the row test
 again when they are loaded.
 """
+READS = {
+    "trees": "Trees and chains",
+    "chains": "Chains only",
+    "chains, whole texts": "Chains only, the whole text in each pass",
+    "refused": "Refused",
+}
 
 
 def near(of: Model) -> Model:
@@ -76,8 +84,10 @@ def greedy(of: Model) -> dict[str, Greedy]:
     """The engine's greedy texts, by draft, compared with the reference."""
     told, drafter, found = reference(of), ModelDrafter(near(of)), {}
     for draft, verifier in DRAFTS.items():
-        decode = partial(generate, of, drafter, verifier=named(verifier), structure=structure(draft))
-        found[draft] = compare(told, decode)
+        shape = structure(draft)
+        if misfit(named(verifier), shape, drafter, of) is None:
+            decode = partial(generate, of, drafter, verifier=named(verifier), structure=shape)
+            found[draft] = compare(told, decode)
     return found
 
 
@@ -86,11 +96,12 @@ FILTERS = "filters"
 
 
 def parameters(of: Model, drafts: Sequence[str] = ("chain:3", "tree:2x2")) -> dict[str, tuple[int, bool]]:
-    """For each sampling parameter: how many of the engine's greedy texts it changes, and whether all texts
-    are transformers' own. One bad word is in the plain text.
+    """For each sampling parameter: how many of the engine's greedy texts it changes, on the drafts that the
+    model reads, and whether all texts are transformers' own. One bad word is in the plain text.
     """
     plain, drafter = reference(of), ModelDrafter(near(of))
-    fit = [(structure(draft), named(DRAFTS[draft])) for draft in drafts]
+    shapes = [(structure(draft), named(DRAFTS[draft])) for draft in drafts]
+    fit = [(shape, verifier) for shape, verifier in shapes if misfit(verifier, shape, drafter, of) is None]
     found: dict[str, tuple[int, bool]] = {}
     words = {"bad_words_ids": [*SETS["bad words"]["bad_words_ids"], max(plain.texts, key=len)[:2]]}
     for name, settings in {**SETS, "bad words": words, FILTERS: {}}.items():
@@ -108,12 +119,13 @@ def parameters(of: Model, drafts: Sequence[str] = ("chain:3", "tree:2x2")) -> di
 
 @dataclass(frozen=True)
 class Entry:
-    """What the engine makes of an architecture: why it is refused, if it is; how many `texts` were compared,
-    and how many that sampling parameters `changed`.
+    """What the engine makes of an architecture: "trees", "chains" or "refused", and why not trees; how many
+    `texts` were compared, and how many that sampling parameters `changed`.
     """
 
     name: str
     kind: str
+    reads: str
     why: str = ""
     texts: int = 0
     wrong: tuple[str, ...] = ()
@@ -130,15 +142,17 @@ def entry(name: str, all_parameters: bool = True) -> Entry:
         try:
             made = checked(made)
         except BadInput as error:
-            return Entry(name, kind, str(error).split(": ", 2)[-1])
+            return Entry(name, kind, "refused", str(error).split(": ", 2)[-1])
         found = greedy(made)
         more = parameters(made) if all_parameters else {}
     wrong = [draft for draft, each in found.items() if not each.ok]
     wrong += [name for name, (_, ok) in more.items() if not ok]
+    reads = {"slots": "trees", "states": "chains", "whole": "chains, whole texts"}[made.way]
     return Entry(
         name,
         kind,
-        "",
+        reads,
+        made.why or "",
         sum(each.texts for each in found.values()),
         tuple(wrong),
         sum(changed for changed, _ in more.values()),
@@ -147,18 +161,21 @@ def entry(name: str, all_parameters: bool = True) -> Entry:
 
 def page(entries: Sequence[Entry]) -> str:
     """docs/architectures.md."""
+    told = {reads: [each for each in entries if each.reads == reads] for reads in READS}
     texts, more = sum(each.texts for each in entries), sum(each.changed for each in entries)
-    sets, right = ", ".join((*SETS, FILTERS)), [each for each in entries if not each.why]
+    sets = ", ".join((*SETS, FILTERS))
     lines = [HEADING.format(date.today(), transformers.__version__, len(entries), texts, more, sets)]
-    lines += [f"## Decoded ({len(right)})", "", ", ".join(f"`{each.name}`" for each in right) + ".", ""]
-    reasons = defaultdict[str, list[str]](list)
-    for each in entries:
-        if each.why:
+    for reads, heading in READS.items():
+        lines += [f"## {heading} ({len(told[reads])})", ""]
+        if reads == "trees":
+            lines += [", ".join(f"`{each.name}`" for each in told[reads]) + ".", ""]
+            continue
+        reasons = defaultdict[str, list[str]](list)
+        for each in told[reads]:
             reason, detail = reasoned(each.why)
             reasons[reason].append(f"`{each.name}` ({detail})")
-    lines += [f"## Refused ({len(entries) - len(right)})", ""]
-    lines += [f"* {reason}: {', '.join(found)}." for reason, found in sorted(reasons.items())]
-    lines += [""]
+        lines += [f"* {reason}: {', '.join(found)}." for reason, found in sorted(reasons.items())]
+        lines += [""]
     lines += [
         f"Not made small, most of them with parts for images or audio: {', '.join(sorted(LEFT_OUT))}.",
         "",
@@ -167,7 +184,7 @@ def page(entries: Sequence[Entry]) -> str:
 
 
 def reasoned(why: str) -> tuple[str, str]:
-    """The kind of a reason why a network is refused, and what is particular to this network.
+    """The kind of a reason why a network reads no trees, or nothing, and what is particular to this network.
 
     >>> reasoned("with tree:2x2, log-probabilities are up to 5.5e+00 away from those of plain passes")
     ('log-probabilities differ from those of plain passes, by at most', '5.5')

@@ -39,7 +39,7 @@ def test_the_nodes_of_drafted_trees_are_written_with_their_places(tmp_path):
     assert nodes.arrays(10)["parent"].tolist() == [-1, 10, 11, 10, 11]
 
 
-def test_rows_at_nodes_beyond_a_window():
+def test_rows_at_nodes_beyond_a_window_and_of_a_network_with_states():
     import torch
 
     from draftproof.gpu.checks.row_test import checked
@@ -47,7 +47,7 @@ def test_rows_at_nodes_beyond_a_window():
     from studies.tree_designs.nodes import Nodes
     from tests.gpu.architectures import WINDOW, model
 
-    both = [checked(model(name)) for name in ("mistral", "llama")]
+    both = [checked(model(name)) for name in ("mistral", "lfm2")]
     text = [1 + x % 40 for x in range(WINDOW + 6)]
     nodes = Nodes(*both, text, Sampling())
     for prefix in ((), (8,), (8, 9), (10,), (8, 11)):

@@ -14,7 +14,7 @@ pytest.importorskip("transformers")
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from draftproof.gpu.checks import row_test, twin
-from draftproof.gpu.checks.row_test import compared
+from draftproof.gpu.checks.row_test import TREE_DRAFT, compared
 from draftproof.gpu.checks.twin import SHORT, computed_in, shortened
 from draftproof.gpu.network.models import Model
 from tests.gpu.architectures import config, model
@@ -78,7 +78,7 @@ def test_the_row_test_takes_at_most_a_fifth_beside_the_weights(monkeypatch):
     made = network(640, 8, 0).bfloat16()
     weights = sum(each.nbytes for each in made.parameters())
     with Live() as live:
-        found = compared(Model("wide", made, Numbers(), 40, 96))
+        found = compared(Model("wide", made, Numbers(), 40, 96), TREE_DRAFT)
     assert found.ok
     assert live.most < 0.2 * weights
 
@@ -114,4 +114,4 @@ def test_every_length_is_shortened_and_no_weight_is_copied(name, setting):
 def test_a_longrope_is_as_long_as_before():
     of = model("phi3-longrope").network
     assert shortened(of).config.rope_parameters["original_max_position_embeddings"] == 32
-    assert compared(replace(model("phi3-longrope"))).ok
+    assert compared(replace(model("phi3-longrope")), TREE_DRAFT).ok

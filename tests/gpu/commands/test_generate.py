@@ -216,7 +216,7 @@ def test_bad_settings_are_one_line_and_status_2(run, arguments, settings, said):
 
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory):
-    """Folders with a network that counts on one length of all rows, and with one that is not causal."""
+    """Folders with a network that reads chains only, and with one that is not causal."""
     from tests.gpu import architectures
 
     made = tmp_path_factory.mktemp("checkpoints")
@@ -231,17 +231,13 @@ def test_a_network_that_is_read_wrongly_is_refused_in_one_line(run, checkpoints)
     def told(name, *more):
         return run("generate", "--device", "cpu", "--max-new-tokens", 6, "--model", checkpoints / name, *more)
 
-    for name, why in (
-        (
-            "mpt",
-            "MptForCausalLM is not decoded as it should be: with tree:2x2 a pass fails: the network branches",
-        ),
-        (
-            "bert",
-            "BertLMHeadModel is not decoded as it should be: with tree:2x2, log-probabilities are up to",
-        ),
-    ):
-        status, out, err = told(name)
-        assert (status, out, err.count("\n")) == (2, "", 1)
-        assert why in err
+    status, out, err = told("mpt", "--draft", "tree:2x2", "--drafter", checkpoints / "mpt")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert (
+        "mpt reads chains only, not tree:2x2: with tree:2x2 a pass fails: the network branches on a " in err
+    )
+    assert told("mpt", "--draft", "chain:2", "--drafter", checkpoints / "mpt")[0] == 0
+    status, out, err = told("bert")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "BertLMHeadModel is not decoded as it should be: with chain:3, log-probabilities are up to" in err
     assert told("bert", "--no-row-test")[0] == 0

@@ -20,7 +20,7 @@ from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.network import reader
+from draftproof.gpu.network import reader, states
 from draftproof.gpu.network.models import check_pair, context_of, load
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
@@ -110,15 +110,22 @@ def test_what_does_not_load_or_fit(folders, tmp_path):
         pair(folders["plain"], "block", "cpu")
 
 
-def test_layers_that_keep_a_state_are_refused_with_and_without_the_row_test(tmp_path):
+def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_test(tmp_path):
     byte_pairs(TEXT, 280).save_pretrained(tmp_path)
     AutoModelForCausalLM.from_config(architectures.config("lfm2", vocab_size=280)).save_pretrained(tmp_path)
-    said = "layers of type conv cannot take back rejected tokens"
-    with pytest.raises(BadInput, match=f"Lfm2ForCausalLM is not decoded as it should be: {said}$"):
-        checked_pair(str(tmp_path), "none", "cpu")
+    target, drafter = checked_pair(str(tmp_path), str(tmp_path), "cpu")
+    assert target.only_chains
+    assert drafter.only_chains
+    assert "log-probabilities" in target.rows
+    with pytest.raises(
+        BadInput, match="reads chains only, not tree:2x2: layers of type conv cannot take back"
+    ):
+        list(generate(target, drafter, [[1]], verifier=named("traversal"), structure=structure("tree:2x2")))
     token = ROW_TEST.set(False)
     try:
-        with pytest.raises(BadInput, match=rf"^{re.escape(str(tmp_path))}: {said}"):
+        with pytest.raises(
+            BadInput, match=rf"^{re.escape(str(tmp_path))}: layers of type conv cannot take back"
+        ):
             checked_pair(str(tmp_path), "none", "cpu")
         assert checked_pair(None, "none", "cpu")[0].rows is None
     finally:
@@ -126,8 +133,9 @@ def test_layers_that_keep_a_state_are_refused_with_and_without_the_row_test(tmp_
 
 
 def test_a_checkpoint_that_is_read_wrongly_is_refused_by_name(folders, monkeypatch):
+    monkeypatch.setattr(states.Text, "feed", lambda *_, **__: 1 / 0)
     monkeypatch.setattr(reader.Reader, "_rounded", lambda *_: 1 / 0)
-    said = "LlamaForCausalLM is not decoded as it should be: with tree:2x2 a pass fails: ZeroDivisionError"
+    said = "LlamaForCausalLM is not decoded as it should be: with chain:3 a pass fails: ZeroDivisionError"
     with pytest.raises(BadInput, match=rf"^{re.escape(folders['plain'])}: {said}"):
         checked_pair(folders["plain"], "none", "cpu")
 
