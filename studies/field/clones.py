@@ -5,21 +5,16 @@ out at the commit that docs/field.md names, or with a package of the index as NA
 is in this folder.
 """
 
-import ast
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn
 from unittest.mock import MagicMock
 
 import torch
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.adapters.engine_code import define
 from draftproof.simulators.audit.targets import loops, models
-from draftproof.simulators.support.files import text_of
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -56,36 +51,6 @@ def importable(project: str, inside: str = "", absent: tuple[str, ...] = ()) -> 
     """Puts a project's folder first on the path; the modules `absent` become empty."""
     sys.path.insert(0, str(clone(project, inside)))
     sys.modules.update({name: MagicMock() for name in absent})
-
-
-def methods(
-    path: Path, owner: str | None, names: Sequence[str], namespace: dict[str, Any] | None = None
-) -> SimpleNamespace:
-    """The methods `names` of a class in a file, as functions: of the class `owner`, or if it is not given of
-    the first class that has them. Their decorators are left out, and their annotations are not read. They
-    are defined in the namespace, which holds the other names that they use. Raises BadInput if the file lacks
-    one of them, or cannot be read.
-    """
-    try:
-        tree = ast.parse(text_of(path))
-    except SyntaxError as error:
-        raise BadInput(f"{path}: cannot be read as Python: {error}") from None
-    classes = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
-    bodies = [kind.body for kind in reversed(classes) if owner in (None, kind.name)]
-    found = {each.name: each for body in bodies for each in body if isinstance(each, ast.FunctionDef)}
-    lacks = [name for name in names if name not in found]
-    if lacks:
-        raise BadInput(f"{path}: has no method {' or '.join(lacks)}{(owner and f' of {owner}') or ''}")
-    namespace = {} if namespace is None else namespace
-    for name in names:
-        found[name].decorator_list = []
-        define(path, name, ast.Module([found[name]], []), namespace)
-    return SimpleNamespace(**{name: namespace[name] for name in names})
-
-
-def method(path: Path, name: str, namespace: dict[str, Any]) -> Any:
-    """The first method of that name in a file, as `methods` gives it."""
-    return getattr(methods(path, None, (name,), namespace), name)
 
 
 def chain(p: dict[Any, Any], q: dict[Any, Any], depth: int = 1) -> Instance:

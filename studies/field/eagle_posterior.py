@@ -8,9 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from clones import methods
 
-from draftproof.simulators.audit.adapters.engine_code import functions
+from draftproof.simulators.audit.adapters.engine_code import functions, methods
 
 
 def verifier(

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import torch
-from clones import Output, Tokens, WithoutCuda, clone, method
+from clones import Output, Tokens, WithoutCuda, clone
+
+from draftproof.simulators.audit.adapters.engine_code import method
 
 FILE = clone("sail-sg/LongSpec", "longspec/test/llama_glide.py")
 NAMES = {"torch": WithoutCuda(), "F": torch.nn.functional, "time": time, "random": random}

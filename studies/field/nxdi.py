@@ -6,9 +6,9 @@ import logging
 from types import SimpleNamespace
 
 import torch
-from clones import clone, method
+from clones import clone
 
-from draftproof.simulators.audit.adapters.engine_code import functions
+from draftproof.simulators.audit.adapters.engine_code import functions, method
 
 FOLDER = clone("aws-neuron/neuronx-distributed-inference", "src/neuronx_distributed_inference")
 MODEL, SAMPLING = FOLDER / "models/model_base.py", FOLDER / "modules/generation/sampling.py"

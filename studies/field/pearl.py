@@ -4,7 +4,9 @@ decide nothing, is replaced by its rows; both would gather them."""
 from types import SimpleNamespace
 
 import torch
-from clones import Padded, clone, importable, methods
+from clones import Padded, clone, importable
+
+from draftproof.simulators.audit.adapters.engine_code import methods
 
 FILE = clone("smart-lty/ParallelSpeculativeDecoding", "src/engine.py")
 importable("smart-lty/ParallelSpeculativeDecoding")

@@ -1,7 +1,9 @@
 """yandex-research/specexec: SpecInfer's step on two children, drawn with and without replacement."""
 
 import torch
-from clones import clone, method
+from clones import clone
+
+from draftproof.simulators.audit.adapters.engine_code import method
 
 FILE = clone("yandex-research/specexec", "specdec/spec_SI.py")
 step = method(FILE, "_inference_step", {"torch": torch, "Tuple": tuple})

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import torch
-from clones import Padded, clone, method
+from clones import Padded, clone
 
-from draftproof.simulators.audit.adapters.engine_code import functions
+from draftproof.simulators.audit.adapters.engine_code import functions, method
 
 FILE = clone("Geralt-Targaryen/SVIP", "vanilla-sd/eval_specbench.py")
 

@@ -5,9 +5,9 @@ sampling kernel is replaced by inversion of the uniforms that it is given.
 from types import SimpleNamespace
 
 import torch
-from clones import Tokens, clone, method
+from clones import Tokens, clone
 
-from draftproof.simulators.audit.adapters.engine_code import functions
+from draftproof.simulators.audit.adapters.engine_code import functions, method
 
 FOLDER = clone("Infini-AI-Lab/UMbreLLa", "umbrella")
 FILE = FOLDER / "speculation/static_speculation_engine.py"

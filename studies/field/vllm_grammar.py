@@ -10,8 +10,9 @@ engine calls, the compiled kernels, batches, drafts without probabilities. Needs
 from types import SimpleNamespace
 
 import torch
-from clones import clone, method
+from clones import clone
 
+from draftproof.simulators.audit.adapters.engine_code import method
 from draftproof.simulators.audit.adapters.vllm import first_runner, second_runner
 
 FOLDER = clone("vllm-project/vllm", "vllm/v1")

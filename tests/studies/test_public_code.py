@@ -1,6 +1,5 @@
 """Public code of selection, verification and grammars in studies/field, on small stand-ins of our own."""
 
-import importlib
 from pathlib import Path
 
 import pytest
@@ -145,20 +144,6 @@ def verify(logits_p, logits_q, speculations, temperatures_target, temperatures_d
     return [[0, *tokens]], torch.multinomial(p[-1], 1).tolist()
 """
 
-HSD = """
-import nothing_that_is_installed
-
-def _speculative_sampling(
-    candidate_input_ids, candidate_logits, candidate_length, new_logits, is_done, backward, stop
-):
-\tq, p = candidate_logits[0, 0].softmax(-1), new_logits[0].softmax(-1)
-    x = candidate_input_ids[0, 0]
-\tif torch.rand(()) * q[x] < p[0, x]:
-        return torch.stack([x, torch.multinomial(p[1], 1)[0]])[None], 1, None
-\treturn torch.multinomial((p[0] - q).clamp(min=0), 1)[None], 0, None
-"""
-"""One drafted token, indented by tabs and by spaces."""
-
 
 def written(folder, files):
     for name, text in files.items():
@@ -248,33 +233,6 @@ def test_ssd(clones):
     assert report_on("ssd.py:hit").lossless
     report = report_on("ssd.py:miss")
     assert (report.status, str(report.wrong.want)) == (1, "1/2"), report
-
-
-def test_methods_are_cut_out_without_their_decorators(clones, monkeypatch):
-    path = clones / "engine.py"
-    path.write_text(
-        "import engine\nclass Other:\n    def step(self): return 1\n"
-        "class Made(engine.Base):\n    @engine.compile(x=1)\n    def step(self, p: Missing) -> engine.Out:\n"
-        "        return helper(p)\n"
-    )
-    monkeypatch.syspath_prepend(STUDIES)
-    studies = importlib.import_module("clones")
-    found = studies.methods(path, "Made", ("step",), {"helper": lambda p: p + 1})
-    assert found.step(None, 1) == 2
-    assert studies.method(path, "step", {})(None) == 1
-    with pytest.raises(BadInput, match="no method verify of Made"):
-        studies.methods(path, "Made", ("verify",))
-
-
-def test_hsd(clones):
-    name = "ZhouYuxuanYX/Hierarchical-Speculative-Decoding/transformers/generation/utils.py"
-    written(clones, {name: HSD})
-    assert report_on("hsd.py:verify", depth=1).lossless
-    written(clones, {name: HSD.replace("torch.rand(()) * q", "0 * q")})
-    assert report_on("hsd.py:verify", depth=1).status == 1
-    written(clones, {name: "def other():\n    pass\n"})
-    with pytest.raises(BadInput, match="none of the functions"):
-        load.target(f"{STUDIES}/hsd.py:verify")
 
 
 def test_a_file_without_the_function_is_bad_input(clones):

@@ -13,12 +13,12 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -81,14 +81,43 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
     if not found:
         raise BadInput(f"{path}: has none of the functions {', '.join(names)}")
     for name, body in found.items():
-        define(path, name, body.expandtabs(4), namespace)
+        _define(path, name, body.expandtabs(4), namespace)
     return namespace
 
 
-def define(path: Path, name: str, body: Any, namespace: dict[str, Any]) -> None:
-    """Executes a definition, as text or as a module's tree, in the namespace; BadInput if it cannot be. The
-    annotations of a tree are not read.
+def methods(
+    path: Path | None, owner: str | None, names: Sequence[str], namespace: dict[str, Any] | None = None
+) -> SimpleNamespace:
+    """The methods `names` of a class in a file, as functions: of the class `owner`, or if it is not given of
+    the first class that has them. Their decorators are left out, and their annotations are not read. They
+    are defined in the namespace, which holds the other names that they use. Raises BadInput if the file lacks
+    one of them, or cannot be read.
     """
+    if path is None:
+        raise BadInput("this adapter needs --path, the file that has the class")
+    try:
+        tree = ast.parse(text_of(path))
+    except SyntaxError as error:
+        raise BadInput(f"{path}: cannot be read as Python: {error}") from None
+    classes = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
+    bodies = [kind.body for kind in reversed(classes) if owner in (None, kind.name)]
+    found = {each.name: each for body in bodies for each in body if isinstance(each, ast.FunctionDef)}
+    lacks = [name for name in names if name not in found]
+    if lacks:
+        raise BadInput(f"{path}: has no method {' or '.join(lacks)}{(owner and f' of {owner}') or ''}")
+    namespace = {} if namespace is None else namespace
+    for name in names:
+        found[name].decorator_list = []
+        _define(path, name, ast.Module([found[name]], []), namespace)
+    return SimpleNamespace(**{name: namespace[name] for name in names})
+
+
+def method(path: Path | None, name: str, namespace: dict[str, Any]) -> Any:
+    """The first method of that name in a file, as `methods` gives it."""
+    return getattr(methods(path, None, (name,), namespace), name)
+
+
+def _define(path: Path, name: str, body: Any, namespace: dict[str, Any]) -> None:
     flags = __future__.annotations.compiler_flag if isinstance(body, ast.Module) else 0
     try:
         exec(compile(body, f"{path}:{name}", "exec", flags), namespace)

@@ -1,7 +1,7 @@
 """Audits kernels in a process whose Triton interprets: an adapter and its file in turn, or a
 file of studies/field and the folder of clones.
 
-    python -m tests.simulators.audit.adapters.peers.audits sglang FILE vllm FILE ...
+    python -m tests.simulators.audit.adapters.peers.audits sglang FILE lmdeploy FILE ...
 
 Prints one JSON list of [exit status, total variation, what else was said]. Raises when Triton is
 not left as it was found.
