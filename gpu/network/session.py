@@ -94,7 +94,8 @@ class Session:
     block = 0
 
     def __init__(self, reader: Reader | StateReader) -> None:
-        self.reader, self.recorder = reader, reader.recorder
+        self.reader: Any = reader
+        self.recorder = reader.recorder
 
     def root(self) -> Tensor:
         """Logits [B, V] of the token after each row's text."""
