@@ -120,9 +120,8 @@ class Bench:
             self.every.append(Cell(PLAIN, heat, batch=batch))
             if batch == 1:
                 self.every.append(Cell(TRANSFORMERS, heat))
-            if (
-                batch == 1 and type(setup.drafter) is ModelDrafter
-            ):  # assisted generation needs a model, chains
+            # assisted generation needs a model, and drafts chains
+            if batch == 1 and type(setup.drafter) is ModelDrafter:
                 self.every += [Cell(ASSISTED, heat, Way(shape)) for shape in chains]
             for way in whole:
                 name = way.verifier.name

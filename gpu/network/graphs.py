@@ -71,7 +71,7 @@ class Recorder:
     arguments must stay at the same address. Tensor arguments are copied into the recording's buffers, unless
     they are themselves results of a recording. A result is valid until the next call of the same kind, which
     overwrites it. Calls within a recorded function are part of it. Functions that wait for the device are
-    never recorded, and nothing is recorded without a GPU.
+    never recorded, and nothing is recorded without a GPU, nor if `records` is False.
     """
 
     def __init__(self, device: torch.device, records: bool = True) -> None:

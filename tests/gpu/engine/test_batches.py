@@ -1,6 +1,8 @@
 """Prompts are decoded batch by batch; each text is the one that it is without others."""
 # ruff: noqa: E402
 
+from dataclasses import replace
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -12,7 +14,7 @@ from draftproof.gpu.engine import loop, parts
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
-from draftproof.gpu.network import reader, session
+from draftproof.gpu.network import reader, session, states
 from draftproof.gpu.sampling import history
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import carry, named
@@ -119,16 +121,29 @@ def test_positions_that_are_left_behind_are_noticed(window, monkeypatch):
     assert not same_proposals(LONG)
 
 
-@pytest.mark.parametrize("name", ["mistral", "llama4_text-cold"])
-def test_windows_and_chunks(name):
-    model = zoo.model(name)
+def same_in_batches(name, way):
+    """Whether texts are the same all at once and two at a time."""
+    model = replace(zoo.model(name), way=way)
     given = {"verifier": named("block"), "structure": structure("chain:3"), "max_new_tokens": 9}
     prompts = [[3, 4, 5, 6, 7, 8], [9, 1], [11, 12, 13] * 4, [5, 6], [2] * 9]
     run = [
         texts(generate(model, ModelDrafter(model), prompts, seed=range(5), batch=batch, **given), 5)
         for batch in (None, 2)
     ]
-    assert run[0] == run[1]
+    return run[0] == run[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), [("mistral", "slots"), ("llama4_text-cold", "slots"), ("rwkv", "states")]
+)
+def test_windows_chunks_and_kept_states(name, way):
+    assert same_in_batches(name, way)
+
+
+def test_states_of_another_row_are_noticed(monkeypatch):
+    right = "self.texts = [self.texts[row] for row in rows]"
+    edit(states, right, "self.texts = self.texts[: len(rows)]", monkeypatch)
+    assert not same_in_batches("rwkv", "states")
 
 
 EDITS = [
