@@ -4,39 +4,32 @@
 needs code of its own is a function in a file of its subject here, in `CHECKS` by the claim's name.
 """
 
+import json
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from draftproof.proofs_check.claims import (
-    calls,
-    chains,
-    pooled,
-    prices,
-    priority,
-    selection,
-    single_step,
-    systems,
-    targets,
-    trees,
-)
+from draftproof.proofs_check.claims import calls, chains, pooled, prices, selection, systems, trees
 from draftproof.proofs_check.claims.checks import (
     EQUAL,
+    NEVER_BELOW,
     Case,
     Follows,
     Lossless,
-    Related,
-    means,
-    searched_lossless,
+    related,
+    searched,
 )
 from draftproof.proofs_check.claims.claim import SIZES, STATED, Claim
 from draftproof.proofs_check.claims.every_size import LAWS, CodeRun, Kept, Stated
+from draftproof.simulators.instances.files import parse
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.names import scheme
+from draftproof.theory.verifiers import named
 
 __all__ = ["CHECKS", "CLAIMS", "Claim", "registry"]
 
-SUBJECTS = calls, chains, pooled, prices, priority, selection, single_step, systems, targets, trees
+SUBJECTS = calls, chains, pooled, prices, selection, systems, trees
 CHECKS: dict[str, Callable[[], str]] = {
     key: check for subject in SUBJECTS for key, check in subject.CHECKS.items()
 }
@@ -62,7 +55,9 @@ def checked(
     lossless: str = "",
     random: int = 0,
     follows: str = "",
-    equal: Iterable[str] = (),
+    equal: Sequence[str] = (),
+    never_below: Sequence[str] = (),
+    witness: dict[str, Any] | None = None,
 ) -> Callable[[], str]:
     """The check of an entry that says how: the table's head has the words in which it does."""
     if code:
@@ -75,9 +70,12 @@ def checked(
         return Stated(tuple(theorem), in_rocq=True)
     if follows:
         return Follows(follows, *cases)
-    if equal:
-        return Related(EQUAL, *map(means, equal), *cases)  # type: ignore[arg-type]
-    return searched_lossless(lossless, random, cases) if random else Lossless(lossless, *cases)
+    if equal or never_below:
+        instance = None if witness is None else parse(json.dumps(witness))
+        return related(EQUAL if equal else NEVER_BELOW, equal or never_below, cases, random, instance)
+    if random:
+        return searched(lambda instance: judge(instance, named(lossless)).lossless, cases, random)
+    return Lossless(lossless, *cases)
 
 
 TABLE = Path(__file__).with_name("claims.toml")

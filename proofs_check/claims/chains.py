@@ -9,13 +9,12 @@ from flint import fmpq
 from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.claims.checks import (
-    Mean,
     Related,
     Together,
-    mean_on,
     refuted_on,
 )
 from draftproof.proofs_check.claims.claim import REFUTED, SIZES
+from draftproof.proofs_check.claims.quantities import Mean, Quantity
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.laws.enumerate import iteration
 from draftproof.theory.drafts import Scheme
@@ -32,7 +31,7 @@ Outcome = tuple[Prefix, int, int]
 
 def _toy() -> str:
     toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
-    found = [mean_on(toy, name) for name in ("token", "block", "greedy-block")]
+    found = [Quantity(name).on(toy) for name in ("token", "block", "greedy-block")]
     return SIZES if found == [fmpq(10, 9), fmpq(11, 9), fmpq(12, 9)] else REFUTED
 
 
@@ -42,7 +41,7 @@ def _all_equal() -> Instance:
 
 
 def _never_the_same(instance: Instance) -> bool:
-    return len({mean_on(instance, name) for name in ("hsd", "block", "token")}) > 1
+    return len({Quantity(name).on(instance) for name in ("hsd", "block", "token")}) > 1
 
 
 def _falling_and_rising() -> Instance:

@@ -1,29 +1,23 @@
 """The ways in which a claim of some sizes is checked: sign cells, search, a counterexample."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from flint import fmpq
-
 from draftproof.proofs_check.cells.cell import sides
-from draftproof.proofs_check.cells.domain import Domain, draw, rational_points
+from draftproof.proofs_check.cells.domain import Domain, rational_points
 from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
 from draftproof.proofs_check.claims.claim import CELLS, REFUTED, SIZES, UNDECIDED, unrefuted
+from draftproof.proofs_check.claims.quantities import Mean, Quantity
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.laws.enumerate import Invalid, emission
-from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.shape import every
-from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.table import Table
 from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.targets.declared import Declared
@@ -32,14 +26,8 @@ from draftproof.theory.verifiers import named
 
 SECONDS = 1800.0  # time limit of one sign-cell proof, in CPU seconds
 
-PAIR = every(2, 1)
-WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
-
 T = TypeVar("T")
 Case = tuple[int, Scheme]  # a vocabulary and a draft
-
-Mean = Callable[[Domain, Oracle], Symbol]
-"""A mean as a sampler program on the tables of a domain: its expectation is compared."""
 
 
 def by_cells(rule: Verifier, cases: Iterable[Case], law: Declared = ITSELF) -> str:
@@ -72,27 +60,6 @@ class Follows:
         return by_cells(self.law.rule, self.cases, self.law)
 
 
-def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
-    """The number of accepted tokens: its mean is E[tau]."""
-
-    def mean(domain: Domain, oracle: Oracle) -> Symbol:
-        node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
-        return domain.number(len(node.prefix))
-
-    return mean
-
-
-def means(verifier: str) -> Callable[[Scheme], Mean]:
-    """E[tau] of a verifier on a draft."""
-    return lambda scheme: accepted(named(verifier), scheme)
-
-
-def mean_on(instance: Instance, name: str, scheme: Scheme | None = None) -> fmpq:
-    """The exact E[tau] of the named verifier on one rational instance; with another draft if given."""
-    scheme = scheme or instance.draft
-    return emission(Instance(instance.target, instance.proposal, scheme), named(name)).expected_accepted
-
-
 EQUAL, NEVER_BELOW = "equal", "never below"
 
 
@@ -100,7 +67,7 @@ def compare(a: Mean, b: Mean, vocab: int, depth: int, seconds: float = SECONDS) 
     """Whether mean a is EQUAL to mean b or NEVER_BELOW it for all p and q, or REFUTED by rational ones.
 
     >>> from draftproof.theory.drafts.chain import Chain
-    >>> compare(*(means(name)(Chain(1)) for name in ("block", "token")), vocab=2, depth=1)
+    >>> compare(*(Quantity(name).mean(Chain(1)) for name in ("block", "token")), vocab=2, depth=1)
     'equal'
     """
     domain = Domain(vocab, depth, seconds)
@@ -150,17 +117,11 @@ class Together:
         return next((found for part in self.parts if (found := part()) != SIZES), SIZES)
 
 
-def chains(vocab: int, *depths: int) -> list[Case]:
-    """Chains of some depths."""
-    return [(vocab, Chain(depth)) for depth in depths]
-
-
-def exact_instances(schemes: Iterable[Scheme], vocabs: Iterable[int], count: int) -> Iterator[Instance]:
-    """All scenarios, then `count` random instances, of every scheme and vocabulary."""
-    for scheme in schemes:
-        for vocab in vocabs:
-            yield from Scenarios(scheme, vocab)
-            yield from Randoms(scheme, vocab, count)
+def exact_instances(cases: Iterable[Case], count: int) -> Iterator[Instance]:
+    """All scenarios, then `count` random instances, of every size."""
+    for vocab, scheme in cases:
+        yield from Scenarios(scheme, vocab)
+        yield from Randoms(scheme, vocab, count)
 
 
 def by_depth(instance: Instance, first: bool = False) -> Instance:
@@ -186,11 +147,9 @@ def found_in(cases: Callable[[], Iterable[T]], holds: Callable[[T], bool]) -> Ca
     return check
 
 
-def searched(
-    holds: Callable[[Instance], bool], schemes: Iterable[Scheme], vocabs: Iterable[int], count: int
-) -> Callable[[], str]:
+def searched(holds: Callable[[Instance], bool], cases: Iterable[Case], count: int) -> Callable[[], str]:
     """A search through `exact_instances`."""
-    return found_in(lambda: exact_instances(schemes, vocabs, count), holds)
+    return found_in(lambda: exact_instances(cases, count), holds)
 
 
 def refuted_on(witness: T, holds: Callable[[T], bool]) -> Callable[[], str]:
@@ -198,11 +157,18 @@ def refuted_on(witness: T, holds: Callable[[T], bool]) -> Callable[[], str]:
     return lambda: UNDECIDED if holds(witness) else REFUTED
 
 
-def searched_lossless(verifier: str, count: int, cases: Iterable[Case]) -> Callable[[], str]:
-    """A search for an instance on which the verifier is not lossless: all scenarios, so many random ones."""
+def related(
+    wanted: str, pair: Sequence[str], cases: Sequence[Case], random: int = 0, witness: Instance | None = None
+) -> Callable[[], str]:
+    """The check that one quantity is EQUAL to another, or NEVER_BELOW it: by sign cells, by a
+    search with so many random instances of every size, or on the witness that refutes it.
+    """
+    a, b = map(Quantity, pair)
 
-    def instances() -> Iterator[Instance]:
-        for vocab, scheme in cases:
-            yield from exact_instances([scheme], [vocab], count)
+    def holds(instance: Instance) -> bool:
+        x, y = a.on(instance), b.on(instance)
+        return x == y if wanted == EQUAL else x >= y
 
-    return found_in(instances, lambda instance: judge(instance, named(verifier)).lossless)
+    if witness is not None:
+        return refuted_on(witness, holds)
+    return searched(holds, cases, random) if random else Related(wanted, a.mean, b.mean, *cases)

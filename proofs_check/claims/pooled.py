@@ -98,7 +98,7 @@ def keeps_the_law(case: tuple[int, Instance]) -> bool:
 
 def _cases() -> Iterator[tuple[int, Instance]]:
     for calls, depth, vocabs in ((4, 1, (2, 3)), (4, 2, (2, 3)), (5, 3, (2,))):
-        for instance in exact_instances([Chain(depth)], vocabs, 20):
+        for instance in exact_instances([(vocab, Chain(depth)) for vocab in vocabs], 20):
             yield calls, instance
 
 

@@ -1,11 +1,14 @@
-"""Systems that claim to keep the law: cascades, prepared drafts, product rows, HSD on EAGLE-3's trees."""
+"""Systems that claim to keep the law: cascades, prepared drafts, product rows, HSD on EAGLE-3's trees; and
+rules with another aim than p: which stay within their budget.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from draftproof.proofs_check.claims.checks import by_depth, found_in, refuted_on
+from draftproof.proofs_check.claims.checks import by_depth, found_in, refuted_on, searched
 from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.laws.against import judge_against
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
@@ -16,6 +19,7 @@ from draftproof.theory.systems.cascade import cascade
 from draftproof.theory.systems.hsd_eagle import SMALLEST, VERIFIER
 from draftproof.theory.systems.prepared import ARGMAX_MATCH, Prepared
 from draftproof.theory.table import Table
+from draftproof.theory.targets import declared
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -77,6 +81,17 @@ def _prepared() -> Iterator[tuple[Instance, Verifier]]:
                 yield replace(instance, draft=Prepared(2, other, own_rows=True)), verifier
 
 
+def _kept(instance: Instance) -> bool:
+    # Whether the mixture's rule follows its law within its budget.
+    law = declared("interpolation")
+    return judge_against(instance, law.rule, law).kept
+
+
+def _within_delta(instance: Instance) -> bool:
+    law = declared("cactus:1/20")
+    return not judge_against(instance, law.rule, law).over
+
+
 CHECKS = {
     "product-rows-lossless": found_in(_product_rows, lossless),
     "assd-first-token": found_in(_any_subset, first_kept),
@@ -91,4 +106,6 @@ CHECKS = {
     "hsd-eagle-lossless": refuted_on(
         (context_free(["1/3"] * 3, ["1/3"] * 3, TopK(SMALLEST)), VERIFIER), lossless
     ),
+    "interpolation-within-budget": searched(_kept, list(product((2, 3), (Chain(1), Chain(2)))), 30),
+    "cactus-within-delta": refuted_on(context_free(["1/2", "1/2"], [0, 1], Chain(1)), _within_delta),
 }

@@ -1,65 +1,57 @@
-"""How verifiers compare on trees and paths: Traversal Verification (weng2025traversal), one more path."""
+"""The most that can be accepted: alpha* of siblings, and deterministic trees."""
 
-from collections.abc import Iterator
-from functools import partial
-from itertools import combinations
+from itertools import chain, combinations, product
 
 from flint import fmpq
 
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.claims.checks import (
+    EQUAL,
+    Case,
     Related,
-    Together,
     by_depth,
-    mean_on,
-    means,
-    refuted_on,
     searched,
 )
+from draftproof.proofs_check.claims.quantities import FORMULAS, Quantity, draws
 from draftproof.simulators.laws.enumerate import Enumerator
 from draftproof.simulators.laws.optimum import full_information
 from draftproof.simulators.support.make import prefixes
-from draftproof.theory.drafts.ddtree import DDTree
-from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.shape import every
-from draftproof.theory.drafts.top_k import TopK
-from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.drafts.names import scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
-from draftproof.theory.rows import Prefix
-from draftproof.theory.table import Table
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, one
+from draftproof.theory.transport import single_step
+from draftproof.theory.transport.certificate import certified
 
-LEFT, RIGHT = (((), ()), ()), ((), ((), ()))
-SHAPES = (every(2, 1), every(2, 2), LEFT, RIGHT, (every(1, 1),) * 2)
-LATE = (((), ((),)),)
-"""A token with two children, of which the second has one more: four drafted tokens."""
-
-
-def late_child(replacement: bool) -> Instance:
-    """An instance on which traversal accepts less than recursive rejection: it enters the first token's
-    children with rate 1/2, all of which goes to the first child, a leaf. Recursive rejection keeps the
-    first token before it tries a child.
-    """
-    half, zero, one = ["1/2", "1/2"], ["1", "0"], ["0", "1"]
-    siblings = ["3/4", "1/4"] if replacement else half
-    proposal = Table.exact(2, {(): zero, (0,): siblings, (0, 0): zero, (0, 1): one})
-    target = Table.exact(2, {(): half, (0,): zero, (0, 0): zero, (0, 1): zero})
-    return Instance(target, proposal, Tree(LATE, replacement))
+PAIR = scheme("tree+:2x1")
 
 
-def _never_below(instance: Instance) -> bool:
-    recursive = "specinfer" if instance.draft.label == "tree with replacement" else "rrs"
-    return mean_on(instance, "traversal") >= mean_on(instance, recursive)
+def _condition(domain: Domain, oracle: Oracle) -> Symbol:
+    # 1 where alpha* = 1 exactly if p(S) >= q(S)^2 for every S, else 0.
+    p, q = domain.target[()], domain.proposal[()]
+    always = True
+    for S in chain.from_iterable(combinations(range(len(p)), size) for size in range(1, len(p))):
+        P, Q = sum((p[x] for x in S), p[0] - p[0]), sum((q[x] for x in S), p[0] - p[0])
+        always = always and not P < Q * Q
+    return one(p) * int((FORMULAS["alpha*"](PAIR, p, q) == 1) == always)
 
 
-def _small() -> Iterator[Related]:
-    cases = [(2, shape) for shape in (*SHAPES, (every(2, 1),))] + [(3, every(2, 1))]
-    for vocab, shape in cases:
-        for rule, replacement in (("rrs", False), ("specinfer", True)):
-            yield Related("never below", means("traversal"), means(rule), (vocab, Tree(shape, replacement)))
+def _certified(instance: Instance) -> bool:
+    # The transport program with its exact certificate and both formulas agree.
+    p, q, draft = instance.target[()], instance.proposal[()], instance.draft
+    value = certified(single_step.problem(p, draws(draft, q))).value
+    return all(value == FORMULAS[name](draft, p, q) for name in ("prefix minimum", "subset minimum"))
+
+
+def _near_best(instance: Instance) -> bool:
+    best, found = (Quantity(name).on(instance) for name in ("prefix minimum", "global-resolution"))
+    return 0 <= best - found <= fmpq(1, 10**6)
 
 
 def _all_of_the_tree(instance: Instance) -> bool:
-    return mean_on(instance, "nss") == full_information(instance).value
+    return Quantity("nss").on(instance) == full_information(instance).value
 
 
 def _best_tree(instance: Instance) -> bool:
@@ -73,31 +65,18 @@ def _best_tree(instance: Instance) -> bool:
     return sum(map(reach.__getitem__, nodes)) == max(sum(map(reach.__getitem__, each)) for each in trees)
 
 
-def _same_order(instance: Instance, verifier: str) -> bool:
-    return mean_on(instance, verifier, Tree(LEFT)) == mean_on(instance, verifier, Tree(RIGHT))
-
-
-def _second_path(instance: Instance, verifier: str) -> bool:
-    return mean_on(instance, verifier, Paths(2, 2)) >= mean_on(instance, verifier, Paths(1, 2))
+def _cases(vocabs: tuple[int, ...], *drafts: str) -> list[Case]:
+    return list(product(vocabs, map(scheme, drafts)))
 
 
 CHECKS = {
-    "traversal-above-recursive-without": searched(
-        _never_below, [Tree(shape) for shape in SHAPES], (2, 3), 100
+    "khisti-two-drafts": Related(
+        EQUAL, lambda _: _condition, lambda _: lambda domain, _: domain.number(1), (2, PAIR), (3, PAIR)
     ),
-    "traversal-above-recursive-small": Together(*_small()),
-    "traversal-above-recursive-deep": refuted_on(late_child(False), _never_below),
-    "traversal-above-recursive-deep-iid": refuted_on(late_child(True), _never_below),
-    "nss-optimal": searched(
-        _all_of_the_tree, [TopK(every(2, 1)), TopK(every(2, 2)), DDTree(4, 2)], (2, 3), 20
+    "alpha-certified": searched(
+        _certified, _cases((3, 4, 5), "tree:2x1", "tree+:2x1", "tree:3x1", "tree+:3x1"), 15
     ),
-    "ddtree-optimal": searched(_best_tree, [DDTree(4, 2)], (2, 3), 20),
-    **{
-        f"sibling-order-{key}": searched(partial(_same_order, verifier=rule), [Tree(LEFT)], [3], 100)
-        for key, rule in (("traversal", "traversal"), ("recursive", "rrs"))
-    },
-    **{
-        f"second-path-{rule}": searched(partial(_second_path, verifier=rule), [Paths(2, 2)], (2, 3), 60)
-        for rule in ("multipath-block", "hsd-multidraft", "traversal", "rrs")
-    },
+    "global-resolution-optimal": searched(_near_best, _cases((2, 3, 4), "tree+:2x1"), 60),
+    "nss-optimal": searched(_all_of_the_tree, _cases((2, 3), "top-k:2x1", "top-k:2x2", "ddtree:4x2"), 20),
+    "ddtree-optimal": searched(_best_tree, _cases((2, 3), "ddtree:4x2"), 20),
 }

@@ -9,7 +9,7 @@ from runpy import run_path
 import pytest
 
 from draftproof import commands
-from draftproof.proofs_check.claims import CHECKS, CLAIMS, SUBJECTS, checks, of_entry, trees
+from draftproof.proofs_check.claims import CHECKS, CLAIMS, SUBJECTS, of_entry, quantities, trees
 from draftproof.proofs_check.claims.claim import (
     EVERY,
     FOLLOWS,
@@ -144,7 +144,7 @@ def test_every_machine_proof_is_in_the_rocq_files():
 
 def test_every_check_is_of_a_claim_that_does_not_say_how_it_is_checked():
     table = tomllib.loads((ROOT / "proofs_check" / "claims" / "claims.toml").read_text(encoding="utf-8"))
-    ways = {"code", "kept", "written", "theorem", "lossless", "follows", "equal"}
+    ways = {"code", "kept", "written", "theorem", "lossless", "follows", "equal", "never_below"}
     assert {key for key, entry in table.items() if not ways & entry.keys()} == CHECKS.keys()
     assert sum(len(subject.CHECKS) for subject in SUBJECTS) == len(CHECKS)
     with pytest.raises(TypeError, match="colde"):
@@ -163,7 +163,7 @@ def test_claims_about_trees_refuse_other_rules_and_trees(monkeypatch):
     """NaiveTree accepts less than naive sampling; a tree of two levels has not the most of q."""
     pairs = list(Randoms(TopK(every(2, 1)), 3, 8))
     assert not all(trees._best_tree(replace(each, draft=TopK(every(2, 2)))) for each in pairs)
-    monkeypatch.setattr(checks, "named", lambda name: replace(token.VERIFIER, verify=first_child_only))
+    monkeypatch.setattr(quantities, "named", lambda name: replace(token.VERIFIER, verify=first_child_only))
     assert not all(trees._all_of_the_tree(each) for each in pairs)
 
 

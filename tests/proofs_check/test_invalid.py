@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.claims.checks import accepted, compare
+from draftproof.proofs_check.claims.checks import compare
+from draftproof.proofs_check.claims.quantities import accepted
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain

@@ -3,16 +3,16 @@
 from itertools import product
 from math import prod
 
-from draftproof.proofs_check.claims.checks import accepted, compare
+from draftproof.proofs_check.claims.checks import compare
+from draftproof.proofs_check.claims.quantities import Quantity
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import minimum
 from draftproof.theory.values import expected_accepted
-from draftproof.theory.verifiers import named
 
 
 def chain(name, depth=2):
-    return accepted(named(name), Chain(depth))
+    return Quantity(name).mean(Chain(depth))
 
 
 def words(domain):

@@ -10,9 +10,10 @@ import pytest
 
 from benchmarks.proofs import PROOFS
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.checks import Lossless, Related, Together, accepted
+from draftproof.proofs_check.claims.checks import Lossless, Related, Together
 from draftproof.proofs_check.claims.claim import SIZES
 from draftproof.proofs_check.claims.every_size import CodeRun
+from draftproof.proofs_check.claims.quantities import Quantity
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import named
@@ -87,5 +88,5 @@ def test_a_loss_on_a_curve_is_found():
 
 
 def test_a_wrong_comparison_is_seen():
-    token, block = (accepted(named(name), Chain(2)) for name in ("token", "block"))
+    token, block = (Quantity(name).mean(Chain(2)) for name in ("token", "block"))
     assert not second_comparison("never below", token, block, 2, Chain(2), SECONDS).holds

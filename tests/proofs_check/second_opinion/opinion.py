@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from draftproof.proofs_check.claims.checks import Mean
+from draftproof.proofs_check.claims.quantities import Mean
 from draftproof.simulators.laws.enumerate import iteration, outcomes
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
