@@ -23,12 +23,7 @@ from draftproof.proofs_check.cells.symbol import (
 
 
 class Cut(Exception):
-    """A comparison needs to know whether the sign of `polynomial` lies in `signs`."""
-
-    def __init__(self, polynomial: fmpq_mpoly, signs: int):
-        super().__init__("the cell has to be cut")
-        self.polynomial = polynomial
-        self.signs = signs
+    """A comparison needs to know whether the sign of a polynomial lies in a set: (polynomial, signs)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -130,8 +125,7 @@ def sides(cell: Cell, polynomial: fmpq_mpoly, signs: int) -> tuple[Cell | None, 
     if polynomial.is_constant():
         inside = sign(polynomial.leading_coefficient() if polynomial else fmpq(0)) & signs
         return (cell, None) if inside else (None, cell)
-    key, flipped = cell.solver.canonical(polynomial)
-    signs = flip(signs) if flipped else signs
+    key, signs = cell.solver.fact(polynomial, signs)
     known = cell.facts.get(key, ANY)
     yes, no = known & signs, known & ~signs
     if not yes or not no:
@@ -206,8 +200,7 @@ def with_fact(cell: Cell, key: str, signs: int, point: Point | None) -> Cell:
             reduced = substitute(cell.solver.polynomials[old], name, polynomial)
             if reduced.is_constant():
                 continue
-            old, flipped = cell.solver.canonical(reduced)
-            known = flip(known) if flipped else known
+            old, known = cell.solver.fact(reduced, known)
         rewritten[old] = rewritten.get(old, ANY) & known
     cell = Cell(cell.solver, rewritten, (*cell.equal, (name, polynomial)), point)
     for old, known in rewritten.items():

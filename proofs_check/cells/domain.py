@@ -13,7 +13,7 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from draftproof.proofs_check.cells.cell import Cell
 from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Point, rational
-from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol, Unread, sign, unread, value
+from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol, Unread, sign, unread, value
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.shape import Shape
@@ -62,9 +62,7 @@ class Domain:
             row.append(variables.constant(1) - sum(row, variables.constant(0)))
             for x, name in enumerate(names):  # somewhere inside, and nowhere special
                 point[name] = fmpq(1, vocab) + fmpq(1 + (7 * at + 3 * x) % 11, 997 * vocab)
-            for entry in row:
-                key, flipped = solver.canonical(entry)
-                facts[key] = ZERO | (NEGATIVE if flipped else POSITIVE)
+            facts |= dict(solver.fact(entry, ZERO | POSITIVE) for entry in row)
             tables[letter][prefix] = tuple(map(self.number, row))
         if not leaves:
             for prefix in product(range(vocab), repeat=depth):

@@ -21,15 +21,13 @@ from draftproof.theory.rows import Row, total
 Program: TypeAlias = Callable[[Oracle], Symbol]  # a sampler program whose result is a number
 
 
-class _Draw(Exception):
-    # The program has to draw, from branches (choice, probability).
-    def __init__(self, branches: list[tuple[int, Symbol]]):
-        super().__init__("a choice to be made")
-        self.branches = branches
+class Draw(Exception):
+    """The program has to draw, from branches [(choice, probability)]."""
 
 
-class _Replay:
-    # The oracle that repeats the choices of a trail, then stops the program at its next draw.
+class Replay:
+    """The oracle that repeats the choices of a trail, then stops the program at its next draw."""
+
     def __init__(self, trail: tuple[int, ...]):
         self._left = iter(trail)
 
@@ -37,12 +35,12 @@ class _Replay:
         for choice in self._left:
             return choice
         must_have_mass_one(row)
-        raise _Draw(list(enumerate(row)))
+        raise Draw(list(enumerate(row)))
 
     def accept(self, probability: Any) -> bool:
         for choice in self._left:
             return bool(choice)
-        raise _Draw([(1, probability), (0, 1 - probability)])
+        raise Draw([(1, probability), (0, 1 - probability)])
 
 
 def must_have_mass_one(row: Row) -> None:
@@ -74,20 +72,19 @@ class Enumeration:
         # The expectation after the draws of the trail.
         self.solver.check_time()
         self.cell = cell
-        outcome: Symbol | Cut | _Draw
+        outcome: Symbol | Cut | Draw
         try:
-            outcome = program(_Replay(trail))
-        except (Cut, _Draw) as stopped:  # dealt with below: recursion in here would keep all of them alive
+            outcome = program(Replay(trail))
+        except (Cut, Draw) as stopped:  # dealt with below: recursion in here would keep all of them alive
             outcome = stopped
         if isinstance(outcome, Cut):
-            return split(
-                cell, outcome.polynomial, outcome.signs, lambda part, _: self._after(program, part, trail)
-            )
+            polynomial, signs = outcome.args
+            return split(cell, polynomial, signs, lambda part, _: self._after(program, part, trail))
         if isinstance(outcome, Symbol):
             self.cells += 1
             return Leaf(self.reduced(cell, outcome))
         whole = None
-        for x, mass in outcome.branches:
+        for x, mass in outcome.args[0]:
             branch = self._branch(program, cell, (*trail, x), mass)
             whole = branch if whole is None else self.sum(cell, whole, branch)
         assert whole is not None
@@ -114,7 +111,7 @@ class Enumeration:
             possible = mass > 0
             negative = not (possible or self.checked) and mass < 0
         except Cut as cut:
-            polynomial, signs = cut.polynomial, cut.signs
+            polynomial, signs = cut.args
         else:
             if negative:
                 raise Invalid("a probability is negative")

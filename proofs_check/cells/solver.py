@@ -8,7 +8,7 @@ from typing import Any
 import z3
 from flint import fmpq, fmpq_mpoly
 
-from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, flip
 
 CONDITIONS = {
     0: lambda e: z3.BoolVal(False),
@@ -53,6 +53,11 @@ class Solver:
             unused = set(monic.unused_gens())
             self.names[key] = frozenset(name for name in monic.context().names() if name not in unused)
         return key, lead < 0
+
+    def fact(self, polynomial: fmpq_mpoly, signs: int) -> tuple[str, int]:
+        """The key of the monic polynomial, and the signs that it has where the polynomial has these."""
+        key, flipped = self.canonical(polynomial)
+        return key, flip(signs) if flipped else signs
 
     def factors(self, key: str) -> list[tuple[str, int]]:
         """The irreducible factors of a polynomial, with their powers."""

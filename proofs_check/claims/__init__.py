@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from draftproof.proofs_check.claims import calls, chains, pooled, prices, selection, systems, trees
+from draftproof.proofs_check.claims import calls, chains, prices, selection, systems, trees
 from draftproof.proofs_check.claims.checks import (
     EQUAL,
     NEVER_BELOW,
@@ -29,7 +29,7 @@ from draftproof.theory.verifiers import named
 
 __all__ = ["CHECKS", "CLAIMS", "Claim", "registry"]
 
-SUBJECTS = calls, chains, pooled, prices, selection, systems, trees
+SUBJECTS = calls, chains, prices, selection, systems, trees
 CHECKS: dict[str, Callable[[], str]] = {
     key: check for subject in SUBJECTS for key, check in subject.CHECKS.items()
 }
@@ -87,14 +87,9 @@ CLAIMS: dict[str, Claim] = {
 
 def registry(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> list[dict[str, str]]:
     """The claims as rows of text, as recorded: nothing is checked again."""
-    return [
-        {
-            "statement": claim.statement + (f" ({claim.note})" if claim.note else ""),
-            "source": claim.source,
-            "scope": claim.scope,
-            "verdict": claim.verdict,
-            "behind": ", ".join(claim.behind),
-            "command": claim.command,
-        }
-        for claim in claims
-    ]
+    rows = []
+    for claim in claims:
+        said = {name: getattr(claim, name) for name in ("statement", "source", "scope", "verdict")}
+        said["statement"] += f" ({claim.note})" if claim.note else ""
+        rows.append({**said, "behind": ", ".join(claim.behind), "command": claim.command})
+    return rows

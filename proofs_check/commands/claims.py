@@ -1,18 +1,20 @@
 """The command `claims`."""
 
 import json
+import re
 from typing import Any
 
 import click
 
 from draftproof.proofs_check.claims import CLAIMS
 from draftproof.proofs_check.claims.claim import STATED, Claim
-from draftproof.proofs_check.claims.papers import in_source
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import json_option
+from draftproof.simulators.support.files import SHIPPED
 from draftproof.theory.errors import BadInput
 
 QUICK = 5.0  # verdicts that take at most so many seconds are checked again by default
+NUMBER = re.compile(r"\d{4}\.\d{4,5}")
 
 
 @click.command()
@@ -60,18 +62,24 @@ def claims(keys: tuple[str, ...], paper: str | None, listed: bool, everything: b
     return int(not ok)
 
 
+def in_source(paper: str) -> str:
+    """The words by which a claim's source names this paper: the key in references.bib of an arXiv number or
+    address, else the text itself.
+
+    >>> in_source("https://arxiv.org/abs/2403.10444v2"), in_source("weng2025traversal")
+    ('sun2025block', 'weng2025traversal')
+    """
+    if (number := NUMBER.search(paper)) is None:
+        return paper
+    entries = (SHIPPED / "references.bib").read_text(encoding="utf-8").split("\n@")
+    cited = (entry for entry in entries if f"eprint = {{{number[0]}}}" in entry)
+    return next((re.split("[{,]", entry)[1] for entry in cited), paper)
+
+
 def _document(claim: Claim, found: str | None) -> dict[str, Any]:
-    return {
-        "claim": claim.key,
-        "statement": claim.statement,
-        "source": claim.source,
-        "scope": claim.scope,
-        "verdict": claim.verdict,
-        "behind": list(claim.behind),
-        "found": found,
-        "command": claim.command,
-        "seconds": claim.seconds,
-    }
+    said = {name: getattr(claim, name) for name in ("statement", "source", "scope", "verdict")}
+    made = {"found": found, "command": claim.command, "seconds": claim.seconds}
+    return {"claim": claim.key, **said, "behind": list(claim.behind), **made}
 
 
 def _print(claim: Claim, found: str | None) -> None:

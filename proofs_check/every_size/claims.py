@@ -19,7 +19,7 @@ one level deeper, or in a loop further inside. Which variables are r and a, and 
 variables at that place, is found by trying.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from types import FunctionType
 from typing import Any
@@ -83,7 +83,7 @@ class Claim:
     function: Function
     env: Env
     changing: frozenset[str]
-    facts: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, int]
     row: str | None = None
     rate: str | None = None
     over: str | None = None
@@ -116,13 +116,13 @@ class Claim:
         return f"{self.where}: y is kept with {mass}"
 
     def options(self) -> list[tuple[str | None, str | None, str | None]]:
-        """(row, rate, over) that can be tried, the likeliest first."""
-        numbers, rows_ = [], []
-        for name, value in self.env.items():
-            if _is_number(value):
-                numbers.append(name)
-            if isinstance(value, Row | TargetRow) and name != NEXT_CHILD:
-                rows_.append(name)
+        """(row, rate, over) that can be tried, the likeliest first: numbers, or lists that have one."""
+        rows_ = [name for name, value in self.env.items() if _is_row(value) and name != NEXT_CHILD]
+        numbers = [
+            name
+            for name, value in self.env.items()
+            if isinstance(value, Symbol) or (isinstance(value, list) and len(value) == 1)
+        ]
         if self.left:
             return [(None, P, Q) for P in numbers for Q in (*numbers, None) if P != Q]
         return [(row, rate, None) for row in (*rows_, None) for rate in (*numbers, None)]
@@ -130,13 +130,13 @@ class Claim:
     def facts_of(self, name: str) -> tuple[str, ...]:
         """What can be known of the variable, from the strongest fact to the weakest."""
         value = self.env[name]
-        if isinstance(value, Row | TargetRow):
+        if _is_row(value):
             return ROW_FACTS
         if name == self.over:
             return (DIVISOR,)
-        if isinstance(value, list | Stack):
+        if isinstance(value, list):
             return NUMBER_FACTS
-        lists = [other for other, held in self.env.items() if isinstance(held, list | Stack) and length(held)]
+        lists = [other for other, held in self.env.items() if isinstance(held, list) and held]
         numbers = [other for other, held in self.env.items() if isinstance(held, Symbol) and other != name]
         tied = ["at least 1", *(f"{a} * {b}" for a, b in product(lists, numbers))] if lists else []
         return ("unit", *tied, "at least 0")
@@ -160,35 +160,20 @@ class Claim:
         old = self.env[name]
         if isinstance(old, Node):
             return run.here
-        if isinstance(old, FIXED):
-            return old if name not in self.changing or isinstance(old, Edges | Children) else UNKNOWN
-        if isinstance(old, list | Stack):
-            if name not in self.changing:
-                return UNKNOWN
-            if name == self.rate and self._nothing(run):
-                return Stack([run.space.number(0)] * length(old), name)
-            return Stack(
-                [self._number(run, f"{name}[{i}]", self.fact(name)) for i in range(length(old))], name
-            )
+        if self._is_fixed(name):
+            return old
+        if isinstance(old, list) and name in self.changing:
+            return Stack([self._number(run, name, f"{name}[{i}]") for i in range(len(old))], name)
         if name == NEXT_CHILD:
             return run.unknown_row(NEXT_CHILD)
         if isinstance(old, Symbol):
-            fact = self.fact(name)
-            if name == self.rate and self._nothing(run):
-                return run.space.number(0)
-            return self._number(run, name, fact)
-        if isinstance(old, Row | TargetRow):
-            fact = self.fact(name)
-            if fact == "target's row":
-                return run.target_row
-            if fact == "law of the next child":
-                return run.unknown_row(NEXT_CHILD) if NEXT_CHILD in self.env else run.proposal_row
-            if fact == "drafter's row":
-                return run.proposal_row
-            if fact != "law" and self._nothing(run):
-                return Row([run.space.number(0)] * run.space.tokens)
-            return run.unknown_row(f"row {name}")
-        return UNKNOWN
+            return self._number(run, name, name)
+        return self._row(run, name) if _is_row(old) else UNKNOWN
+
+    def _is_fixed(self, name: str) -> bool:
+        # Whether the variable means the same wherever the place is reached.
+        old = self.env[name]
+        return isinstance(old, FIXED) and (name not in self.changing or isinstance(old, Edges | Children))
 
     def _nothing(self, run: Run) -> bool:
         # Whether the claim's rate is 0 and its row empty, where the facts allow that. A modified target has
@@ -199,14 +184,30 @@ class Claim:
             return False
         return run.decide("nothing left", (False, True))
 
-    def _number(self, run: Run, name: str, fact: str) -> Symbol:
-        # The unknown number of which the fact is known.
+    def _row(self, run: Run, name: str) -> Row:
+        # The row of which the variable's fact is known.
+        match self.fact(name):
+            case "target's row":
+                return run.target_row
+            case "law of the next child" if NEXT_CHILD in self.env:
+                return run.unknown_row(NEXT_CHILD)
+            case "law of the next child" | "drafter's row":
+                return run.proposal_row
+            case "law, or nothing at rate 0" if self._nothing(run):
+                return Row([run.space.number(0)] * run.space.tokens)
+        return run.unknown_row(f"row {name}")
+
+    def _number(self, run: Run, name: str, spelled: str) -> Symbol:
+        # The unknown number of which the variable's fact is known, itself or as an item of a list.
+        fact = self.fact(name)
+        if name == self.rate and self._nothing(run):
+            return run.space.number(0)
         if " * " in fact:
             value: Any = self._factor(run, fact, 0) * self._factor(run, fact, 1)
             run.bounds[id(value)] = (value, False)  # factors are at least 0
             return value
         kind = UNIT if fact in (DIVISOR, "unit") else POSITIVE_NUMBER
-        value = run.number_or_row(f"number {name}", kind)
+        value = run.number_or_row(f"number {spelled}", kind)
         if fact == "at least 1":
             run.space.assume(value - 1, ZERO | POSITIVE)
         elif fact == DIVISOR:
@@ -216,7 +217,7 @@ class Claim:
     def _factor(self, run: Run, fact: str, index: int) -> Symbol:
         # A factor of a product, which may not itself be known as a product.
         name = fact.split(" * ")[index]
-        if not isinstance(self.env[name], list | Stack) and " * " in self.fact(name):
+        if not isinstance(self.env[name], list) and " * " in self.fact(name):
             raise NotFollowed(f"{name} is known as a product")
         return _item(name, self.start(run, name))
 
@@ -245,15 +246,12 @@ class Claim:
             value = env.get(name, UNKNOWN)
             if isinstance(old, Node) and value is not node:
                 raise NotFollowed(f"{name} is not the node of the loop")
-            fixed = isinstance(old, FIXED) and (
-                name not in self.changing or isinstance(old, Edges | Children)
-            )
-            if fixed and not same(value, old):
+            if self._is_fixed(name) and (type(value) is not type(old) or value != old):
                 raise NotFollowed(f"{name} is not the same wherever the place is reached")
             values: list[Any] = []
-            if isinstance(old, Stack | list) and name in self.changing:
-                values = value.top
-            elif isinstance(old, Symbol | Row | TargetRow) and name != NEXT_CHILD:
+            if isinstance(old, list) and name in self.changing:
+                values = value
+            elif (isinstance(old, Symbol) or _is_row(old)) and name != NEXT_CHILD:
                 values = [value]
             for each in values:
                 known = fact = self.fact(name)
@@ -293,7 +291,7 @@ class Claim:
         return fact != "law" and mass == 0 and self.rate is not None and self.rates(run, env)[1] == 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Later:
     """The loop back along the chain that a run goes on at: what it runs over, and what is known there."""
 
@@ -316,20 +314,14 @@ def _number_holds(run: Run, fact: str, value: Any) -> bool:
     return not value < 1  # "at least 1"
 
 
-def _is_number(value: Any) -> bool:
-    # A number, or a list along the chain that has one for the node of the claim.
-    return isinstance(value, Symbol) or (isinstance(value, list | Stack) and length(value) == 1)
-
-
-def length(value: "list | Stack") -> int:
-    """How many items the list has besides those of the nodes above."""
-    return len(value.top if isinstance(value, Stack) else value)
+def _is_row(value: Any) -> bool:
+    return isinstance(value, Row | TargetRow)
 
 
 def _item(name: str, value: Any) -> Any:
     # The number that is meant by a name: itself, or the last of a list along the chain.
-    if isinstance(value, list | Stack):
-        value = (value.top if isinstance(value, Stack) else value)[-1]
+    if isinstance(value, list):
+        value = value[-1]
     if not isinstance(value, Symbol | int):
         raise NotFollowed(f"{name} is not a number")
     return value
@@ -341,12 +333,3 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, Row) and isinstance(b, Row):
         return a is b or all(bool(x == y) for x, y in zip(a, b, strict=True))
     return False
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two values that mean the same in every run are the same."""
-    if isinstance(a, Named) and isinstance(b, Named):
-        return a.name == b.name
-    if isinstance(a, Chain) and isinstance(b, Chain):
-        return a.inner == b.inner
-    return type(a) is type(b) and (not isinstance(a, int | FunctionType) or a == b)

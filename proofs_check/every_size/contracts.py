@@ -1,7 +1,11 @@
-"""Functions that a proof does not run but of which it assumes a stated property.
+"""The code that a proof does not run as it stands: it proves nothing once that code has changed.
 
-A contract is tested on exact instances (`tests/proofs_check/every_size/test_contracts.py`) and tied to the
-code that was tested: where that has changed, the contract is void, and a proof that needs it stops there.
+A proof runs the source of the verifier. A function with a contract is not run: of it a stated property is
+assumed. The rest of what the verifier calls is modelled on classes of tokens: the operations of
+theory/rows.py (`operations`), how drafts are drawn (`state`) and how an oracle answers; a table's lookup and
+the cache of exact rows are assumed to return the right row and the right result. Contracts and models were
+compared with the code on exact instances (`test_contracts.py` and `test_model.py` in
+tests/proofs_check/every_size); the hashes tie them to the code that was compared.
 """
 
 import ast
@@ -17,7 +21,10 @@ from draftproof.proofs_check.every_size.carried import Modified, Whole
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Plan, Row
-from draftproof.theory import draft, rows
+from draftproof.simulators.laws import enumerate as enumerator
+from draftproof.theory import draft, oracle, rows, table
+from draftproof.theory.drafts import chain, greedy, paths, shape, stratified, tree
+from draftproof.theory.shared import memo, strata
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered, lifted
 from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, optimal, priority
@@ -151,3 +158,28 @@ def digest(*modules: ModuleType) -> str:
                 ] or [ast.Pass()]
         parts.append(ast.dump(tree))
     return sha256("".join(parts).encode()).hexdigest()[:16]
+
+
+MODELLED: dict[ModuleType, str] = {
+    rows: "d94e503977d46d77",
+    table: "a2e6b5ffa010952c",
+    memo: "065dc1c021de588c",
+    oracle: "c1d0b6ba4785b385",
+    draft: "e2610e8cd33f2349",
+    chain: "49ba2592a41f0374",
+    tree: "8d52485591805292",
+    greedy: "74d860f69817e9c0",
+    paths: "b1e734c37e379f2f",
+    shape: "84c3156e86596c3d",
+    stratified: "2e84224d9317def9",
+    strata: "7d70a3ba05d04d15",
+    enumerator: "c93a130409dbfc45",
+}
+"""Module -> the hash of the code that the models were compared with."""
+
+
+def must_be_modelled() -> None:
+    """Raises NotFollowed if code that proofs rely on has changed since its model was compared with it."""
+    for module, known in MODELLED.items():
+        if digest(module) != known:
+            raise NotFollowed(f"{module.__name__} has changed since the proofs' model of it was tested")

@@ -11,6 +11,7 @@ from draftproof.proofs_check.every_size.flow import (
     Loop,
     NotFollowed,
     Return,
+    Step,
     Test,
     iterator,
 )
@@ -31,18 +32,24 @@ class Expressions(Objects):
     said by the layers below.
     """
 
-    def inlined(self, function: Function, env: Env) -> Any:
-        """The result of a function that is run at once."""
-        caller, self.function, step = self.function, function, function.first
-        while not isinstance(step, Return):
+    def walk(self, step: Step, env: Env) -> Return | Loop:
+        """Runs statements and branches up to a return or the head of a loop."""
+        while True:
             match step:
                 case Do(statement=statement, next=following):
                     self.do(statement, env)
                     step = following
                 case Test(condition=condition, yes=yes, no=no):
                     step = yes if self.truth(self.value(condition, env)) else no
-                case Loop():
-                    raise NotFollowed(f"{function} has a loop and is not about one node")
+                case _:
+                    return step
+
+    def inlined(self, function: Function, env: Env) -> Any:
+        """The result of a function that is run at once."""
+        caller, self.function = self.function, function
+        step = self.walk(function.first, env)
+        if isinstance(step, Loop):
+            raise NotFollowed(f"{function} has a loop and is not about one node")
         result = None if step.value is None else self.value(step.value, env)
         self.function = caller
         return result

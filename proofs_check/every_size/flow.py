@@ -46,24 +46,12 @@ class Return:
 class Loop:
     """The head of a loop: of a `for` loop over an iterable, or of a `while` loop with a condition."""
 
-    statement: ast.For | ast.While
+    statement: Any  # ast.For or ast.While
     body: "Step" = field(init=False)
     exit: "Step" = field(init=False)
 
     def __repr__(self) -> str:
         return f"the loop of line {self.statement.lineno}"  # of the function
-
-    @property
-    def target(self) -> ast.expr:
-        """What a `for` loop binds."""
-        assert isinstance(self.statement, ast.For)
-        return self.statement.target
-
-    @property
-    def condition(self) -> ast.expr:
-        """What a `while` loop tests."""
-        assert isinstance(self.statement, ast.While)
-        return self.statement.test
 
     @cached_property
     def assigned(self) -> frozenset[str]:
@@ -150,15 +138,9 @@ def _linked(body: Sequence[ast.stmt], after: Step, loop: tuple[Step, Step] | Non
                 head.body = _linked(statement.body, head, (head, after))
                 head.exit = _linked(statement.orelse, after, loop)
                 after = head if isinstance(statement, ast.While) else Do(statement, head)
-            case (
-                ast.Assign()
-                | ast.AnnAssign()
-                | ast.AugAssign()
-                | ast.Expr()
-                | ast.Assert()
-                | ast.Pass()
-                | ast.Raise()
-            ):
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Expr() | ast.Assert():
+                after = Do(statement, after)
+            case ast.Pass() | ast.Raise():
                 after = Do(statement, after)
             case _:
                 raise NotFollowed(f"line {statement.lineno}: {type(statement).__name__} is not followed")

@@ -8,7 +8,7 @@ from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.carried import Modified
-from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later, length, same
+from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later
 from draftproof.proofs_check.every_size.contracts import contract_of
 from draftproof.proofs_check.every_size.flow import Env, Function, Loop, NotFollowed, Step, iterator
 from draftproof.proofs_check.every_size.iterations import AGAIN, PASS, Finished, alike, exclusive
@@ -62,10 +62,6 @@ class Hypotheses:
     @property
     def at_root(self) -> bool:
         return self.current is not None and self.current.place is self.order[0]
-
-    def in_words(self) -> list[str]:
-        """The claims in words, without the one about the verifier itself."""
-        return [str(self.claims[place]) for place in self.order[1:]]
 
     # Starting a run.
 
@@ -134,10 +130,10 @@ class Hypotheses:
                     raise NotFollowed("a chain's child is a loop of its own")
                 if run.examined or not run.inner:
                     return loop.exit
-                run.bind(loop.target, run.draw_child(run.proposal_row), env)
+                run.bind(loop.statement.target, run.draw_child(run.proposal_row), env)
                 return loop.body
             case Children() if run.mode == "with replacement" and not run.examined:
-                state = Symbol | Row | TargetRow | list | Stack
+                state = Symbol | Row | TargetRow | list
                 if not any(isinstance(env.get(name), state) for name in loop.assigned):
                     return alike(run, loop, env, ((None, Count()),))
         return None
@@ -166,8 +162,8 @@ class Hypotheses:
 
     def _tested_node(self, run: Run, loop: Loop, env: Env) -> Any:
         # The one node among the variables that the condition of a `while` tests and the loop changes.
-        tested = {each.id for each in ast.walk(loop.condition) if isinstance(each, ast.Name)} & loop.assigned
-        nodes = [env[name] for name in tested if isinstance(env.get(name), Node)]
+        tested = {each.id for each in ast.walk(loop.statement.test) if isinstance(each, ast.Name)}
+        nodes = [env[name] for name in tested & loop.assigned if isinstance(env.get(name), Node)]
         if len(nodes) != 1:
             raise NotFollowed(f"{loop}: the node that it is about is not known")
         node = nodes[0]
@@ -191,15 +187,12 @@ class Hypotheses:
             known = {
                 name: value for name, value in env.items() if not isinstance(value, Node) or value is node
             }
-            claim = Claim(place, function, known, changing | extra)
+            facts = self.facts.setdefault(place, {})
+            claim = self.claims[place] = Claim(place, function, known, changing | extra, facts, left=left)
             self.order.append(place)
-            self.claims[place] = claim
-            claim.left = left
-            options = claim.options()
-            if not options:
+            if not (options := claim.options()):
                 raise NotFollowed(f"{place}: no rate that a claim could be about")
             claim.row, claim.rate, claim.over = options[self.chosen.get(place, 0)]
-            claim.facts = self.facts.setdefault(place, {})
         return self.claims[place]
 
     def _split(self, run: Run, claim: Claim, env: Env, node: Any) -> tuple[Env, Env]:
@@ -207,17 +200,16 @@ class Hypotheses:
         out, own = dict(env), {}
         for name in claim.changing & claim.env.keys():
             old = claim.env[name]
-            if not isinstance(old, list | Stack):
+            if not isinstance(old, list):
                 continue
             now = env[name]
-            top = now.top if isinstance(now, Stack) else now
-            extra = len(top) - length(old)
+            extra = len(now) - len(old)
             if extra != (node is not run.here) or (
                 isinstance(old, Stack) != isinstance(now, Stack) and extra == 0
             ):
                 raise NotFollowed(f"{name} does not grow by one item a node")
-            own[name] = top[0] if extra else None
-            out[name] = Stack(list(top[extra:]), name)
+            own[name] = now[0] if extra else None
+            out[name] = Stack(now[extra:], name)
         return out, own
 
     def _apply(self, run: Run, claim: Claim, env: Env, node: Any, own: Env, loop: Loop) -> Symbol | Step:
@@ -261,24 +253,16 @@ class Hypotheses:
             assert claim is not None
             if run.scenario.get("has children") is not False or not isinstance(claim.place, Loop):
                 raise NotFollowed("a list along the chain is read elsewhere than at its end")
-            shape = _columns(items)
             known = {name: value for name, value in env.items() if isinstance(value, FIXED)}
-            if claim.later is None:
-                claim.later = Later(loop, shape, run.function, known)
-            later = claim.later
-            alike = later.env.keys() == known.keys() and all(
-                same(value, later.env[name]) for name, value in known.items()
-            )
-            if (later.loop, later.columns, later.function) != (loop, shape, run.function) or not alike:
+            later = Later(loop, _columns(items), run.function, known)
+            claim.later = claim.later or later
+            if claim.later != later:
                 raise NotFollowed("runs that did not stop go on at different places")
         return run.space.number(0)
 
     def _go_on(self, run: Run, claim: Claim, own: Env, later: Later) -> Symbol:
         # One pass of the later loop, for `here`, after nothing below it has stopped.
         loop, columns = later.loop, later.columns
-        statement = loop.statement
-        assert isinstance(statement, ast.For)
-        assert isinstance(claim.place, Loop)
         env = {name: value for name, value in later.env.items() if name not in loop.assigned}
         parts = []
         for column in columns[1]:
@@ -288,9 +272,9 @@ class Hypotheses:
                 parts.append(own[column])
             else:
                 raise NotFollowed(f"{column} is not a list along the chain")
-        run.bind(statement.target, tuple(parts) if columns[0] else parts[0], env)
+        run.bind(loop.statement.target, tuple(parts) if columns[0] else parts[0], env)
         run.start, run.function = loop, later.function
-        env[iterator(statement)] = Zipped(())
+        env[iterator(loop.statement)] = Zipped(())
         return run.go(loop.body, env)
 
     # Calls.
@@ -328,8 +312,8 @@ def _columns(items: Any) -> tuple[bool, tuple[str, ...]]:
         match column:
             case Backwards(items=Chain(inner=True)):
                 names.append("")
-            case Backwards(items=Stack(top=[], name=name)):
-                names.append(name)
+            case Backwards(items=Stack() as rest) if not rest:
+                names.append(rest.name)
             case _:
                 raise NotFollowed("a loop back along the chain over something else than its inner nodes")
     return isinstance(items, Zipped), tuple(names)

@@ -1,7 +1,9 @@
 """Loops over children whose passes do not depend on each other: what all of them together do."""
 
+from collections.abc import Iterator
 from typing import Any
 
+from draftproof.proofs_check.cells.enumeration import Draw, Replay
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import Env, Loop, NotFollowed, Step
 from draftproof.proofs_check.every_size.run import Run
@@ -16,59 +18,36 @@ class Finished(Exception):
     """No mass is left that could go on: every run has stopped."""
 
 
-class Branches:
-    """The oracle that takes both sides of every coin in turn, also those of probability zero."""
-
-    def __init__(self, start: Any):
-        self.start = start
-        self.trail: list[list[tuple[bool, Any]]] = []
-        self.at = 0
-
-    @property
-    def weight(self) -> Any:
-        """The probability of the sides taken so far."""
-        return self.trail[-1][-1][1] if self.trail else self.start
-
-    def accept(self, probability: Any) -> bool:
-        if self.at == len(self.trail):
-            weight = self.weight
-            self.trail.append([(False, weight * (1 - probability)), (True, weight * probability)])
-        self.at += 1
-        return self.trail[self.at - 1][-1][0]
+class Coins(Replay):
+    """The oracle of a pass, which tosses coins only."""
 
     def choose(self, row: Any) -> int:
         raise NotFollowed("a token is chosen in a loop whose passes are alike")
 
-    def next(self) -> bool:
-        """Back to the last coin with a side left; False when all were taken."""
-        self.at = 0
-        while self.trail:
-            self.trail[-1].pop()
-            if self.trail[-1]:
-                return True
-            self.trail.pop()
-        return False
 
-
-def _passes(run: Run, loop: Loop, env: Env, child: Node, item: Any) -> list[tuple[Any, Any, Run]]:
-    # (weight, mass of y or AGAIN, the run) of every way that one pass of the loop's body can go.
-    found = []
-    oracle = Branches(run.space.number(1))
-    while True:
-        inner = Run(run.space, oracle, run.scenario, run.mode, run.hypotheses)
-        inner.here, inner.function, inner.examined = run.here, run.function, True
-        inner.series, inner.bounds, inner.start = run.series, run.bounds, (PASS, loop)
-        inner.child = child = Node(child.token)
-        inside = dict(env)
-        inner.bind(loop.target, child if item is None else (child, item), inside)
+def _passes(
+    run: Run, loop: Loop, env: Env, token: Token, item: Any, sides: tuple[int, ...] = ()
+) -> Iterator[tuple[Any, Any, Run]]:
+    # (weight, mass of y or AGAIN, the run) of every way that one pass of the loop's body can go on after the
+    # sides of some coins: both sides of each are taken, also those of probability zero.
+    inner = Run(run.space, Coins(sides), run.scenario, run.mode, run.hypotheses)
+    inner.here, inner.function, inner.examined = run.here, run.function, True
+    inner.series, inner.bounds, inner.start = run.series, run.bounds, (PASS, loop)
+    inner.child = child = Node(token)
+    inside = dict(env)
+    inner.bind(loop.statement.target, child if item is None else (child, item), inside)
+    try:
         result = inner.go(loop.body, inside)
-        if result is AGAIN and any(
-            isinstance(value, Node) and inner.env.get(name) is not value for name, value in env.items()
-        ):
-            raise NotFollowed(f"{loop}: a pass that goes on changes the node")
-        found.append((oracle.weight, result, inner))
-        if not oracle.next():
-            return found
+    except Draw as coin:
+        for side, chance in coin.args[0]:
+            for weight, result, inner in _passes(run, loop, env, token, item, (*sides, side)):
+                yield chance * weight, result, inner
+        return
+    if result is AGAIN and any(
+        isinstance(value, Node) and inner.env.get(name) is not value for name, value in env.items()
+    ):
+        raise NotFollowed(f"{loop}: a pass that goes on changes the node")
+    yield run.space.number(1), result, inner
 
 
 def _forget(loop: Loop, env: Env) -> None:
@@ -102,7 +81,7 @@ def alike(run: Run, loop: Loop, env: Env, segments: tuple) -> Symbol | Step:
         for index in range(space.tokens):
             whole = index > (space.individual or 0)
             stopped, gained = space.number(0), space.number(0)
-            for weight, result, _ in _passes(run, loop, env, Node(Token(index, whole)), item):
+            for weight, result, _ in _passes(run, loop, env, Token(index, whole), item):
                 if result is not AGAIN:
                     stopped, gained = stopped + weight, gained + weight * result
             stopped, gained = law[index] * stopped, law[index] * gained
@@ -148,7 +127,7 @@ def exclusive(run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:
     start |= dict.fromkeys(numbers, left)
     for index in (0, 1):
         stopped = run.space.number(0)
-        for weight, result, inner in _passes(run, loop, start, Node(Token(index, index > 0)), w):
+        for weight, result, inner in _passes(run, loop, start, Token(index, index > 0), w):
             if result is not AGAIN:
                 stopped = stopped + weight
                 if result != int(index == 0):

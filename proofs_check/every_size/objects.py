@@ -54,9 +54,7 @@ class Objects(Operations):
                 if not self.inner:
                     raise NotFollowed("the first of no children")
                 return self.draw_child(self.proposal_row)
-            case Stack(top=top), int() if -len(top) <= index < 0:
-                return top[index]
-            case list(), int() if -len(value) <= index < len(value):
+            case list(), int() if -len(value) <= index < (0 if isinstance(value, Stack) else len(value)):
                 return value[index]
         raise NotFollowed(f"an item of {type(value).__name__}")
 
@@ -95,11 +93,10 @@ class Objects(Operations):
                 self.require_law(row)
                 index = self.oracle.choose(row)
                 return Token(index, whole=index > (self.space.individual or 0))
-            case ((list() | Stack()), "append", [item]):
-                (value.top if isinstance(value, Stack) else value).append(item)
-                return None
-            case Stack(top=[*_, _]), "pop", []:
-                return value.top.pop()
+            case list(), "append", [item]:
+                return value.append(item)
+            case Stack(), "pop", [] if value:
+                return value.pop()
             case Plan(), _, _:
                 return planned(self, value, method, arguments)
             case Node(), "child", [Token() as token] if value is self.here:
@@ -149,7 +146,7 @@ class Objects(Operations):
         match function, arguments:
             case _, [Chain(inner=False)] if function is pairwise:
                 return Edges()
-            case _, [Chain() | Stack() | list()] if function is reversed:
+            case _, [Chain() | list()] if function is reversed:
                 return Backwards(arguments[0])
             case _, [*columns] if function is zip:
                 return Zipped(tuple(columns))

@@ -50,11 +50,11 @@ class Operations(State):
         match op, a, b:
             case ast.Sub(), Count(offset=0), 1:
                 return Count(-1)
-            case ast.Mult(), list(), Count():
+            case ast.Mult(), list(), Count() if type(a) is list:
                 if len(a) != 1:
                     raise NotFollowed("a repeated list of several items")
                 return Segments(((a[0], b),))
-            case ast.Add(), Segments(items=items), list():
+            case ast.Add(), Segments(items=items), list() if type(b) is list:
                 return Segments((*items, *((item, 1) for item in b)))
             case ast.Pow(), Symbol(), Count(offset=offset):
                 _, late = self.powers(1 - a)

@@ -48,12 +48,8 @@ class Run(Expressions):
     def go(self, step: Step, env: Env) -> Symbol:
         """The mass that the rest of the run gives to y."""
         while True:
-            if isinstance(step, Do):
-                self.do(step.statement, env)
-                step = step.next
-            elif isinstance(step, Test):
-                step = step.yes if self.truth(self.value(step.condition, env)) else step.no
-            elif isinstance(step, Return):
+            step = self.walk(step, env)
+            if isinstance(step, Return):
                 result = None if step.value is None else self.result(step.value, env)
                 if not isinstance(result, TailCall):
                     return self.contribution(result)

@@ -11,8 +11,9 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from draftproof.proofs_check.cells.cell import Cell, with_fact
 from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Solver
-from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, flip, sign, value
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, sign, value
 from draftproof.proofs_check.cells.tree import leaves
+from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.values import Row
 from draftproof.theory.oracle import Oracle
 
@@ -29,10 +30,6 @@ empty.
 class Grow(Exception):
     """The proof needs one more unknown: (name, kind)."""
 
-    def __init__(self, name: str, kind: str):
-        super().__init__(f"{name}: {kind}")
-        self.name, self.kind = name, kind
-
 
 Terms: TypeAlias = dict[tuple[tuple[str, int], ...], fmpq]
 """A polynomial apart from its variables' context: powers by name -> coefficient."""
@@ -48,21 +45,13 @@ def terms_of(polynomial: fmpq_mpoly) -> Terms:
 
 
 class Classify(Exception):
-    """Tokens have to be told apart by the sign of a form: its terms for y, for the individual token if
-    there is one, and for every class.
+    """Tokens have to be told apart by the sign of a form: [its terms for y, for the individual token if
+    there is one, and for every class].
     """
-
-    def __init__(self, forms: list[Terms]):
-        super().__init__("a form in the entries of a class")
-        self.forms = forms
 
 
 class Assume(Exception):
-    """What is assumed of the unknowns: the terms of a polynomial and its possible signs."""
-
-    def __init__(self, terms: Terms, signs: int):
-        super().__init__("an assumption")
-        self.terms, self.signs = terms, signs
+    """What is assumed of the unknowns: (the terms of a polynomial, its possible signs)."""
 
 
 class Space:
@@ -114,32 +103,24 @@ class Space:
         # Makes the unknowns, and returns the signs of forms: entries and numbers are at least 0.
         context, facts = self.enumeration.number.variables, dict[str, int]()
 
-        def at_least_zero(polynomial: fmpq_mpoly) -> None:
-            key, flipped = self.solver.canonical(polynomial)
-            facts[key] = ZERO | (NEGATIVE if flipped else POSITIVE)
-
+        variables = dict(zip(context.names(), context.gens(), strict=True))
         for unknown, kind in unknowns.items():
+            entries = [variables[name] for name in _names(unknown, kind, self.tokens)]
+            if kind in (LAW, UNIT):
+                entries.append(context.constant(1) - sum(entries, context.constant(0)))
+            facts |= dict(self.solver.fact(entry, ZERO | POSITIVE) for entry in entries)
             if kind in (LAW, PART):
-                entries = [self._variable(name) for name in _names(unknown, kind, self.tokens)]
-                if kind == LAW:
-                    entries.append(context.constant(1) - sum(entries, context.constant(0)))
-                for entry in entries:
-                    at_least_zero(entry)
                 row = self.known[unknown] = Row(map(self.number, entries))
                 row.positive = True
-                continue
-            variable = self._variable(unknown)
-            at_least_zero(variable)
-            if kind == UNIT:
-                at_least_zero(context.constant(1) - variable)
-            self.known[unknown] = self.number(variable)
+            else:
+                self.known[unknown] = self.number(entries[0])
         for terms, allowed in signs:
             polynomial = self._polynomial(terms)
             self.classified.append(polynomial)
             if polynomial.is_constant():
                 continue
-            key, flipped = self.solver.canonical(polynomial)
-            facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
+            key, allowed = self.solver.fact(polynomial, allowed)
+            facts[key] = facts.get(key, ANY) & allowed
         return facts
 
     def _cell(self, facts: dict[str, int]) -> tuple[Cell, bool]:
@@ -190,10 +171,9 @@ class Space:
         form = number.top * number.bottom
         if form.is_constant():
             return bool(form.leading_coefficient() >= 0) if form else True
-        key, flipped = self.solver.canonical(form)
+        key, below = self.solver.fact(form, NEGATIVE)
         if key not in self.positive_forms:
             scalars = [fact for fact in self.assumed.items() if not self._has_entries(fact[0])]
-            below = POSITIVE if flipped else NEGATIVE
             self.positive_forms[key] = (
                 not self._has_entries(key) and self.solver.find([*scalars, (key, below)]) is None
             )
@@ -225,8 +205,8 @@ class Space:
             for old, signs in [*facts_of, (polynomial, allowed)]:
                 each = old.compose(*gens, ctx=context)
                 if names(each) <= near and not each.is_constant():
-                    key, flipped = self.solver.canonical(each)
-                    facts[key] = facts.get(key, ANY) & (flip(signs) if flipped else signs)
+                    key, signs = self.solver.fact(each, signs)
+                    facts[key] = facts.get(key, ANY) & signs
             if self.solver.model(facts.items(), 2000)[0] == z3.unsat:
                 return True
         return False
@@ -248,17 +228,8 @@ class Space:
 
     def _polynomial(self, terms: Terms) -> fmpq_mpoly:
         context = self.enumeration.number.variables
-        out = context.constant(0)
-        for powers, coefficient in terms.items():
-            term = context.constant(coefficient)
-            for name, power in powers:
-                term = term * self._variable(name) ** power
-            out = out + term
-        return out
-
-    def _variable(self, name: str) -> fmpq_mpoly:
-        context = self.enumeration.number.variables
-        return context.gen(context.variable_to_index(name))
+        exponents = [tuple(dict(powers).get(name, 0) for name in context.names()) for powers in terms]
+        return context.from_dict(dict(zip(exponents, terms.values(), strict=True)))
 
     def _note(self, product: Sequence[fmpq_mpoly]) -> None:
         # Remembers what is compared of the individual token's entries.
@@ -284,6 +255,20 @@ class Space:
         key, _ = self.solver.canonical(polynomial)
         factors = (factor for factor, _ in self.solver.factors(key))
         return {factor for factor in factors if self.own_degree(self.solver.polynomials[factor]) != {0}}
+
+    def own_forms(self) -> set[str]:
+        """The forms in the drafted token's entries that were compared. The last class's entries are 1 minus
+        the others, so that its forms have them too: those vanish where the class is the individual token
+        alone.
+        """
+        out = set()
+        for form in self.forms:
+            polynomial = self.solver.polynomials[form]
+            if self.own_degree(polynomial) == {1}:
+                out.add(form)
+            elif polynomial.compose(*self.whole_class, ctx=self.number.variables):
+                raise NotFollowed(f"a comparison that is not linear in a token's entries: {form}")
+        return out
 
 
 def _names(unknown: str, kind: str, tokens: int) -> list[str]:

@@ -16,11 +16,7 @@ class Refuted(Exception):
 
 
 class Decide(Exception):
-    """The run depends on how the draft is made: what is asked, and the answers that are possible."""
-
-    def __init__(self, question: str, answers: Sequence[Any]):
-        super().__init__(question)
-        self.question, self.answers = question, answers
+    """The run depends on how the draft is made: (what is asked, the answers that are possible)."""
 
 
 class Vacuous(Exception):
@@ -53,9 +49,7 @@ class State:
 
     def unknown_row(self, name: str) -> Row:
         """The row of that name: any law."""
-        row = self.space.get(name, LAW)
-        assert isinstance(row, Row)
-        return row
+        return self.space.get(name, LAW)
 
     @property
     def target_row(self) -> Row:
@@ -74,9 +68,7 @@ class State:
         """The row at a leaf that a verifier reads: of any mass, or None."""
         if not self.hypotheses.verifier.reads_leaves or not self.decide("row at the leaf", (False, True)):
             return None
-        row = self.space.get("q at the leaf", PART)
-        assert isinstance(row, Row)
-        return row
+        return self.space.get("q at the leaf", PART)
 
     @property
     def modified(self) -> Symbol:

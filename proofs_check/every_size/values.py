@@ -10,7 +10,8 @@ and of the classes. Nothing else can be done with it: no loop over the tokens, n
 of it has a token; what is below the child is known by the induction hypothesis only.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -46,7 +47,7 @@ class Node:
     used: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class LeafOf:
     """The last node of the drafted chain."""
 
@@ -65,29 +66,29 @@ class TargetRow:
     node: Any
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Children:
     """The children of `here` that a loop has still to look at."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Chain:
     """The drafted chain as a list of nodes; `inner` without its last node."""
 
     inner: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Edges:
     """The pairs (node, child) of the chain, from `here` down."""
 
 
-@dataclass(eq=False)
-class Stack:
-    """A list that has `base`, one item for every node above `here`, then the items of `top`."""
+class Stack(list):
+    """The items of a list along the path that come after one for every node above `here`."""
 
-    top: list = field(default_factory=list)
-    name: str = ""
+    def __init__(self, items: Iterable[Any], name: str):
+        super().__init__(items)
+        self.name = name
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ class Zipped:
     columns: tuple
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Named:
     """An object of the program that only its attributes are asked for: the oracle, the draft, the target."""
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.claims import CLAIMS, chains, pooled
+from draftproof.proofs_check.claims import CLAIMS, calls, chains
 from draftproof.proofs_check.claims.claim import SIZES
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
@@ -56,12 +56,12 @@ def test_broken_sketches_are_refused(fault):
 
 def test_pooled_rows_gain_on_the_toy():
     """Block verification accepts 2/3 in every call, shaped block verification 2/3, 7/9 and 20/27."""
-    found = decode(TOY, pooled.rule(TOY), 3)
+    found = decode(TOY, calls.rule(TOY), 3)
     assert found.accepted == (exact("2/3"), exact("22/27"), exact("686/891"))
 
 
 def test_pooled_rows_at_three_tokens():
-    assert all(pooled.keeps_the_law((3, each)) for each in Randoms(Chain(2), 3, 6))
+    assert all(calls.keeps_the_law((3, each)) for each in Randoms(Chain(2), 3, 6))
 
 
 POOLED = {
@@ -77,17 +77,17 @@ POOLED = {
 
 @pytest.mark.parametrize("fault", POOLED)
 def test_broken_pooled_rows_are_refused(fault, monkeypatch):
-    monkeypatch.setattr(pooled, "Pooled", edited(pooled, "Pooled", *POOLED[fault]))
+    monkeypatch.setattr(calls, "Pooled", edited(calls, "Pooled", *POOLED[fault]))
     assert CLAIMS["pooled-rows-lossless"].check() == "refuted"
 
 
 def test_pooled_rows_need_their_state_and_one_length(monkeypatch):
-    right = pooled.rule
-    monkeypatch.setattr(pooled, "rule", lambda instance: replace(right(instance), carry=None))
-    assert not pooled.keeps_the_law((3, TOY))
+    right = calls.rule
+    monkeypatch.setattr(calls, "rule", lambda instance: replace(right(instance), carry=None))
+    assert not calls.keeps_the_law((3, TOY))
 
     def other_length(instance):
         return right(replace(instance, draft=Chain(2)))
 
-    monkeypatch.setattr(pooled, "rule", other_length)
-    assert not pooled.keeps_the_law((3, TOY))
+    monkeypatch.setattr(calls, "rule", other_length)
+    assert not calls.keeps_the_law((3, TOY))

@@ -10,8 +10,8 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.claims.papers import in_source
 from draftproof.proofs_check.commands import prove as prove_command
+from draftproof.proofs_check.commands.claims import in_source
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.drafts.paths import Paths

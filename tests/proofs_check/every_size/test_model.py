@@ -13,8 +13,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.proofs_check.every_size.contracts import digest
-from draftproof.proofs_check.every_size.model import MODELLED
+from draftproof.proofs_check.every_size.contracts import MODELLED, digest
 from draftproof.proofs_check.every_size.operations import OPERATIONS, Operations
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import rows, table
