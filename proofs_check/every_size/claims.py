@@ -25,7 +25,7 @@ from types import FunctionType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.carried import Modified
+from draftproof.proofs_check.every_size.contracts import Modified
 from draftproof.proofs_check.every_size.flow import Env, Function, Loop, NotFollowed
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT

@@ -2,7 +2,7 @@
 
 A proof runs the source of the verifier. A function with a contract is not run: of it a stated property is
 assumed. The rest of what the verifier calls is modelled on classes of tokens: the operations of
-theory/rows.py (`operations`), how drafts are drawn (`state`) and how an oracle answers; a table's lookup and
+theory/rows.py (`objects`), how drafts are drawn (`state`) and how an oracle answers; a table's lookup and
 the cache of exact rows are assumed to return the right row and the right result. Contracts and models were
 compared with the code on exact instances (`test_contracts.py` and `test_model.py` in
 tests/proofs_check/every_size); the hashes tie them to the code that was compared.
@@ -11,16 +11,16 @@ tests/proofs_check/every_size); the hashes tie them to the code that was compare
 import ast
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from types import ModuleType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.carried import Modified, Whole
-from draftproof.proofs_check.every_size.flow import NotFollowed
+from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.space import PART, UNIT
-from draftproof.proofs_check.every_size.values import Count, Masses, Plan, Row
+from draftproof.proofs_check.every_size.values import Count, Plan, Row
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import draft, oracle, rows, table
 from draftproof.theory.drafts import chain, greedy, paths, shape, stratified, tree
@@ -77,28 +77,83 @@ def node_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
     return Plan(taken, rest)
 
 
-def planned(run: Any, value: Plan, method: str, arguments: list) -> Masses:
+def planned(run: Any, value: Plan, method: str, arguments: list) -> Plan:
     """The methods of a plan: what it gives to the children that were drawn."""
     if arguments != [run.here] or method not in ("shares", "judged"):
         raise NotFollowed(f"Plan.{method}")
-    return Masses(value, method)
+    return replace(value, form=method)
 
 
-def left_behind(run: Any) -> Modified:
+# The target that a verifier leaves behind, as a claim has to know it: of its two variables a ratio R of the
+# target's mass through `here` to the proposal's, a rate a at which verification stops at or below, and the
+# row that the mass R - a finds, which enters `here` by a residual. The docstrings are the contracts.
+
+
+class Modified:
     """After a stop, the next target has after a prefix z of drafted tokens, longer than the block's start and
     shorter than its end, the row norm((P p - Q q)+), P and Q the probabilities of those tokens of z under the
     target and the drafter; elsewhere the target's own.
     """
-    return Modified()
+
+    # So a claim about a block that owes tokens has R = P / Q and a = min(1, R).
+
+    def rates(self, run: Any, first: Any, second: Any) -> tuple[Any, Any]:
+        """(R, a) of the claim's two variables, the second None for 1."""
+        ratio = first if second is None else run.space.number(1) * first / second
+        return ratio, run.operation(rows.minimum, [ratio, run.space.number(1)])
+
+    def row(self, run: Any, first: Any, second: Any) -> Row:
+        """The row at `here` that is left behind."""
+        if not run.inner:
+            return run.target_row
+        ratio, _ = self.rates(run, first, second)
+        want = run.operation(rows.scale, [ratio, run.target_row])
+        return run.operation(rows.normalise, [run.operation(rows.excess, [want, run.proposal_row])])
+
+    def keeps(self, ratio: Symbol, rate: Symbol) -> Symbol:
+        """The a' of which a drafted token y is kept with mass min(a' p(y), q(y))."""
+        return ratio
+
+    def grows(self, run: Any, before: tuple, after: tuple, p: Symbol, q: Symbol) -> bool:
+        """Whether R and a are at a drafted child, of entries p and q, what the row is left behind for."""
+        return after[0] * q == before[0] * p
+
+    def said(self, first: str, second: str | None) -> tuple[str, str]:
+        """The rate at which verification stops, and that of keeping a token, in words."""
+        ratio = f"{first} / {second}" if second else first
+        return f"min(1, {ratio})", f"mass min({ratio} p(y), q(y)); {ratio} grows by p / q"
 
 
-def left_after_whole_drafts(run: Any) -> Whole:
+class Whole(Modified):
     """After a stop before the leaf, the next target has after a word z of the block's length the later row of
     shaped(k, p, q), q the drafter's row there and k = Q w / P: Q w is the probability that z is drafted and,
     with w' = min(1, w p / q) token by token, kept. Elsewhere, and after a stop at the leaf, the row is the
     target's own.
     """
-    return Whole()
+
+    # So a = w is the claim's first variable, and the second is the share k = w / R that is emitted by whole
+    # drafts. At the block's end the code of `shaped` is run.
+
+    def rates(self, run: Any, first: Any, second: Any) -> tuple[Any, Any]:
+        return (first if second is None else run.space.number(1) * first / second), first
+
+    def row(self, run: Any, first: Any, second: Any) -> Row:
+        if run.inner or run.scenario.get("nothing left"):
+            return run.target_row
+        k = run.space.number(1) if second is None else second
+        _, later = run.inlined(flow_of(leaf_shaping.shaped), {"k": k, "p": run.target_row, "q": run.leaf_row})
+        run.require_law(later)
+        return later
+
+    def keeps(self, ratio: Symbol, rate: Symbol) -> Symbol:
+        return rate
+
+    def grows(self, run: Any, before: tuple, after: tuple, p: Symbol, q: Symbol) -> bool:
+        same = super().grows(run, before, after, p, q)
+        return same and bool(after[1] == run.operation(rows.share, [before[1] * p, q]))
+
+    def said(self, first: str, second: str | None) -> tuple[str, str]:
+        return first, f"mass min({first} p(y), q(y)); {first} is the probability of its prefix"
 
 
 def tested(function: Callable) -> bool:
@@ -118,8 +173,8 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     lifted.planned: ((lifted, layered, level, flow, siblings), "27fc4a81e53641e1", node_plan),
     priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
     optimal.planned: ((optimal, priority, draft, level, siblings), "03b1206db5fc4de7", priority_plan),
-    modified_target.carry: ((modified_target,), "630c33f1253c0bd3", left_behind),
-    leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", left_after_whole_drafts),
+    modified_target.carry: ((modified_target,), "630c33f1253c0bd3", Modified),
+    leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", Whole),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).

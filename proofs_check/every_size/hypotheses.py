@@ -7,9 +7,8 @@ from types import FunctionType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.every_size.carried import Modified
 from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later
-from draftproof.proofs_check.every_size.contracts import contract_of
+from draftproof.proofs_check.every_size.contracts import Modified, contract_of
 from draftproof.proofs_check.every_size.flow import Env, Function, Loop, NotFollowed, Step, iterator
 from draftproof.proofs_check.every_size.iterations import AGAIN, PASS, Finished, alike, exclusive
 from draftproof.proofs_check.every_size.run import Run
@@ -21,9 +20,9 @@ from draftproof.proofs_check.every_size.values import (
     Children,
     Count,
     Edges,
-    Masses,
     Named,
     Node,
+    Plan,
     Row,
     Segments,
     Stack,
@@ -83,7 +82,7 @@ class Hypotheses:
             return None
         if (contract := contract_of(run, self.carry)) is None:
             raise NotFollowed("the target that the verifier leaves behind is not known")
-        return contract(run)
+        return contract()
 
     def wanted(self, run: Run, claim: Claim) -> Symbol:
         """The mass that the claim says y gets."""
@@ -121,8 +120,8 @@ class Hypotheses:
                 return loop.exit  # a leaf: nothing below it, and no row that its children would have
             case Zipped(columns=(Children(), Segments(items=segments))):
                 return alike(run, loop, env, segments)
-            case Masses() as masses:
-                return exclusive(run, loop, env, masses)
+            case Plan(form="shares" | "judged") as plan:
+                return exclusive(run, loop, env, plan)
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, env, items)
             case Children() if run.mode == "chain":  # one child at most

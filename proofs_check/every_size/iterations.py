@@ -8,7 +8,7 @@ from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import Env, Loop, NotFollowed, Step
 from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import UNIT
-from draftproof.proofs_check.every_size.values import UNKNOWN, Count, Masses, Node, Token
+from draftproof.proofs_check.every_size.values import UNKNOWN, Count, Node, Plan, Token
 from draftproof.theory import rows
 
 PASS, AGAIN = "pass", object()
@@ -107,7 +107,7 @@ def alike(run: Run, loop: Loop, env: Env, segments: tuple) -> Symbol | Step:
     return loop.exit
 
 
-def exclusive(run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:
+def exclusive(run: Run, loop: Loop, env: Env, plan: Plan) -> Symbol | Step:
     """A loop that enters child j with w_j / left_j, left_j = 1 - w_1 - .. - w_(j-1): its child j is
     reached with left_j and stops the run with w_j, whatever was drawn.
     """
@@ -115,10 +115,10 @@ def exclusive(run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:
         raise NotFollowed("the children of a node are looked at twice")
     run.examined = True
     numbers = [name for name in loop.assigned if isinstance(env.get(name), Symbol)]
-    if masses.form != "judged" and (len(numbers) != 1 or env[numbers[0]] != 1):
+    if plan.form != "judged" and (len(numbers) != 1 or env[numbers[0]] != 1):
         raise NotFollowed("what is left of 1 is not known")
     left, w = run.fresh(UNIT, "left"), run.fresh(UNIT, "mass")
-    if masses.form == "judged":
+    if plan.form == "judged":
         left, numbers = run.space.number(1), []
     run.space.assume(left, POSITIVE)
     run.space.assume(left - w, ZERO | POSITIVE)
@@ -137,8 +137,8 @@ def exclusive(run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:
         if not stopped * left == w:
             raise NotFollowed("a child is not entered with its mass over what is left")
     _forget(loop, env)
-    accepted = rows.total(masses.plan.taken)
-    run.gained = run.gained + run.reach * masses.plan.taken[0]
+    accepted = rows.total(plan.taken)
+    run.gained = run.gained + run.reach * plan.taken[0]
     run.reach = run.reach * (1 - accepted)
     if not run.reach > 0:
         raise Finished

@@ -1,12 +1,17 @@
-"""What a run's objects answer: items, attributes, methods, and functions that are called on them."""
+"""What a run's values answer: the operations of theory/rows.py, run as they stand on classes of tokens, other
+arithmetic, items, attributes, methods, and functions that are called.
+"""
 
+import ast
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.contracts import contract_of, planned
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
-from draftproof.proofs_check.every_size.operations import OPERATIONS, Operations
 from draftproof.proofs_check.every_size.space import UNIT
+from draftproof.proofs_check.every_size.state import State
 from draftproof.proofs_check.every_size.values import (
     Backwards,
     Chain,
@@ -19,6 +24,7 @@ from draftproof.proofs_check.every_size.values import (
     Plan,
     Prefix,
     Row,
+    Segments,
     Stack,
     TargetRow,
     Token,
@@ -27,9 +33,152 @@ from draftproof.proofs_check.every_size.values import (
 )
 from draftproof.theory import rows
 
+NUMBER, ROW, TOKEN, ROW_OR_NUMBER = Symbol, Row, Token, (Symbol, Row)
+OPERATIONS: dict[Callable, tuple] = {
+    rows.share: (NUMBER, NUMBER),
+    rows.ratio: (NUMBER, NUMBER),
+    rows.maximum: (NUMBER, NUMBER),
+    rows.minimum: (NUMBER, NUMBER),
+    rows.positive: (NUMBER,),
+    rows.possible: (NUMBER,),
+    rows.excess: (ROW, ROW),
+    rows.meet: (ROW, ROW),
+    rows.add: (ROW, ROW),
+    rows.scale: (NUMBER, ROW),
+    rows.total: (ROW,),
+    rows.normalise: (ROW,),
+    rows.otherwise: (ROW, ROW),
+    rows.without: (ROW, TOKEN),
+    rows.point: (TOKEN, ROW),
+    rows.has_mass: (ROW,),
+}
+"""The functions of theory/rows.py that a proof can run, with their arguments: linear in a token's entries
+while the signs that they compare stay the same, or about one token.
+"""
 
-class Objects(Operations):
-    """The draft, its nodes, the target, the oracle and lists along the path, as far as code can ask them."""
+ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.Pow: lambda a, b: a**b,
+}
+
+
+class Objects(State):
+    """A run's numbers and rows, what is known of their signs, the draft, its nodes, the target, the oracle
+    and lists along the path, as far as code can ask them.
+    """
+
+    def arithmetic(self, op: ast.operator, a: Any, b: Any) -> Any:
+        """a op b for numbers, for the number of children, and for lists with an item for each child."""
+        match op, a, b:
+            case ast.Sub(), Count(offset=0), 1:
+                return Count(-1)
+            case ast.Mult(), list(), Count() if type(a) is list:
+                if len(a) != 1:
+                    raise NotFollowed("a repeated list of several items")
+                return Segments(((a[0], b),))
+            case ast.Add(), Segments(items=items), list() if type(b) is list:
+                return Segments((*items, *((item, 1) for item in b)))
+            case ast.Pow(), Symbol(), Count(offset=offset):
+                _, late = self.powers(1 - a)
+                return late if offset else late * a
+        if not all(isinstance(each, Symbol | int) for each in (a, b)) or type(op) not in ARITHMETIC:
+            raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
+        if isinstance(op, ast.Div):
+            a = self.space.number(1) * a
+        if isinstance(op, ast.Pow) and not isinstance(b, int):
+            raise NotFollowed("a power that is not a whole number")
+        return ARITHMETIC[type(op)](a, b)
+
+    def comparison(self, op: ast.cmpop, a: Any, b: Any) -> bool:
+        """`is None` or `is not None`: a verifier compares no numbers, theory/rows.py does."""
+        if not isinstance(op, ast.Is | ast.IsNot) or b is not None:
+            raise NotFollowed(f"a comparison of {type(a).__name__} and {type(b).__name__}")
+        return (a is None) == isinstance(op, ast.Is)
+
+    def operation(self, function: Callable, arguments: list[Any]) -> Any:
+        """A function of theory/rows.py, run as it stands on the entries of the tokens and classes."""
+        kinds = OPERATIONS[function]
+        match arguments:
+            case [Row() | Without() as row, Token() as token] if function is rows.without:
+                return Without(row, token)
+        arguments = [
+            self.space.number(each) if type(each) is int else self.worked_out(each) for each in arguments
+        ]
+        if len(arguments) != len(kinds) or not all(map(isinstance, arguments, kinds)):
+            raise NotFollowed(
+                f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}"
+            )
+        if function in (rows.excess, rows.meet):
+            result = self.compared_rows(function, *arguments)
+        else:
+            with self.space.notes():
+                try:
+                    result = function(
+                        *[each.index if isinstance(each, Token) else each for each in arguments]
+                    )
+                except ZeroDivisionError:
+                    if function is not rows.share or not self.positive(arguments[0]):
+                        raise
+                    result = self.space.number(1)  # the part is not below 0, so not below a whole of 0
+        if isinstance(result, tuple):
+            result = Row(result)
+        self.note_sign(function, arguments, result)
+        return result
+
+    def positive(self, value: Any) -> bool:
+        """Whether a number or the entries of a row are known not to be below 0."""
+        if isinstance(value, Row):
+            return value.positive
+        return not isinstance(value, Symbol) or id(value) in self.bounds or self.space.never_below_zero(value)
+
+    def note_sign(self, function: Callable, arguments: list[Any], result: Any) -> None:
+        """Notes what is known of a result's sign by the way that it was made."""
+        if isinstance(result, Row):
+            result.positive = function in (rows.excess, rows.point) or all(map(self.positive, arguments))
+        elif isinstance(result, Symbol):
+            if function is rows.share and self.positive(arguments[0]):
+                self.bounds[id(result)] = (result, True)
+            elif function is rows.positive or all(map(self.positive, arguments)):
+                self.bounds[id(result)] = (result, False)
+
+    def worked_out(self, value: Any) -> Any:
+        """The value, a row without a token worked out."""
+        if isinstance(value, Without):
+            return Row(rows.without(self.worked_out(value.row), value.token.index))
+        return value
+
+    def compared_rows(self, function: Callable, p: Row, q: Row) -> tuple:
+        """(p - q)+ or min(p, q): y and the classes are told apart by the sign of p - q, and where it is 0
+        both formulas give the same.
+        """
+        differences = [a - b for a, b in zip(p, q, strict=True)]
+        below = self.space.classify(differences)
+        if function is rows.excess:
+            return tuple(
+                self.space.number(0) if low else d for low, d in zip(below, differences, strict=True)
+            )
+        return tuple(a if low else b for low, a, b in zip(below, p, q, strict=True))
+
+    def same_signs(self, forms: set[str]) -> None:
+        """A drafted token's entries were compared: the classes have to be told apart by these forms."""
+        space = self.space
+        names = space.number.variables.names()
+        for form in sorted(forms):
+            polynomial = space.solver.polynomials[form]
+            if space.own_degree(polynomial) != {1}:
+                continue  # a form of the class's own entries
+            differences = []
+            for token in range(space.tokens):
+                swap = list(space.number.variables.gens())
+                for at in space.own:
+                    swap[at] = space.known[names[at].rsplit("_", 1)[0]][token].top
+                differences.append(space.number(polynomial.compose(*swap, ctx=space.number.variables)))
+            space.classify(differences)
+
+    # What objects can be asked.
 
     def item(self, value: Any, index: Any) -> Any:
         """value[index]: a row's entry, the target's row at a node, a node of the chain, an item of a list."""
@@ -73,7 +222,7 @@ class Objects(Operations):
                 return Children()
             case Node(token=Token() as token), "token":
                 return token
-            case Plan(rest=rest), "left":
+            case Plan(rest=rest, form=""), "left":
                 return rest
             case Named(name="draft"), "root" if self.hypotheses.at_root:
                 return self.here
@@ -97,7 +246,7 @@ class Objects(Operations):
                 return value.append(item)
             case Stack(), "pop", [] if value:
                 return value.pop()
-            case Plan(), _, _:
+            case Plan(form=""), _, _:
                 return planned(self, value, method, arguments)
             case Node(), "child", [Token() as token] if value is self.here:
                 return self.lookup(token)

@@ -135,22 +135,16 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan that gives a row's mass to the children: `taken` of it on average, `rest` is left."""
+    """A plan that gives a row's mass to the children: `taken` of it on average, `rest` is left.
+
+    With a `form`, what each child gets: "shares", pairs (child, mass) of exclusive masses, none below 0
+    and together at most 1; or "judged", pairs (child, rate), the rates at which the children are kept, in the
+    plan's order, where no earlier one was.
+    """
 
     taken: Row
     rest: Row
-
-
-@dataclass(frozen=True, eq=False)
-class Masses:
-    """What a plan gives to each child: exclusive masses, none below 0 and together at most 1; or, `judged`,
-    the rates at which the children are kept, in the plan's order, where no earlier one was.
-
-    Either form is pairs (child, mass) or (child, rate), the first "shares".
-    """
-
-    plan: Plan
-    form: str
+    form: str = ""
 
 
 class Unknown:

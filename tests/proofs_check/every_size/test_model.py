@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.proofs_check.every_size.contracts import MODELLED, digest
-from draftproof.proofs_check.every_size.operations import OPERATIONS, Operations
+from draftproof.proofs_check.every_size.objects import OPERATIONS, Objects
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import rows, table
 from draftproof.theory.shared import memo
@@ -53,7 +53,7 @@ def test_operations_act_on_classes_as_on_tokens(a, b, factor):
     P, Q, c = sums(p, groups), sums(q, groups), fmpq(factor, 3)
     for function in (rows.excess, rows.meet, rows.add, rows.otherwise):
         assert sums(function(p, q), groups) == function(P, Q), function
-        modelled = Operations.compared_rows(Given(), function, P, Q)
+        modelled = Objects.compared_rows(Given(), function, P, Q)
         assert function not in (rows.excess, rows.meet) or modelled == function(P, Q)
     assert sums(rows.scale(c, p), groups) == rows.scale(c, P)
     assert sums(rows.normalise(p), groups) == rows.normalise(P)
