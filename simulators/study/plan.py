@@ -45,39 +45,27 @@ class Metric:
     jobs: Callable[[Entry], Iterator[Job]]
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """A job with its number in the plan."""
-
-    number: int
-    metric: str
-    job: Job
-
-    @property
-    def name(self) -> str:
-        """The name of its shard."""
-        return f"{self.metric}-{self.number:06d}"
-
-
-def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
-    """Every chunk of a configuration, in order; BadInput if its families cannot be made."""
-    out: list[Chunk] = []
+def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> dict[str, Job]:
+    """Every chunk of a configuration, in order: the name of its shard -> its job. BadInput if its families
+    cannot be made.
+    """
+    out: dict[str, Job] = {}
     for entry in entries:
         for name in entry.metrics:
             metric: Metric = resolve_name(metrics[name])
-            jobs = enumerate(metric.jobs(entry), len(out))
-            out += [Chunk(number, name, job) for number, job in jobs]
+            out |= {f"{name}-{n:06d}": job for n, job in enumerate(metric.jobs(entry), len(out))}
     return out
 
 
-def computed(chunk: Chunk) -> tuple[str, bytes]:
+def computed(chunk: tuple[str, Job]) -> tuple[str, bytes]:
     """(name, Parquet file) of a chunk. Any error becomes BadInput that names the chunk."""
+    name, job = chunk
     try:
-        return chunk.name, encoded(chunk.job())
+        return name, encoded(job())
     except BadInput as error:
-        raise BadInput(f"chunk {chunk.name}: {error}") from None
+        raise BadInput(f"chunk {name}: {error}") from None
     except Exception as error:
-        raise BadInput(f"chunk {chunk.name}: {type(error).__name__}: {error}") from error
+        raise BadInput(f"chunk {name}: {type(error).__name__}: {error}") from error
 
 
 def encoded(table: pa.Table) -> bytes:
@@ -157,30 +145,23 @@ class Slice:
         return len(self.indices) * len(self.verifiers)
 
     def __call__(self) -> pa.Table:
-        rules, where = [named(name) for name in self.verifiers], place(self.family)
-        about = [
-            {"verifier": rule.name, "declared": rule.lossless, "engine": self.engine, **where}
-            for rule in rules
-        ]
         if self.engine == "exact":
-            rows = [
-                {**rule, "index": index, **found}
-                for index in self.indices
-                for rule, found in zip(about, self._found(self.family.instances[index], rules), strict=True)
-            ]
+            of = self.family.instances
+            rows = [row for index in self.indices for row in self._rows(index, of[index])]
             return pa.Table.from_pylist(rows, self.schema)
         tables = []
         for at in self.indices[:: self.family.block]:
             index = np.arange(at, min(at + self.family.block, self.indices.stop))
-            lanes = self.family.lanes(at, at + len(index))
-            for rule, found in zip(about, self._found(lanes, rules), strict=True):
-                part = {**rule, "index": index, **found}
-                arrays = [_column(field.type, part.get(field.name), len(index)) for field in self.schema]
+            for row in self._rows(index, self.family.lanes(at, at + len(index))):
+                arrays = [_column(field.type, row.get(field.name), len(index)) for field in self.schema]
                 tables.append(pa.Table.from_arrays(arrays, self.schema.names))
         return pa.concat_tables(tables).unify_dictionaries()
 
-    def _found(self, given: Any, rules: Sequence[Verifier]) -> Iterable[Values]:
-        return self.found(given, rules, self.optima)
+    def _rows(self, index: Any, given: Any) -> Iterator[Values]:
+        rules, where = [named(name) for name in self.verifiers], place(self.family)
+        for rule, found in zip(rules, self.found(given, rules, self.optima), strict=True):
+            about = {"verifier": rule.name, "declared": rule.lossless, "engine": self.engine, "index": index}
+            yield where | about | found
 
 
 def _column(kind: pa.DataType, entry: Any, count: int) -> pa.Array:

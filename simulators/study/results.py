@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
-from pyarrow import parquet
 from pydantic import ValidationError
 
 from draftproof.simulators.laws.size import not_shown
@@ -46,23 +44,14 @@ class Results:
         """The metrics that have finished shards."""
         return [metric for metric in self.manifest["metrics"] if self.shards(metric)]
 
-    def table(self, metric: str) -> pa.Table:
-        """All rows of a metric; BadInput if none of its shards is finished."""
-        parts = [parquet.ParquetFile(path).read() for path in self.shards(metric)]
-        if not parts:
-            raise BadInput(f"{self.folder}: has no results of {metric!r}")
-        return pa.concat_tables(parts, promote_options="default")
-
     def rows(self, query: str) -> Rows:
         """The answer to an SQL query, as dictionaries; every metric with rows is a view named after it."""
-        answer = self._run(query)
+        try:
+            answer = self._connection.execute(query)
+        except duckdb.Error as error:
+            raise BadInput(f"{self.folder}: {str(error).splitlines()[0]}") from None
         names = [column[0] for column in answer.description or ()]
         return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
-
-    def derived(self, name: str, query: str) -> str:
-        """Stores the answer to a query as a table, unless it exists; returns its name."""
-        self._run(f"create table if not exists {name} as {query}")
-        return name
 
     def instance(self, row: Mapping[str, Any]) -> Instance:
         """The exact instance of a row, recomputed from its columns."""
@@ -112,12 +101,5 @@ class Results:
     def _connection(self) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect()
         for metric in self.metrics:
-            shards = [str(path) for path in self.shards(metric)]
-            connection.read_parquet(shards).create_view(metric)
+            connection.read_parquet(list(map(str, self.shards(metric)))).create_view(metric)
         return connection
-
-    def _run(self, query: str) -> duckdb.DuckDBPyConnection:
-        try:
-            return self._connection.execute(query)
-        except duckdb.Error as error:
-            raise BadInput(f"{self.folder}: {str(error).splitlines()[0]}") from None

@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.plan import Chunk, computed
+from draftproof.simulators.study.plan import Job, computed
 from draftproof.simulators.support.cluster import clustered
 from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.simulators.support.load import digest, version
@@ -29,19 +29,18 @@ from draftproof.theory.errors import BadInput
 FORMAT = 1  # the version of the folder's own layout
 MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
 ROOMS = "theory", "simulators", "proofs_check"
+LIBRARIES = "numpy", "pyarrow", "python-flint", "scipy", "pot"  # they compute the numbers and write the files
 
 
 def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
     """The manifest of a sweep: everything that could change a byte of its shards."""
     configuration = json.loads(json.dumps({"family": [entry.document() for entry in entries]}))
-    # These compute the numbers and write the files.
-    libraries = "numpy", "pyarrow", "python-flint", "scipy", "pot"
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
     return {
         "format": FORMAT,
         "draftproof": metadata.version("draftproof"),
         "sources": sources(entries),
-        "versions": {"python": platform.python_version()}
-        | {name: metadata.version(name) for name in libraries},
+        "versions": {"python": platform.python_version(), **libraries},
         "metrics": list(dict.fromkeys(name for entry in entries for name in entry.metrics)),
         "chunks": chunks,
         "digest": hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest(),
@@ -87,7 +86,7 @@ class Swept:
 
 
 def sweep(
-    chunks: Sequence[Chunk],
+    chunks: dict[str, Job],
     manifest: dict[str, Any],
     folder: Path,
     workers: int | str = 1,
@@ -100,17 +99,17 @@ def sweep(
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
-        todo = {each.name: each for each in chunks if each.name not in finished or not store.whole(each.name)}
+        todo = {name: job for name, job in chunks.items() if name not in finished or not store.whole(name)}
         found = Swept(len(chunks), len(chunks) - len(todo))
-        total = sum(chunk.job.evaluations for chunk in chunks)
-        before = total - sum(left.job.evaluations for left in todo.values())
+        total = sum(job.evaluations for job in chunks.values())
+        before = total - sum(job.evaluations for job in todo.values())
         progress(before, total)
         try:
-            with closing(_computed(list(todo.values()), workers)) as shards:
+            with closing(_computed(todo, workers)) as shards:
                 for name, shard in shards:
-                    store.keep(name, shard)
+                    store.write(f"{SHARDS}/{name}.parquet", shard)
                     found.computed += 1
-                    found.evaluations += todo[name].job.evaluations
+                    found.evaluations += todo[name].evaluations
                     progress(before + found.evaluations, total)
         except KeyboardInterrupt:
             found.interrupted = True
@@ -118,17 +117,17 @@ def sweep(
     return found
 
 
-def _computed(chunks: Sequence[Chunk], workers: int | str) -> Generator[tuple[str, bytes], None, None]:
+def _computed(chunks: dict[str, Job], workers: int | str) -> Generator[tuple[str, bytes], None, None]:
+    left = dict(chunks)
     if isinstance(workers, str):
-        yield from clustered(computed, chunks, workers)
+        yield from clustered(computed, list(left.items()), workers)
         return
-    left = {chunk.name: chunk for chunk in chunks}
     while left:
         before = len(left)
         try:
-            with closing(shared(computed, list(left.values()), workers)) as found:
-                for chunk, shard in found:
-                    del left[chunk.name]
+            with closing(shared(computed, list(left.items()), workers)) as found:
+                for (name, _), shard in found:
+                    del left[name]
                     yield shard
         except BrokenProcessPool:
             if len(left) == before:
@@ -153,12 +152,10 @@ class Store:
         except (pa.ArrowException, OSError):
             return False
 
-    def keep(self, name: str, shard: bytes) -> None:
-        """Saves the shard of a chunk; BadInput if the disk refuses, without damage to other shards."""
-        self.write(f"{SHARDS}/{name}.parquet", shard)
-
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file of the folder, flushed before it is renamed: readers never see part of it."""
+        """Writes a file of the folder, flushed before it is renamed: readers never see part of it. BadInput
+        if the disk refuses, without damage to other files.
+        """
         path = self.folder / name
         try:
             with replacing(path) as part, part.open("wb") as out:

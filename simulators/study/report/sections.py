@@ -141,11 +141,11 @@ def wrong(results: Results) -> Rows:
 def _furthest(results: Results) -> Rows:
     if "gap" not in results.metrics:
         return []
-    query = f"""
-        select unnest(arg_max(b, missing)) from {BEST} b
-        where missing > 1e-8 and note not in ('keeps state') group by verifier
-    """
-    return results.rows(f"from {results.derived('furthest', query)} order by missing desc, verifier")
+    return results.rows(f"""
+        from (select unnest(arg_max(b, missing)) from {BEST} b
+              where missing > 1e-8 and note not in ('keeps state') group by verifier)
+        order by missing desc, verifier
+    """)
 
 
 def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:

@@ -89,10 +89,10 @@ def test_chunks_cover_every_instance_once():
     given = {"metrics": ["check", "gap"], "engine": "float", "drafts": ["chain", "tree"], "rows": ["mixed"]}
     entries = parsed(given, METRICS)
     met: dict[tuple, list[int]] = {}
-    for chunk in plan(entries, METRICS):
-        for verifier in chunk.job.verifiers:
-            key = chunk.metric, chunk.job.family, verifier
-            met.setdefault(key, []).extend(chunk.job.indices)
+    for name, job in plan(entries, METRICS).items():
+        for verifier in job.verifiers:
+            key = name.split("-")[0], job.family, verifier
+            met.setdefault(key, []).extend(job.indices)
     wanted = sum(len(entries[0].fitting(draft)) for draft in entries[0].drafts)
     assert len(met) == 2 * wanted
     assert all(indices == list(range(100)) for indices in met.values())
@@ -100,7 +100,7 @@ def test_chunks_cover_every_instance_once():
 
 def test_a_grid_reduced_by_symmetry_is_not_for_rules_that_order_tokens():
     given = {"metrics": ["check"], "rows": [{"kind": "grid", "denominator": 2, "symmetric": True}]}
-    names = {name for chunk in plan(parsed(given, METRICS), METRICS) for name in chunk.job.verifiers}
+    names = {name for job in plan(parsed(given, METRICS), METRICS).values() for name in job.verifiers}
     assert "block" in names
     assert "layered" not in names
 

@@ -6,7 +6,7 @@ from draftproof import _FROM_PROOFS
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.configuration import parsed
 from draftproof.simulators.study.gap import expected, measure, ratio
-from draftproof.simulators.study.plan import METRICS, Chunk, computed, plan
+from draftproof.simulators.study.plan import METRICS, computed, plan
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.verifiers import VERIFIERS
@@ -17,7 +17,7 @@ NAMES = {**METRICS, **_FROM_PROOFS["metrics"]}
 def rows(**given) -> tuple[list[dict], list[dict]]:
     """(rows, instances): what a configuration computes, and family by family what it is about."""
     entries = parsed(given, NAMES)
-    found = [row for chunk in plan(entries, NAMES) for row in chunk.job().to_pylist()]
+    found = [row for job in plan(entries, NAMES).values() for row in job().to_pylist()]
     return found, [{"family": each} for entry in entries for each in entry.families()]
 
 
@@ -152,4 +152,4 @@ def test_what_goes_wrong_in_a_chunk_is_one_line_with_its_name():
         raise ZeroDivisionError("by zero")
 
     with pytest.raises(BadInput, match=r"^chunk check-000007: ZeroDivisionError: by zero$"):
-        computed(Chunk(7, "check", job))  # type: ignore[arg-type]
+        computed(("check-000007", job))  # type: ignore[arg-type]

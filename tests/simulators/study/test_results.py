@@ -35,7 +35,7 @@ def small(tmp_path_factory) -> Path:
 
 def test_a_row_leads_to_its_instance(small):
     found = Results(small / "results" / "small")
-    for row in found.table("check").to_pylist():
+    for row in found.rows('from "check"'):
         verdict = judge(found.instance(row), VERIFIERS[row["verifier"]])
         assert row["total_variation_exact"] == text(verdict.total_variation)
 
@@ -54,8 +54,8 @@ def test_what_is_not_there_is_one_line(small, tmp_path):
     with pytest.raises(BadInput, match="no such file"):
         Results(tmp_path)
     found = Results(small / "results" / "small")
-    with pytest.raises(BadInput, match="no results of 'prove'"):
-        found.table("prove")
-    row = {**found.table("check").to_pylist()[0], "rows": "others"}
+    with pytest.raises(BadInput, match="prove does not exist"):
+        found.rows('from "prove"')
+    row = {**found.rows('from "check"')[0], "rows": "others"}
     with pytest.raises(BadInput, match="no family"):
         found.instance(row)

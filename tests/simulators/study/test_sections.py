@@ -16,7 +16,7 @@ def store(results):
 
 @pytest.fixture(scope="module")
 def rows(store):
-    return {metric: store.table(metric).to_pylist() for metric in store.metrics}
+    return {metric: store.rows(f'from "{metric}"') for metric in store.metrics}
 
 
 def test_verdicts_stand_apart_by_the_kind_of_draft(store, rows):

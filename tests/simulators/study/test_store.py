@@ -25,7 +25,7 @@ def kept(folder) -> dict[str, bytes]:
 
 def test_what_is_kept_is_there_when_it_is_opened_again(tmp_path):
     with opened(tmp_path / "deep" / "er", ABOUT) as store:
-        store.keep("check-000000", b"one")
+        store.write("shards/check-000000.parquet", b"one")
     with opened(tmp_path / "deep" / "er", ABOUT) as store:
         assert store.finished() == {"check-000000"}
 
@@ -43,7 +43,7 @@ def test_what_is_kept_is_there_when_it_is_opened_again(tmp_path):
 )
 def test_results_of_something_else_are_left_alone(tmp_path, key, there, said):
     with opened(tmp_path, {**ABOUT, key: there}) as store:
-        store.keep("check-000000", b"one")
+        store.write("shards/check-000000.parquet", b"one")
     before = kept(tmp_path)
     with pytest.raises(BadInput, match=said), opened(tmp_path, ABOUT):
         pass
@@ -78,19 +78,19 @@ def test_a_full_disk_is_one_line_and_costs_nothing_that_was_finished(tmp_path, m
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with opened(tmp_path, ABOUT) as store:
-        store.keep("check-000000", b"one")
+        store.write("shards/check-000000.parquet", b"one")
         monkeypatch.setattr("pathlib.Path.replace" if call == "replace" else "os.fsync", full)
         with pytest.raises(BadInput, match="the disk is full; finished chunks are kept"):
-            store.keep("check-000001", b"two")
+            store.write("shards/check-000001.parquet", b"two")
         monkeypatch.undo()
         assert kept(tmp_path) == {"check-000000.parquet": b"one"}
-        store.keep("check-000001", b"two")
+        store.write("shards/check-000001.parquet", b"two")
     assert len(kept(tmp_path)) == 2
 
 
 def test_parts_that_a_kill_left_are_swept_away(tmp_path):
     with opened(tmp_path, ABOUT) as store:
-        store.keep("check-000000", b"one")
+        store.write("shards/check-000000.parquet", b"one")
     left = tmp_path / "shards" / ".77-check-000001.parquet"
     left.write_bytes(b"tw")
     with opened(tmp_path, ABOUT) as store:

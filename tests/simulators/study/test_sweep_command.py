@@ -68,7 +68,7 @@ def test_the_answer_and_the_table(command, toml, tmp_path):
 def test_results_lie_in_results_by_default(command, toml, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert command("sweep", toml, "--workers", 1)[0] == 0
-    assert Results("results/many").table("check").num_rows == 3200
+    assert len(Results("results/many").rows('from "check"')) == 3200
 
 
 def test_what_is_missing_is_computed_again_byte_for_byte(command, toml, tmp_path):
@@ -106,7 +106,7 @@ def killed_and_resumed(command, toml, folder, kills: int, workers: int) -> None:
     status, _, _ = command("sweep", toml, "--results", folder.with_name("whole"), "--workers", 1)
     assert status == 0
     assert shards(folder) == shards(folder.with_name("whole"))
-    rows = Results(folder).table("check").to_pylist()
+    rows = Results(folder).rows('from "check"')
     assert set(Counter((row["verifier"], row["index"]) for row in rows).values()) == {1}
     assert len(rows) == 2 * len({row["index"] for row in rows})
 
