@@ -1,7 +1,8 @@
 """Batches, by exact enumeration of all drafts: the joint law of what is emitted, and what selection gains."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from math import prod
 from types import SimpleNamespace
@@ -69,10 +70,6 @@ class Emitted(dict[Shown, Block]):
         self.request, self.verifier = request, verifier
 
     def __missing__(self, shown: Shown) -> Block:
-        self[shown] = self._enumerated(shown)
-        return self[shown]
-
-    def _enumerated(self, shown: Shown) -> Block:
         draft, target = presented(self.request, shown)
         emission = Emission(target)
         if not draft.root.children:  # nothing to verify: Y ~ p
@@ -83,7 +80,8 @@ class Emitted(dict[Shown, Block]):
             for weight, _, node, row in iteration(scheme, proposal, self.verifier, target, start=ONE):
                 emission.add(weight, node, row)
         accepted = sum((mass * min(tau, shown.kept) for tau, mass in emission.stopped.items()), ZERO)
-        return Block(emission.law().marginal(shown.kept + 1), accepted, target)
+        self[shown] = Block(emission.law().marginal(shown.kept + 1), accepted, target)
+        return self[shown]
 
 
 def selected(batch: Batch) -> dict[tuple[Shown, ...], fmpq]:
@@ -153,26 +151,23 @@ def judge_mixture(
     )
     if joint == want:
         return BatchVerdict(*head, ZERO, accepted, None, "", batch.rule.name, (ZERO,) * len(words))
-    got = dict(zip(product(*words), joint, strict=True))
-    wanted = dict(zip(product(*words), want, strict=True))
+    both = tuple(Law(zip(product(*words), masses, strict=True)) for masses in (joint, want))  # type: ignore[arg-type]
     lengths = _lengths(batch)
     alone = [[length * (s == r) for s, length in enumerate(lengths)] for r in range(len(lengths))]
-    marginals = tuple(_difference(_marginal(got, shape), _marginal(wanted, shape)) for shape in alone)
-    variation = _difference(got, wanted)
-    wrong = _first_wrong(got, wanted, lengths, slack / 2) or _first_wrong(got, wanted, lengths, ZERO)
-    return BatchVerdict(*head, variation, accepted, None, "", batch.rule.name, marginals, wrong)
+    variation, *marginals = (got.total_variation(p) for got, p in (_cut(both, n) for n in (lengths, *alone)))
+    wrong = _first_wrong(both, lengths, slack / 2) or _first_wrong(both, lengths, ZERO)
+    return BatchVerdict(*head, variation, accepted, None, "", batch.rule.name, tuple(marginals), wrong)
 
 
 def batch_law(batch: Batch, verifier: Verifier) -> dict[Words, fmpq]:
     """The exact joint law of the blocks that the requests emit, in the order of token ids."""
     emitted = [Emitted(request, verifier) for request in batch.requests]
-    joint: dict[Words, fmpq] = {}
-    for key, mass in selected(batch).items():
-        laws = [emitted[r][shown].law.items() for r, shown in enumerate(key)]
-        for blocks in product(*laws):
-            words = tuple(word for word, _ in blocks)
-            joint[words] = joint.get(words, ZERO) + prod((share for _, share in blocks), start=mass)
-    return dict(sorted(joint.items()))
+    joint: Any = Law(
+        (tuple(word for word, _ in blocks), prod((share for _, share in blocks), start=mass))  # type: ignore[misc]
+        for key, mass in selected(batch).items()
+        for blocks in product(*(emitted[r][shown].law.items() for r, shown in enumerate(key)))
+    )
+    return dict(joint)
 
 
 def _lengths(batch: Batch) -> list[int]:
@@ -206,28 +201,20 @@ def _tensors(
     return joint, want, words
 
 
-def _marginal(joint: Mapping[Words, fmpq], lengths: Sequence[int]) -> dict[Words, fmpq]:
-    found: dict[Words, fmpq] = {}
-    for words, mass in joint.items():
-        short = tuple(word[:length] for word, length in zip(words, lengths, strict=True))
-        found[short] = found.get(short, ZERO) + mass
-    return found
+def _cut(laws: Iterable[Law], lengths: Sequence[int]) -> list[Any]:
+    # The joint laws of so many tokens of each request.
+    short: Any = lambda words: tuple(word[:n] for word, n in zip(words, lengths, strict=True))  # noqa: E731
+    return [law.map(short) for law in laws]
 
 
-def _difference(a: Mapping[Words, fmpq], b: Mapping[Words, fmpq]) -> fmpq:
-    return sum((abs(a[words] - b[words]) for words in a), ZERO) / 2
-
-
-def _first_wrong(
-    got: Mapping[Words, fmpq], want: Mapping[Words, fmpq], lengths: list[int], slack: fmpq
-) -> JointWrong | None:
+def _first_wrong(both: Iterable[Law], lengths: list[int], slack: fmpq) -> JointWrong | None:
     # Of the prefixes of all requests the shortest together first.
     shapes = product(*(range(length + 1) for length in lengths))
     for shape in sorted(shapes, key=lambda shape: (sum(shape), shape[::-1])):
-        a, b = _marginal(got, shape), _marginal(want, shape)
-        for words in sorted(a):
-            if abs(a[words] - b[words]) > slack:
-                return JointWrong(words, a[words], b[words])
+        got, want = _cut(both, shape)
+        for words in sorted(got.keys() | want.keys()):
+            if abs(got[words] - want[words]) > slack:
+                return JointWrong(words, got[words], want[words])
     return None
 
 
@@ -275,7 +262,6 @@ def most_accepted(batch: Batch, verifier: Verifier, ahead: bool) -> fmpq:
     """
     emitted = [Emitted(request, verifier) for request in batch.requests]
     depths = [request.draft.depth for request in batch.requests]
-    known: dict[tuple[Shown, ...], fmpq] = {}
 
     def revealed(r: int, shown: Shown) -> list[tuple[fmpq, Shown]]:
         # Every way to go on when the tokens up to kept (and one more) must be known.
@@ -284,13 +270,12 @@ def most_accepted(batch: Batch, verifier: Verifier, ahead: bool) -> fmpq:
         row = batch.requests[r].proposal[shown.tokens]
         return [(q, replace(shown, tokens=(*shown.tokens, x))) for x, q in enumerate(row) if q > 0]  # type: ignore[misc]
 
+    @cache
     def value(state: tuple[Shown, ...]) -> fmpq:
-        if state not in known:
-            options = [sum((emitted[r][shown].accepted for r, shown in enumerate(state)), ZERO)]
-            if sum(shown.kept for shown in state) < batch.capacity:
-                options += [keep(state, r) for r, shown in enumerate(state) if shown.kept < depths[r]]
-            known[state] = max(options)
-        return known[state]
+        options = [sum((emitted[r][shown].accepted for r, shown in enumerate(state)), ZERO)]
+        if sum(shown.kept for shown in state) < batch.capacity:
+            options += [keep(state, r) for r, shown in enumerate(state) if shown.kept < depths[r]]
+        return max(options)
 
     def keep(state: tuple[Shown, ...], r: int) -> fmpq:
         next_one = replace(state[r], kept=state[r].kept + 1)
