@@ -59,8 +59,7 @@ def endpoint(url: str, **options: Any) -> int:
         raise BadInput(f"endpoint needs {error.name}: pip install 'draftproof[endpoint]'") from None
     from draftproof.simulators.endpoint.compare import Comparison
     from draftproof.simulators.endpoint.laws import Setting
-    from draftproof.simulators.endpoint.run import Run
-    from draftproof.simulators.endpoint.session import PROMPTS, Plan, prompts
+    from draftproof.simulators.endpoint.run import PROMPTS, Plan, Run, prompts
 
     plan = Plan(
         prompts=PROMPTS if options["prompts"] is None else prompts(options["prompts"]),

@@ -1,12 +1,25 @@
-"""The run on two servers: first the tested one beside itself, then both in the order A B B A."""
+"""The run on two servers: first the tested one beside itself, then both, by bets on which one wrote which.
+
+Requests come in the order A B B A. If both servers follow one law, a pair of answers is as probable in
+either order, whatever that law is and however the choices of one request depend on each other; so no bet on
+the order gains (podkopaev2023sequential).
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from math import log
+from typing import TypeAlias
+
+import numpy as np
 
 from draftproof.simulators.endpoint import checks
-from draftproof.simulators.endpoint.against import Pairs
+from draftproof.simulators.endpoint.betting import PSEUDO_COUNTS, Mixture
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.laws import Setting
 from draftproof.simulators.endpoint.report import VERDICTS, Result
+from draftproof.simulators.endpoint.run import OF_SETTING, PROMPTED, Plan, Progress, Session
 from draftproof.simulators.endpoint.server import Sample, Server
-from draftproof.simulators.endpoint.session import OF_SETTING, PROMPTED, Plan, Progress, Session
+from draftproof.simulators.support.anytime import detectable
 
 SELF, OTHER = "A/A", "law"
 ITSELF = 1 / 5
@@ -17,6 +30,73 @@ CHECKED = 3 / 4
 
 FEW, MANY = 2, 4
 """Choices of a request, with a setting and otherwise: a pair of answers gains at most log 2, however long."""
+
+
+Cell: TypeAlias = tuple[Hashable, ...]
+
+SORTINGS = "first", "token", "place", "text", "length"
+
+
+class Pairs(Mixture):
+    """Bets on the order of pairs of answers to one prompt.
+
+    Every sorting of tokens into cells, with each of `PSEUDO_COUNTS`, scores an answer by how often its cells
+    were hit by either side before; the score is the log-odds that the answer is the first side's.
+    """
+
+    def __init__(self, error: float):
+        super().__init__(error, SORTINGS)
+        self.counts: tuple[Counter[Cell], Counter[Cell]] = Counter(), Counter()
+        self.first: Counter[tuple[int, tuple[str, ...]]] = Counter()
+        self.texts = 0
+
+    def update(self, prompt: int, one: Sequence[Sample], other: Sequence[Sample]) -> None:
+        """Adds an answer of each side; both have equally many choices."""
+        cells = [list(_cells(prompt, side)) for side in (one, other)]
+        for name in SORTINGS:
+            scores = [self._score([cell for kind, cell in side if kind == name]) for side in cells]
+            edge = np.clip(scores[0] - scores[1], -30, 30)
+            self.experts[name] += log(2) - np.logaddexp(0, -edge)
+        for counts, side in zip(self.counts, cells, strict=True):
+            counts.update(cell for _, cell in side)
+        self.texts += len(one)
+        self.first.update((prompt, each.tokens) for each in one)
+        self.mix()
+
+    @property
+    def one_text(self) -> bool:
+        """Whether the first side gave a single text for each prompt, however often it was asked."""
+        prompts = {prompt for prompt, _ in self.first}
+        return self.texts >= 8 * len(prompts) and len(self.first) == len(prompts)
+
+    def _score(self, cells: Sequence[Cell]) -> np.ndarray:
+        """[len(PSEUDO_COUNTS)]: the log-odds of the cells of one answer."""
+        if not cells:
+            return np.zeros(len(PSEUDO_COUNTS))
+        hits = np.array([[counts[cell] for cell in cells] for counts in self.counts], dtype=float)
+        shares = np.log(PSEUDO_COUNTS[:, None, None] / 8 + hits)
+        return (shares[:, 0] - shares[:, 1]).sum(1)
+
+    @property
+    def detectable(self) -> float:
+        """About the total variation of the law of a first token that would have shown: its commonest values
+        are compared, and both sides are noisy.
+        """
+        both = self.counts[0] + self.counts[1]
+        values = sum(n >= 8 for cell, n in both.items() if cell[0] == "first")
+        kinds = len(SORTINGS) * len(PSEUDO_COUNTS)
+        return min(1.0, 2 * detectable(max(2, values), self.texts, self.error / kinds))
+
+
+def _cells(prompt: int, samples: Sequence[Sample]) -> Iterator[tuple[str, Cell]]:
+    for sample in samples:
+        tokens = sample.tokens
+        yield "length", ("length", prompt, len(tokens), sample.finish)
+        yield "text", ("text", prompt, tokens)
+        yield from (("first", ("first", prompt, each)) for each in tokens[:1])
+        for t, token in enumerate(tokens):
+            yield "token", ("token", token)
+            yield "place", ("place", prompt, t, token)
 
 
 class Comparison(Session):
@@ -36,7 +116,7 @@ class Comparison(Session):
         self._draw(self.pairs[SELF], one, one, plan.setting, int(plan.tokens * ITSELF), MANY)
         if not self.pairs[SELF].rejected:
             self._settings(one, other)
-            self._draw(self.pairs[OTHER], one, other, plan.setting, plan.tokens - self.tokens, MANY)
+            self._draw(self.pairs[OTHER], one, other, plan.setting, plan.tokens - self.budget.asked, MANY)
 
     def results(self) -> list[Result]:
         judged = [self._result(name) for name in (SELF, OTHER) if self.pairs[name].texts]
@@ -65,7 +145,7 @@ class Comparison(Session):
         self, test: Pairs, one: Server, other: Server, setting: Setting, tokens: int, choices: int
     ) -> None:
         """Draws pairs of answers in the order A B B A, as many tokens, or until the test rejects."""
-        plan, end, number = self.plan, self.tokens + tokens, 0
+        plan, end, number = self.plan, self.budget.asked + tokens, 0
         count = min(plan.choices, choices)
 
         def pair(number: int) -> tuple[list[Sample], list[Sample]]:
@@ -75,8 +155,8 @@ class Comparison(Session):
             return (first, second) if order[0] is one else (second, first)
 
         cost = 2 * count * plan.length
-        while self.tokens + cost <= end and not test.rejected:
-            pairs = min(one.client.concurrency, (end - self.tokens) // cost)
+        while self.budget.asked + cost <= end and not test.rejected:
+            pairs = min(one.client.concurrency, (end - self.budget.asked) // cost)
             numbers = range(number, number + pairs)
             number = numbers.stop
             for n, sides in zip(numbers, one.client.map(pair, numbers), strict=True):
@@ -84,7 +164,7 @@ class Comparison(Session):
                 if not self.same:
                     sides = [each.in_pieces() for each in sides[0]], [each.in_pieces() for each in sides[1]]
                 test.update(n % len(plan.prompts), sides[0][:many], sides[1][:many])
-            self.progress(self.tokens, plan.tokens, "comparing")
+            self.progress(self.budget.asked, plan.tokens, "comparing")
 
     def _result(self, name: str) -> Result:
         test, said = self.pairs[name], ""

@@ -129,11 +129,9 @@ class Server:
             made, read = (usage.get(each, 0) or 0 for each in ("completion_tokens", "prompt_tokens"))
             choices = sorted(answer["choices"], key=lambda choice: choice.get("index") or 0)
             found = [self._sample(choice, read, prompt) for choice in choices]
-            if not 0 < len(found) <= several * count or any(len(x.tokens) > 2 * length + 16 for x in found):
-                raise IndexError
-            if not (type(made) is type(read) is int and 0 <= made <= 10 * several * count * length):
-                raise ValueError
-            if not 0 <= read < 10**7:
+            right = 0 < len(found) <= several * count and type(made) is type(read) is int
+            right = right and all(len(each.tokens) <= 2 * length + 16 for each in found)
+            if not right or not (0 <= made <= 10 * several * count * length and 0 <= read < 10**7):
                 raise ValueError
         except (KeyError, TypeError, AttributeError, ValueError, LookupError, OverflowError, RecursionError):
             said = "an answer without choices and usage as OpenAI's API has them"

@@ -1,7 +1,9 @@
 """The one-sample tests: texts of a server beside the law that its rows of log-probabilities give them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import exp, inf, log, log1p
+from math import inf, log
+
+import numpy as np
 
 from draftproof.simulators.endpoint.betting import BATCH, LAW, PSEUDO_COUNTS, RANKS, Bets, Context
 from draftproof.simulators.endpoint.laws import NOTHING, Law, Setting
@@ -100,15 +102,11 @@ class Stream:
         ranks: list[int] = []
         total: float | None = 0.0
         for t, (token, each) in enumerate(zip(sample.tokens, laws, strict=False)):
-            place = each.place(token)
-            if place is None:
-                ranks.append(RANKS)
-                total = None
-                continue
-            near = beside[t] if t < len(beside) else -1
+            place, near = each.place(token), beside[t] if t < len(beside) else -1
             context = Context(prompt, sample.tokens[:t], tuple(ranks), near)
-            own.update(context, each, place)
-            if place < 0:
+            if place is not None:
+                own.update(context, each, place)
+            if place is None or place < 0:
                 ranks.append(RANKS)
                 total = None
                 continue
@@ -127,7 +125,7 @@ class Stream:
         """Bets half of the wealth that a text is a copy. Its probability is at most that of its cells."""
         if one is None or log_p is None or not other:
             return
-        self.tests[name].bet(_log_half(-log_p) if one == other else log(0.5))
+        self.tests[name].bet((float(np.logaddexp(0, -log_p)) if one == other else 0) - log(2))
 
     def _result(self, name: str) -> Result:
         test, witness, seen = self.tests[name], None, None
@@ -153,8 +151,3 @@ class Stream:
 
 def _detectable(own: Bets) -> float:
     return detectable(RANKS + 1, own.runs, own.error / (len(LAW) * len(PSEUDO_COUNTS)))
-
-
-def _log_half(gain: float) -> float:
-    """log((1 + exp(gain)) / 2) for a gain that is not negative, without overflow."""
-    return gain + log1p(exp(-gain)) - log(2)

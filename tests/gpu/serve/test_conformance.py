@@ -12,8 +12,7 @@ from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
-from draftproof.simulators.endpoint.run import Run
-from draftproof.simulators.endpoint.session import Plan
+from draftproof.simulators.endpoint.run import Plan, Run
 from tests.gpu.lossy import LOSSY
 from tests.gpu.serve.server import Server, local
 

@@ -27,9 +27,8 @@ from draftproof.gpu.verify import named
 from draftproof.simulators.endpoint.checks import checked, stop
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
-from draftproof.simulators.endpoint.run import Run
+from draftproof.simulators.endpoint.run import Plan, Run
 from draftproof.simulators.endpoint.server import Server
-from draftproof.simulators.endpoint.session import Plan
 from tests.gpu.serve.server import Server as Own
 from tests.gpu.serve.server import local
 

@@ -3,7 +3,7 @@
 import pytest
 
 from draftproof.simulators.endpoint.compare import Comparison
-from draftproof.simulators.endpoint.session import Plan
+from draftproof.simulators.endpoint.run import Plan
 from tests.simulators.endpoint.fake import Fake
 
 

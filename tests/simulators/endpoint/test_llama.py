@@ -2,9 +2,8 @@
 
 import pytest
 
-from draftproof.simulators.endpoint.run import Run
+from draftproof.simulators.endpoint.run import Plan, Run
 from draftproof.simulators.endpoint.server import Server
-from draftproof.simulators.endpoint.session import Plan
 from tests.simulators.endpoint.fake import Fake
 from tests.simulators.endpoint.llama import Llama
 

@@ -6,9 +6,8 @@ import httpx2 as httpx
 import pytest
 
 from draftproof.simulators.endpoint.checks import SETTINGS, checked, json_schema, of_setting
-from draftproof.simulators.endpoint.run import Run
+from draftproof.simulators.endpoint.run import Plan, Run
 from draftproof.simulators.endpoint.server import Server
-from draftproof.simulators.endpoint.session import Plan
 from draftproof.theory.errors import BadInput
 from tests.simulators.endpoint.fake import Fake
 
