@@ -14,7 +14,6 @@ import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.fields import result
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
@@ -23,6 +22,7 @@ from draftproof.simulators.laws.against import distances, must_measure
 from draftproof.simulators.laws.batches import BatchVerdict
 from draftproof.simulators.laws.check import Pair, Piece, Tally, judge_any, judged, must_apply, pieces
 from draftproof.simulators.laws.size import announcement, not_shown, size, watched
+from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.support.pool import cores, shared
 from draftproof.simulators.user_code import named
@@ -102,7 +102,8 @@ def check(
     if instances:
         work = _sized(work, bool(names))
     found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
-    ok = found.as_declared(whole, against == OWN)
+    thorough = whole and not found.left
+    ok = all(tally.as_declared(thorough, against == OWN) for tally in found.tallies.values())
     if as_json:
         summary = [_summary(tally) for tally in found.tallies.values()]
         counts = {"instances": found.instances, "seconds": found.seconds}
@@ -181,10 +182,6 @@ class _Found:
     vocabs: set[int] = field(default_factory=set)
     depths: set[int] = field(default_factory=set)
 
-    def as_declared(self, whole: bool, own: bool) -> bool:
-        """Whether every verdict is as declared."""
-        return all(tally.as_declared(whole and not self.left, own) for tally in self.tallies.values())
-
 
 def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Found:
     # With `keep` results are kept: all of them if `every` is set, else the first wrong one of each verifier.
@@ -202,8 +199,7 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
-                        unseen = not_shown(piece.depth, piece.vocab) if verdict.lossless else ""
-                        found.results.append(result(verdict) | ({"not_shown": unseen} if unseen else {}))
+                        found.results.append(_result(verdict, piece))
                 found.vocabs.add(piece.vocab)
                 found.depths.add(piece.depth)
                 found.instances += len(piece.indices)
@@ -249,6 +245,22 @@ def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
 def _spread(values: set[int]) -> str:
     least, most = min(values), max(values)
     return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _result(verdict: Verdict, piece: Piece) -> dict[str, Any]:
+    # A row of the results, as docs/api.md describes it.
+    unseen = not_shown(piece.depth, piece.vocab) if verdict.lossless else ""
+    return {
+        "verifier": verdict.verifier,
+        "instance": verdict.instance,
+        "lossless": verdict.lossless,
+        "declared": verdict.declared,
+        "total_variation": text(verdict.total_variation),
+        "expected_accepted": text(verdict.expected_accepted),
+        **({"invalid": verdict.invalid} if verdict.invalid else {}),
+        **verdict.more,
+        **({"not_shown": unseen} if unseen else {}),
+    }
 
 
 def _summary(tally: Tally) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from draftproof.simulators.commands.gap_rows import rows
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.files import document, draft_of, read, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
-from draftproof.simulators.laws.batches import BatchGap, measure_batch
+from draftproof.simulators.laws.batches import measure_batch
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import worst
@@ -157,31 +157,28 @@ def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: b
 def _batch(batch: Batch, verifiers: Sequence[Verifier], as_json: bool) -> int:
     found = [measure_batch(batch, verifier) for verifier in verifiers]
     if as_json:
-        click.echo(json.dumps({"batch": [_batch_document(each) for each in found]}))
+        answers = [
+            {
+                "verifier": each.verifier,
+                "expected_emitted": {name: text(mean) for name, mean in each.emitted.items()},
+                "lossless": each.lossless,
+                "optimum": {"predictable": text(each.predictable), "looking_ahead": text(each.ahead)},
+            }
+            for each in found
+        ]
+        click.echo(json.dumps({"batch": answers}))
         return 0
     for each in found:
         title = f"{batch.name}: {each.verifier} with at most {batch.capacity} drafted tokens verified"
         table = screen.table(escape(title), "lrrl", "selection", "emitted", "", "")
-        for name, mean in (
-            ("optimum, looking ahead", each.ahead),
-            ("optimum, predictable", each.predictable),
-        ):
-            table.add_row(name, shown(mean), f"{float(mean):.6f}", "over all such rules")
-        table.add_section()
-        for name, mean in sorted(each.emitted.items(), key=lambda pair: -pair[1]):
-            note = "" if each.lossless[name] else "not lossless here"
-            table.add_row(name, shown(mean), f"{float(mean):.6f}", note)
+        optima = {"optimum, looking ahead": each.ahead, "optimum, predictable": each.predictable}
+        rules = dict(sorted(each.emitted.items(), key=lambda pair: -pair[1]))
+        for name, mean in (optima | rules).items():
+            note = "" if each.lossless.get(name, True) else "not lossless here"
+            note = "over all such rules" if name in optima else note
+            table.add_row(name, shown(mean), f"{float(mean):.6f}", note, end_section=mean is each.predictable)
         screen.console().print(table)
     return 0
-
-
-def _batch_document(found: BatchGap) -> dict[str, Any]:
-    return {
-        "verifier": found.verifier,
-        "expected_emitted": {name: text(mean) for name, mean in found.emitted.items()},
-        "lossless": dict(found.lossless),
-        "optimum": {"predictable": text(found.predictable), "looking_ahead": text(found.ahead)},
-    }
 
 
 def _ensembles(

@@ -9,7 +9,6 @@ import click
 from flint import fmpq
 
 from draftproof.simulators import screen
-from draftproof.simulators.commands.fields import batch_fields
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
@@ -73,7 +72,7 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
             "total_variation": text(verdict.total_variation),
             "expected_accepted": text(verdict.expected_accepted),
             "law": {word: text(mass) for word, mass in emitted.items()},
-            **(batch_fields(verdict) if isinstance(verdict, BatchVerdict) else {}),
+            **verdict.more,
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
             **({"declared": verdict.declared} if as_declared else {}),
             **({"not_shown": unseen} if unseen else {}),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -202,12 +203,8 @@ class _Object(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]):
         super().__init__(pairs)
-        keys = [key for key, _ in pairs]
-        self.twice = (
-            next((key for i, key in enumerate(keys) if key in keys[:i]), None)
-            if len(self) < len(keys)
-            else None
-        )
+        counts = Counter(key for key, _ in pairs) if len(self) < len(pairs) else {}
+        self.twice = next((key for key, count in counts.items() if count > 1), None)
 
 
 def _unique(value: Any, what: str) -> dict[str, Any]:

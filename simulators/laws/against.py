@@ -22,7 +22,8 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.numbers import text as spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.shared.divergence import ERROR, exceeds, kl
-from draftproof.theory.targets.declared import TOTAL_VARIATION, Budget, Declared
+from draftproof.theory.targets import declared
+from draftproof.theory.targets.declared import TOTAL_VARIATION, Declared
 from draftproof.theory.verifier import Verifier
 
 
@@ -61,6 +62,11 @@ class AgainstVerdict(Verdict):
         if self.invalid or self.over:
             return False
         return self.lossless or (self.over is False and not self.follows)
+
+    @property
+    def more(self) -> dict[str, Any]:
+        met = {"met": self.kept, **({} if self.over is None else {"over_budget": self.over})}
+        return met | distances(declared(self.against), self.token, self.block)
 
 
 def judge_against(
@@ -117,19 +123,12 @@ def between(got: Mapping[Any, fmpq], want: Mapping[Any, fmpq]) -> Distance:
 def distances(law: Declared, token: Distance, text: Distance) -> dict[str, Any]:
     """A declared target and the distances from p as JSON: divergences are numbers, or "infinite"."""
 
-    def kl(number: float) -> float | str:
-        return "infinite" if number == inf else number
-
-    answer: dict[str, Any] = {
-        name: {
-            "total_variation": spelled(each.total_variation),
-            "kl_emitted_target": kl(each.kl),
-            "kl_target_emitted": kl(each.reverse),
-            "kl_error": ERROR,
-        }
-        for name, each in (("token", token), ("text", text))
-    }
-    return {"against": str(law), "budget": law.budget and law.budget.measure, **answer}
+    answer: dict[str, Any] = {"against": str(law), "budget": law.budget and law.budget.measure}
+    for name, each in (("token", token), ("text", text)):
+        kl, reverse = ("infinite" if number == inf else number for number in (each.kl, each.reverse))
+        answer[name] = {"total_variation": spelled(each.total_variation), "kl_emitted_target": kl}
+        answer[name] |= {"kl_target_emitted": reverse, "kl_error": ERROR}
+    return answer
 
 
 def tokens(instance: Instance, text: Law, law: Declared, slack: fmpq = ZERO) -> tuple[Distance, bool | None]:
@@ -149,12 +148,9 @@ def tokens(instance: Instance, text: Law, law: Declared, slack: fmpq = ZERO) -> 
         want = dict(enumerate(p))
         worst = worst.largest(between(e, want))
         if budget is not None:
-            q, parameter = instance.proposal[prefix], law.parameter
-            over = over or _over(budget, e, want, budget.bound(p, q, parameter) + slack)
+            bound = budget.bound(p, instance.proposal[prefix], law.parameter) + slack
+            by_variation = budget.measure == TOTAL_VARIATION
+            over = over or (
+                between(e, want).total_variation > bound if by_variation else exceeds(e, want, bound)
+            )
     return worst, over
-
-
-def _over(budget: Budget, e: Mapping[int, fmpq], p: Mapping[int, fmpq], bound: fmpq) -> bool:
-    if budget.measure == TOTAL_VARIATION:
-        return between(e, p).total_variation > bound
-    return exceeds(e, p, bound)

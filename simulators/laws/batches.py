@@ -16,7 +16,7 @@ from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.numbers import ONE, ZERO, text
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch, Shown, presented
@@ -52,6 +52,10 @@ class BatchVerdict(Verdict):
     @property
     def lossless(self) -> bool:
         return self.joint is None and not self.invalid
+
+    @property
+    def more(self) -> dict[str, Any]:
+        return {"selection": self.selection, "marginals": [text(each) for each in self.marginals]}
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Lanes:
     def count(self) -> int:
         return len(self.target[()][0])
 
-    def take(self, which: np.ndarray | slice) -> "Lanes":
+    def take(self, which: np.ndarray) -> "Lanes":
         """The given lanes."""
         target, proposal = (
             Table(table.vocab, {prefix: np.ascontiguousarray(row[:, which]) for prefix, row in table.given()})
@@ -86,14 +86,6 @@ def measure(lanes: Lanes, verifier: Verifier) -> Measured:
     """
     if not in_step(verifier):
         raise BadInput(f"{verifier.name} orders tokens or keeps state; enumerate its instances one by one")
-    parts = [_measure(lanes.take(slice(at, at + BATCH)), verifier) for at in range(0, lanes.count, BATCH)]
-    return Measured(
-        np.concatenate([part.total_variation for part in parts]),
-        np.concatenate([part.expected_accepted for part in parts]),
-    )
-
-
-def _measure(lanes: Lanes, verifier: Verifier) -> Measured:
     emitted, start = Emission(lanes.target), np.ones(lanes.count)
     try:
         for weight, _, node, row in iteration(
@@ -104,6 +96,6 @@ def _measure(lanes: Lanes, verifier: Verifier) -> Measured:
     except LanesDiffer as differ:  # supports run out in some lanes only: split them off
         variation, accepted = np.empty(lanes.count), np.empty(lanes.count)
         for mask in (differ.mask, ~differ.mask):
-            part = _measure(lanes.take(mask), verifier)
+            part = measure(lanes.take(mask), verifier)
             variation[mask], accepted[mask] = part.total_variation, part.expected_accepted
         return Measured(variation, accepted)

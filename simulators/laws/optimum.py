@@ -1,5 +1,6 @@
 """The optima of an instance: enumerates its drafts and passes them to `theory.transport`."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from flint import fmpq
@@ -53,19 +54,17 @@ def best_stateless(instance: Instance) -> Optimum:
     """The optimum of lossless verifiers without state: in closed form on chains, where block verification has
     it (sun2025block), and on one level (hu2025towards); elsewhere certified.
     """
-    if instance.draft.kind == "chain":
-        exact = chains.block(instance)
-    elif instance.draft.depth == 1 and instance.vocab <= SETS:
-        exact = one_level(instance)
-    else:
-        return stateless(instance)
-    return Optimum(float(exact), exact, exact, 0, 0)
+    exact = _formed(instance, chains.block)
+    return stateless(instance) if exact is None else Optimum(float(exact), exact, exact, 0, 0)
 
 
 def best_full(instance: Instance) -> fmpq:
     """The full-information optimum, in closed form where there is one."""
+    exact = _formed(instance, chains.greedy_block)
+    return full_information(instance).value if exact is None else exact
+
+
+def _formed(instance: Instance, of_chain: Callable[[Instance], fmpq]) -> fmpq | None:
     if instance.draft.kind == "chain":
-        return chains.greedy_block(instance)
-    if instance.draft.depth == 1 and instance.vocab <= SETS:
-        return one_level(instance)
-    return full_information(instance).value
+        return of_chain(instance)
+    return one_level(instance) if instance.draft.depth == 1 and instance.vocab <= SETS else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from flint import fmpq
 
@@ -50,6 +51,11 @@ class Verdict:
     def kept(self) -> bool:
         """Whether the law that is judged is kept."""
         return self.lossless
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """The fields that a JSON answer on a batch, or against a declared target, has besides."""
+        return {}
 
     @property
     def as_declared(self) -> bool:
