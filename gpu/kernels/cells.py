@@ -72,13 +72,6 @@ class Strata(NamedTuple):
     places_n: Any
 
 
-class Cells(NamedTuple):
-    """The cuts [B, N, KINDS, G] and the edges [2, KINDS] of the classes."""
-
-    cuts: Any
-    edges: Any
-
-
 @triton.jit
 def place_of(strata, b, row, x, V):
     """The places of the ids x in the strata of a row."""
@@ -131,12 +124,12 @@ def masses(
 
 
 @triton.jit
-def left(pair, limits, strata, b, row, x, V, cells, G: tl.constexpr):
-    """What the cuts of the pair's node leave of p at the ids x."""
+def left(pair, limits, strata, b, row, x, V, cuts, edges, G: tl.constexpr):
+    """What the cuts [B, N, KINDS, G] of the pair's node leave of p at the ids x; edges [2, KINDS]."""
     p, q = target_row(pair, x, V, limits), proposal_row(pair, x, V)
-    cuts = cells.cuts + pair.line * KINDS * G
+    cuts += pair.line * KINDS * G
     kind = kind_of(p, q)
-    low, high = tl.load(cells.edges + kind), tl.load(cells.edges + KINDS + kind)
+    low, high = tl.load(edges + kind), tl.load(edges + KINDS + kind)
     if strata is not None:
         place = place_of(strata, b, row, x, V)
         first = place.to(tl.int32)
@@ -166,7 +159,8 @@ def residual_row(
     tree,
     nodes,
     strata,
-    cells,
+    cuts,
+    edges,
     swept,  # [B, C] out: the masses that are left in the chunks of the row of the stop
     counts,
     block,
@@ -181,13 +175,13 @@ def residual_row(
     if inner:
         x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)
         pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
-        mass = tl.sum(left(pair, logits.limits, strata, b, row, x, V, cells, G), axis=0)
+        mass = tl.sum(left(pair, logits.limits, strata, b, row, x, V, cuts, edges, G), axis=0)
     tl.store(swept + b * block.C + chunk, mass)
 
 
 @triton.jit
 def draw(
-    logits, chunks, tree, nodes, strata, cells, swept, extra, drawn, counts, block, G: tl.constexpr
+    logits, chunks, tree, nodes, strata, cuts, edges, swept, extra, drawn, counts, block, G: tl.constexpr
 ):  # fmt: skip
     """One program per request: the chunk by the chunks' masses, then the token in the chunk."""
     N, I, V = counts.N, counts.I, counts.V
@@ -205,6 +199,6 @@ def draw(
     x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)
     mass = target_row(pair, x, V, logits.limits)
     if inner:
-        mass = left(pair, logits.limits, strata, b, row, x, V, cells, G)
+        mass = left(pair, logits.limits, strata, b, row, x, V, cuts, edges, G)
     found, _ = choose(mass.to(tl.float64), u, x)
     store(drawn, b, f, found)

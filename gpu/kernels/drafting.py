@@ -16,9 +16,8 @@ from torch import Tensor
 from draftproof.gpu import kernels
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.draw import choose
-from draftproof.gpu.kernels.filtering import Copy, Level, kept_statistics, level_of, limit
+from draftproof.gpu.kernels.filtering import Copy, statistics
 from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, Chunks, Counts, Logits, law
-from draftproof.gpu.kernels.opening import chunk_statistics
 from draftproof.gpu.sampling.rows import Sampling
 
 FAINT = tl.constexpr(1e-30)
@@ -39,34 +38,33 @@ class Uniforms(NamedTuple):
 def level_statistics(
     level,
     copy,  # out
-    maxima,  # [B, n, C] out, as those of `opening.chunk_statistics`
-    sums,  # [B, n, C] out
+    chunks,  # out: maxima and sums, as those of `opening.chunk_statistics`
+    counts,
     C: tl.constexpr,
     CHUNK: tl.constexpr,
 ):
     """One program per chunk."""
     program = tl.program_id(0)
     line = program // C
-    b, i = (line // level.n).to(tl.int64), (line % level.n).to(tl.int64)
+    b, i = (line // counts.N).to(tl.int64), (line % counts.N).to(tl.int64)
     x = program % C * CHUNK + tl.arange(0, CHUNK)
-    own = level.logits + b * level.stride_b + i * level.stride_n
-    given = tl.load(own + x, mask=x < level.V, other=-float("inf"))
+    own = level.target + b * level.target_b + i * level.target_n
+    given = tl.load(own + x, mask=x < counts.V, other=-float("inf"))
     to = copy.rows + b * copy.stride_b + tl.load(copy.places + i) * copy.stride_n
-    tl.store(to + x, given, mask=x < level.V)
+    tl.store(to + x, given, mask=x < counts.V)
     scale = LOG2_E / tl.load(level.temperature + 2 * b)
     row = given.to(tl.float32)
     maximum = tl.max(row, axis=0) * scale
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
-    tl.store(maxima + program, maximum)
-    tl.store(sums + program, tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=0))
+    tl.store(chunks.maxima + program, maximum)
+    tl.store(chunks.sums + program, tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=0))
 
 
 @triton.jit
 def draw_children(
     level,
-    limits,  # [B, n, 2], or None
-    maxima,  # [B, n, C]; this and the next of what the limits leave
-    sums,  # [B, n, C]
+    chunks,  # of what the level's limits leave
+    counts,
     drawn,
     K: tl.constexpr,
     REPLACEMENT: tl.constexpr,
@@ -78,20 +76,20 @@ def draw_children(
     """One program per (request, node). Nothing is drawn below a token that was not drawn, nor from a row
     that is not finite or whose support has run out.
     """
-    n, V = level.n, level.V
+    n, V = counts.N, counts.V
     b, i = tl.program_id(0).to(tl.int64), tl.program_id(1)
-    chunks, places = tl.arange(0, CHUNKS), tl.arange(0, PLACES)
-    logits = level.logits + b * level.stride_b + i.to(tl.int64) * level.stride_n
+    index, places = tl.arange(0, CHUNKS), tl.arange(0, PLACES)
+    logits = level.target + b * level.target_b + i.to(tl.int64) * level.target_n
     uniforms = drawn.uniforms + b * drawn.N
     tokens = drawn.tokens + b * drawn.N
     mine = tl.load(drawn.own + i)
     there = tl.load(tokens + mine, mask=mine >= 0, other=0) < V
 
-    at = (b * n + i) * C + chunks
-    maximum = tl.load(maxima + at, mask=chunks < C, other=-float("inf"))
+    at = (b * n + i) * C + index
+    maximum = tl.load(chunks.maxima + at, mask=index < C, other=-float("inf"))
     highest = tl.max(maximum, axis=0)
     highest = tl.where(highest == -float("inf"), 0.0, highest)
-    masses = tl.load(sums + at, mask=chunks < C, other=0.0) * tl.exp2(maximum - highest)
+    masses = tl.load(chunks.sums + at, mask=index < C, other=0.0) * tl.exp2(maximum - highest)
     total = tl.sum(masses, axis=0)
     fine = there & (total > 0) & (total < float("inf"))
     total = tl.where(fine, total, 1.0)
@@ -106,9 +104,9 @@ def draw_children(
             exact = masses.to(tl.float64)
             whole = tl.sum(exact, axis=0)
             u = tl.minimum(tl.load(uniforms + place), BELOW_ONE)
-            chunk, left = choose(exact, u * whole, chunks)
+            chunk, left = choose(exact, u * whole, index)
             x = chunk * CHUNK + tl.arange(0, CHUNK)
-            row = law(logits, x, scale, normaliser, V, limits, b * n + i)
+            row = law(logits, x, scale, normaliser, V, level.limits, b * n + i)
             if not REPLACEMENT:
                 for j in range(k):
                     row = tl.where(x == tl.sum(tl.where(places == j, taken, 0), axis=0), 0.0, row)
@@ -118,40 +116,30 @@ def draw_children(
             if not REPLACEMENT:
                 taken = tl.where(places == k, token, taken)
                 rest = tl.sum(tl.where(x == token, 0.0, row), axis=0)
-                masses = tl.where(chunks == chunk, rest, masses)
+                masses = tl.where(index == chunk, rest, masses)
 
 
-class Read(NamedTuple):
-    """What is known of rows [B, n, V] that were read once: with their limits and statistics, and how the
-    work was divided.
+def copied(
+    sampling: Sampling, logits: Tensor, rows: Tensor, places: Tensor
+) -> tuple[Logits, Chunks, Counts, grid.Split]:
+    """Reads logits [B, n, V] and copies them, filtered, to rows[:, places]; rows [B, I, V], places [n].
+    Returns them as a target, with their limits and statistics, and how the work was divided.
     """
-
-    level: Level
-    limits: Tensor | None
-    maxima: Tensor
-    sums: Tensor
-    split: grid.Split
-
-
-def copied(sampling: Sampling, logits: Tensor, rows: Tensor, places: Tensor) -> Read:
-    """Reads logits [B, n, V] and copies them, filtered, to rows[:, places]; rows [B, I, V], places [n]."""
     B, n, V = logits.shape
-    split = grid.Split.of(B * n, V, logits.device)
-    C, span = split.count, grid.SIZES.span
-    parts = {"C": C, "CHUNK": split.size, "num_warps": max(1, split.size // grid.SIZES.statistics)}
-    maxima, sums = torch.empty(2, B, n, C, device=logits.device)
-    level = level_of(logits, torch.full((B, 2), sampling.heat, device=logits.device))
+    counts, split = Counts(n, 0, V), grid.Split.of(B * n, V, logits.device)
+    maxima, sums = torch.empty(2, B, n, split.count, device=logits.device)
+    chunks = Chunks(maxima, sums, sums, sums)  # the last two are not used
+    temperature = torch.full((B, 2), sampling.heat, device=logits.device)
+    level = Logits(logits, logits, temperature, None, *logits.stride()[:2] * 2)
     copy = Copy(rows, places, rows.stride(0), rows.stride(1))
     if sampling.only_temperature:
-        grid.run(level_statistics, B * n * C)(level, copy, maxima, sums, **parts)
-        return Read(level, None, maxima, sums, split)
-    spans = logits.new_empty(B, n, C, split.size // span)
-    given = Logits(logits, logits, level.temperature, None, *(level.stride_b, level.stride_n) * 2)
-    chunks = Chunks(maxima, sums, sums, sums)
-    grid.run(chunk_statistics, B * n * C)(given, chunks, spans, Counts(n, 0, V), 0, SPAN=span, **parts)
-    limits = limit(sampling, level, maxima, sums, spans)
-    grid.run(kept_statistics, B * n * C)(level, limits, spans, maxima, sums, copy, n, SPAN=span, **parts)
-    return Read(level, limits, maxima, sums, split)
+        parts = {"C": split.count, "CHUNK": split.size}
+        grid.run(level_statistics, B * n * split.count)(
+            level, copy, chunks, counts, **parts, num_warps=max(1, split.size // grid.SIZES.statistics)
+        )
+    else:
+        level = statistics(sampling, level, chunks, counts, 0, split, copy)
+    return level, chunks, counts, split
 
 
 def filtered(sampling: Sampling, logits: Tensor) -> Tensor:

@@ -1,6 +1,4 @@
-"""Draws the extra token: the chunk by the chunks' masses, then the token by the cumulative sum in the
-chunk.
-"""
+"""Draws the extra token: a chunk by the chunks' masses, then the token by the cumulative sum in it."""
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.

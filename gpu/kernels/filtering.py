@@ -15,22 +15,11 @@ from typing import Any, NamedTuple
 import torch
 import triton
 import triton.language as tl
-from torch import Tensor
 
 from draftproof.gpu.kernels import grid
-from draftproof.gpu.kernels.nodes import LOG2_E, limited
+from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, limited
+from draftproof.gpu.kernels.opening import chunk_statistics
 from draftproof.gpu.sampling.rows import Sampling
-
-
-class Level(NamedTuple):
-    """Rows of logits [B, n, V] with their temperatures [B, 2] and strides."""
-
-    logits: Any
-    temperature: Any
-    stride_b: Any
-    stride_n: Any
-    n: Any
-    V: Any
 
 
 class Copy(NamedTuple):
@@ -40,14 +29,6 @@ class Copy(NamedTuple):
     places: Any
     stride_b: Any
     stride_n: Any
-
-
-class Kept(NamedTuple):
-    """What a filter keeps of a row: k tokens, the mass top_p, and probabilities from min_p of the largest."""
-
-    k: Any
-    top_p: Any
-    min_p: Any
 
 
 class Search(NamedTuple):
@@ -184,43 +165,46 @@ def search(spans, held, V, least, most, need, shift, scale, MASS: tl.constexpr, 
 
 @triton.jit
 def find_limits(
-    level,
-    maxima,  # [B, n + I, C]; these and the next as `opening.chunk_statistics` leaves them
-    sums,  # [B, n + I, C]
-    largest_logits,  # [B, n, S]: of the spans
-    reached,  # [B, n, S] for the spans that reach the bound
-    gathered,  # [B, n, BLOCK] for the last logits searched
-    limits,  # [B, n, 2] out: the least logit kept, and the last id of those that have it
-    shape,  # the numbers n + I, S, C
-    asked,
+    logits,
+    chunks,  # as `opening.chunk_statistics` leaves them
+    largest_logits,  # [B, N, S]: of the spans
+    reached,  # [B, N, S] for the spans that reach the bound
+    gathered,  # [B, N, BLOCK] for the last logits searched
+    limits,  # [B, N, 2] out: the least logit kept, and the last id of those that have it
+    counts,
+    S,
+    C,
+    k,
+    top_p,
+    min_p,
     TOP_K: tl.constexpr,
     TOP_P: tl.constexpr,
     sizes,
 ):
-    """One program per row. Of a row that is not finite, or all -inf, nothing is dropped."""
-    n, V = level.n, level.V
-    rows, S, C = shape
-    top_p, min_p = asked.top_p, asked.min_p
-    k = tl.full([], 0, tl.int32) + asked.k
+    """One program per row of the target: k tokens are kept, the mass top_p, and probabilities from min_p of
+    the largest. Of a row that is not finite, or all -inf, nothing is dropped.
+    """
+    N, I, V = counts.N, counts.I, counts.V
+    k = tl.full([], 0, tl.int32) + k
     LOW: tl.constexpr = sizes.LOW
     SPAN: tl.constexpr = sizes.SPAN
     SPANS: tl.constexpr = sizes.SPANS
     CHUNKS: tl.constexpr = sizes.CHUNKS
     BLOCK: tl.constexpr = sizes.BLOCK
     line = tl.program_id(0).to(tl.int64)
-    b, i = line // n, line % n
-    row = level.logits + b * level.stride_b + i * level.stride_n
+    b, i = line // N, line % N
+    row = logits.target + b * logits.target_b + i * logits.target_n
     reached += line * S
     gathered += line * BLOCK
-    scale = LOG2_E / tl.load(level.temperature + 2 * b)
+    scale = LOG2_E / tl.load(logits.temperature + 2 * b)
 
-    span, chunks = tl.arange(0, SPANS), tl.arange(0, CHUNKS)
+    span, chunk = tl.arange(0, SPANS), tl.arange(0, CHUNKS)
     largest = tl.load(largest_logits + line * S + span, mask=span < S, other=-float("inf")).to(tl.float32)
-    at = (b * rows + i) * C + chunks
-    maximum = tl.load(maxima + at, mask=chunks < C, other=-float("inf"))
+    at = (b * (N + I) + i) * C + chunk
+    maximum = tl.load(chunks.maxima + at, mask=chunk < C, other=-float("inf"))
     highest = tl.max(maximum, axis=0)
     highest = tl.where(highest > -float("inf"), highest, 0.0)
-    mass = tl.load(sums + at, mask=chunks < C, other=0.0) * tl.exp2(maximum - highest)
+    mass = tl.load(chunks.sums + at, mask=chunk < C, other=0.0) * tl.exp2(maximum - highest)
     whole = tl.sum(mass.to(tl.float64), axis=0)
     fine = (whole > 0) & (whole < float("inf"))
     shift = tl.where(fine, tl.max(largest, axis=0), 0.0)
@@ -279,27 +263,25 @@ def find_limits(
 
 @triton.jit
 def kept_statistics(
-    level,
-    limits,
+    logits,  # with limits
+    chunks,  # as above; out: the sums of what the limits leave
     spans,  # as above
-    maxima,  # as above
-    sums,  # [B, n + I, C] out: the sums of what the limits leave
     copy,  # out, or None: the rows that are left
-    rows,  # n + I
+    counts,
     C: tl.constexpr,
     SPAN: tl.constexpr,
     CHUNK: tl.constexpr,
 ):
     """One program per chunk; it reads only spans that reach the least logit kept, eight of them at once."""
-    n, V = level.n, level.V
+    N, I, V = counts.N, counts.I, counts.V
     program = tl.program_id(0).to(tl.int64)
     line, chunk = program // C, program % C
-    b, i = line // n, line % n
-    logits = level.logits + b * level.stride_b + i * level.stride_n
-    scale = LOG2_E / tl.load(level.temperature + 2 * b)
-    least = tl.load(limits + 2 * line)
-    at = (b * rows + i) * C + chunk
-    maximum = tl.load(maxima + at)
+    b, i = line // N, line % N
+    own = logits.target + b * logits.target_b + i * logits.target_n
+    scale = LOG2_E / tl.load(logits.temperature + 2 * b)
+    least = tl.load(logits.limits + 2 * line)
+    at = (b * (N + I) + i) * C + chunk
+    maximum = tl.load(chunks.maxima + at)
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     total = tl.full([], 0, tl.float32)
     for first in range(0, CHUNK // SPAN, 8):
@@ -308,33 +290,44 @@ def kept_statistics(
         x = chunk * CHUNK + span[:, None] * SPAN + tl.arange(0, SPAN)[None, :]
         row = tl.full([8, SPAN], -float("inf"), tl.float32)
         if tl.max(reached.to(tl.int32), axis=0) > 0:
-            read = tl.load(logits + x, mask=reached[:, None] & (x < V), other=-float("inf"))
-            row = limited(read.to(tl.float32), x, limits, line)
+            read = tl.load(own + x, mask=reached[:, None] & (x < V), other=-float("inf"))
+            row = limited(read.to(tl.float32), x, logits.limits, line)
             total += tl.sum(tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=1), axis=0)
         if copy is not None:
             to = copy.rows + b * copy.stride_b + tl.load(copy.places + i) * copy.stride_n
             tl.store(to + x, row.to(copy.rows.dtype.element_ty), mask=x < V)
-    tl.store(sums + at, total)
+    tl.store(chunks.sums + at, total)
 
 
-def level_of(logits: Tensor, temperature: Tensor) -> Level:
-    """Rows of logits [B, n, V] as the kernels take them."""
-    return Level(logits, temperature, logits.stride(0), logits.stride(1), logits.shape[1], logits.shape[2])
-
-
-def limit(sampling: Sampling, level: Level, maxima: Tensor, sums: Tensor, spans: Tensor) -> Tensor:
-    """The limits [B, n, 2] of rows [B, n, V], from their statistics and those of rows behind them
-    [B, n + I, C], and from the largest logits of their spans [B, n, C, CHUNK / SPAN].
+def statistics(
+    sampling: Sampling,
+    logits: Logits,
+    chunks: Chunks,
+    counts: Counts,
+    placed: int,
+    split: grid.Split,
+    copy: Copy | None = None,
+) -> Logits:
+    """Reads all rows for the statistics in `chunks`; `placed` is as in `opening.chunk_statistics`. With
+    filters the target's become those of what is kept, which goes to `copy`. Returns the logits with their
+    limits.
     """
-    B, n, V = level.logits.shape
-    S, C = spans[0, 0].numel(), spans.shape[2]
-    limits = torch.empty(B, n, 2, device=level.logits.device)
+    (N, I, V), C, size, span = counts, split.count, split.size, grid.SIZES.span
+    target, B, S = logits.target, len(logits.target), C * size // span
+    parts = {"C": C, "CHUNK": size, "SPAN": span, "num_warps": max(1, size // grid.SIZES.statistics)}
+    spans = None if sampling.only_temperature else target.new_empty(B, N, S)
+    grid.run(chunk_statistics, B * (N + I) * C)(logits, chunks, spans, counts, placed, **parts)
+    if spans is None:
+        return logits
+    limits = torch.empty(B, N, 2, device=target.device)
     greedy = sampling.temperature <= 0
-    asked = Kept(1, 1.0, 0.0) if greedy else Kept(sampling.top_k, sampling.top_p, sampling.min_p)
-    scratch = spans.new_empty(B, n, S, dtype=torch.int32), limits.new_empty(B, n, grid.SIZES.search)
-    sizes = DROPPED_BITS[level.logits.dtype], grid.SIZES.span, grid.power(S), grid.power(C), grid.SIZES.search
-    grid.run(find_limits, B * n)(
-        level, maxima, sums, spans, *scratch, limits, (maxima.shape[1], S, C), asked,
-        TOP_K=0 < asked.k < V, TOP_P=asked.top_p < 1, sizes=grid.known(Search(*sizes)), num_warps=16,
+    k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
+    scratch = spans.new_empty(B, N, S, dtype=torch.int32), limits.new_empty(B, N, grid.SIZES.search)
+    sizes = DROPPED_BITS[target.dtype], span, grid.power(S), grid.power(C), grid.SIZES.search
+    grid.run(find_limits, B * N)(
+        logits, chunks, spans, *scratch, limits, counts, S, C, k, top_p, min_p,
+        TOP_K=0 < k < V, TOP_P=top_p < 1, sizes=grid.known(Search(*sizes)), num_warps=16,
     )  # fmt: skip
-    return limits
+    logits = logits._replace(limits=limits)
+    grid.run(kept_statistics, B * N * C)(logits, chunks, spans, copy, counts, **parts)
+    return logits

@@ -62,7 +62,5 @@ def known(sizes: Numbers) -> Numbers:
 
 
 def run(kernel: Any, *programs: int) -> Callable[..., object]:
-    """A kernel on a grid of programs, without fused multiply and add: two kernels must round the same
-    expression alike.
-    """
+    """A kernel on a grid, without fused multiply and add: two kernels must round an expression alike."""
     return partial(kernel[programs], enable_fp_fusion=False)

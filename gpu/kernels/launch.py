@@ -11,7 +11,7 @@ from torch import Tensor
 from draftproof.gpu.kernels import cells, grid
 from draftproof.gpu.kernels.cells import Strata
 from draftproof.gpu.kernels.draw import Drawn, draw
-from draftproof.gpu.kernels.filtering import kept_statistics, level_of, limit
+from draftproof.gpu.kernels.filtering import statistics
 from draftproof.gpu.kernels.nodes import (
     CELLS,
     COINS,
@@ -25,7 +25,7 @@ from draftproof.gpu.kernels.nodes import (
     Nodes,
     Tree,
 )
-from draftproof.gpu.kernels.opening import Draft, chunk_statistics, opening
+from draftproof.gpu.kernels.opening import Draft, opening
 from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
@@ -58,20 +58,10 @@ def launch(verifier: Verifier, batch: Batch, temperature: Tensor, filters: Sampl
     """Runs the verifier's kernels on a batch of logits; temperature [B, 2]: for each request that of
     the target and that of the proposal. Filters apply to the target; the proposal is filtered already.
     """
-    target, proposal = batch.target, batch.proposal
-    B, N, _ = target.shape
-    longs = partial(torch.empty, B, dtype=torch.long, device=target.device)
+    longs = partial(torch.empty, len(batch.target), dtype=torch.long, device=batch.target.device)
     drawn = Drawn(longs(), longs(), longs())
-    if not B:
-        return Outcome(*drawn)
-    rule = resolved(VERIFIERS[verifier.name].kernel)
-    sampled = rule is not walk and N > 1
-    if not sampled or proposal is None:
-        proposal = target[:, :0]
-    if proposal.dtype != target.dtype:
-        target, proposal = target.float(), proposal.float()
-    target, proposal = (rows if rows.stride(-1) == 1 else rows.contiguous() for rows in (target, proposal))
-    Launch(verifier, rule, batch, target, proposal, temperature, filters, drawn, sampled).all()
+    if len(batch.target):
+        Launch(verifier, batch, temperature, filters, drawn).all()
     return Outcome(*drawn)
 
 
@@ -79,22 +69,23 @@ class Launch:
     """The kernels of one verification, and the memory that they share."""
 
     def __init__(
-        self,
-        verifier: Verifier,
-        rule: Any,
-        batch: Batch,
-        target: Tensor,
-        proposal: Tensor,
-        temperature: Tensor,
-        filters: Sampling,
-        drawn: Drawn,
-        sampled: bool,
+        self, verifier: Verifier, batch: Batch, temperature: Tensor, filters: Sampling, drawn: Drawn
     ) -> None:
         self.verifier, self.batch, self.filters, self.drawn = verifier, batch, filters, drawn
-        self.sampled, self.walks = sampled, rule is walk
-        B, N, V = target.shape
-        I, device = proposal.shape[1], target.device
+        B, N, V = batch.target.shape
+        rule: Any = resolved(VERIFIERS[verifier.name].kernel)
+        self.walks = rule is walk
         rule = COINS if self.walks else rule
+        self.sampled = sampled = not self.walks and N > 1
+        target, proposal = batch.target, batch.proposal
+        if not sampled or proposal is None:
+            proposal = target[:, :0]
+        if proposal.dtype != target.dtype:
+            target, proposal = target.float(), proposal.float()
+        target, proposal = (
+            rows if rows.stride(-1) == 1 else rows.contiguous() for rows in (target, proposal)
+        )
+        I, device = proposal.shape[1], target.device
         self.counts = Counts(N, I, V)
         self.split = grid.Split.of(B * (N + I), V, device)
         self.floats = partial(torch.empty, dtype=torch.float32, device=device)
@@ -123,7 +114,8 @@ class Launch:
 
     def all(self) -> None:
         """Launches them one after the other."""
-        self._statistics()
+        read = self.logits, self.chunks, self.counts, self.placed, self.split
+        self.logits = statistics(self.filters, *read)
         self._opening()
         if self.by_cells:
             self._cells()
@@ -146,20 +138,6 @@ class Launch:
             self.logits, self.chunks, self.tree, self.nodes, self.swept, self.batch.extra.contiguous(),
             self.drawn, self.counts, self.block, SAMPLED=self.sampled, num_warps=self.of_row,
         )  # fmt: skip
-
-    def _statistics(self) -> None:
-        (N, I, _), logits, C, size = self.counts, self.logits, self.split.count, self.split.size
-        B, span, warps = len(logits.target), grid.SIZES.span, max(1, size // grid.SIZES.statistics)
-        spans = None if self.filters.only_temperature else logits.target.new_empty(B, N, C, size // span)
-        parts = {"C": C, "CHUNK": size, "SPAN": span, "num_warps": warps}
-        grid.run(chunk_statistics, B * (N + I) * C)(
-            logits, self.chunks, spans, self.counts, self.placed, **parts
-        )  # fmt: skip
-        if spans is not None:
-            level, (maxima, sums, *_) = level_of(logits.target, logits.temperature), self.chunks
-            limits = limit(self.filters, level, maxima, sums, spans)
-            self.logits = logits._replace(limits=limits)
-            grid.run(kept_statistics, B * N * C)(level, limits, spans, maxima, sums, None, N + I, **parts)
 
     def _opening(self) -> None:
         batch, chunks, nodes = self.batch, self.block.CHUNKS.value, self.block.NODES.value
@@ -192,7 +170,7 @@ class Launch:
             found.double().sum(2), edges, cuts, self.tree, self._table("levels"), self.nodes, N, tree.depth,
             LIFT=self.verifier.upwards, K=most, G=groups, sizes=sizes,
         )  # fmt: skip
-        rows = *rows, cells.Cells(cuts, edges.float()), self.swept
+        rows = *rows, cuts, edges.float(), self.swept
         grid.run(cells.residual_row, B, C)(
             *rows, self.counts, self.block, G=groups, num_warps=self.of_row
         )  # fmt: skip

@@ -123,9 +123,7 @@ def limited(logits, x, limits, line):
 
 @triton.jit
 def law(row, x, scale, normaliser, V, limits=None, line=0):
-    """The probabilities 2^(scale logit - normaliser) of the ids x, with one rounding of the power; 0
-    beyond V.
-    """
+    """The probabilities 2^(scale logit - normaliser) of the ids x, the power rounded once; 0 beyond V."""
     logits = tl.load(row + x, mask=x < V, other=-float("inf")).to(tl.float32)
     return tl.exp2(tl.fma(limited(logits, x, limits, line), scale, -normaliser))
 

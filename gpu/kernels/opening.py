@@ -70,9 +70,7 @@ def chunk_statistics(
 
 @triton.jit
 def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr):
-    """Stores log2 sum exp of each row (inf if not finite); turns `sums` into the chunks' probability
-    masses.
-    """
+    """Stores log2 sum exp of each row (inf if not finite); makes `sums` the chunks' probability masses."""
     for start in range(0, rows, ROWS):
         row = start + tl.arange(0, ROWS)
         chunk = tl.arange(0, CHUNKS)
@@ -112,9 +110,7 @@ def opening(
     ROWS: tl.constexpr,
     AT_ONCE: tl.constexpr,
 ):
-    """One program per request; loads that do not depend on the statistics come first, to overlap with
-    them.
-    """
+    """One program per request; loads that need no statistics come first, to overlap with them."""
     N, I, V = counts.N, counts.I, counts.V
     b = tl.program_id(0).to(tl.int64)
     tree = tree_of(tree, b)

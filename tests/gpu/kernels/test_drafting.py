@@ -106,7 +106,7 @@ def test_where_nothing_can_be_drawn_there_is_no_token(device, monkeypatch):
     ("code", "broken"),
     [
         ("if not REPLACEMENT:\n                taken", "if False:\n                taken"),
-        ("masses = tl.where(chunks == chunk, rest, masses)", "masses = masses"),
+        ("masses = tl.where(index == chunk, rest, masses)", "masses = masses"),
         ("u * whole", "u"),
         ("other=0) < V", "other=0) <= V"),
     ],
