@@ -4,11 +4,9 @@ from pathlib import Path
 
 import torch
 
-from draftproof.gpu.drafters.block_diffusion import BlockDrafter
-from draftproof.gpu.drafters.dflash import load_block
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter, load_block
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
-from draftproof.gpu.drafters.eagle3 import load_eagle3
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.eagle3 import FeatureDrafter, load_eagle3
 from draftproof.gpu.drafters.published import config_of, kind
 from draftproof.gpu.network.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput

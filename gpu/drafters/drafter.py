@@ -11,7 +11,6 @@ from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
-from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
 
 
@@ -145,14 +144,7 @@ class NgramSession(Session):
                 return text[end : end + most]
         return []
 
-    def draft(
-        self,
-        structure: Structure,
-        sampling: Sampling,
-        uniforms: Tensor,
-        history: History | None = None,
-        leaves: bool = False,
-    ) -> Draft:
+    def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor, *_: Any, **__: Any) -> Draft:
         """A deterministic chain for every row, shorter if the copied text ends. It has no rows to process."""
         assert isinstance(structure, Sampled)
         gamma = structure.depth

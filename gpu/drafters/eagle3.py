@@ -1,4 +1,6 @@
-"""Published EAGLE-3 heads (li2025eagle3): layouts of SafeAILab/EAGLE, SpecForge, and speculators."""
+"""Drafting from the target's hidden states with an EAGLE-3 head (li2025eagle3), and published heads in the
+layouts of SafeAILab/EAGLE, SpecForge, and speculators.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,7 +10,11 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, LlamaConfig
 
+from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.drafters.published import Layout, config_of, fill, settings, weights
+from draftproof.gpu.network.models import Model, shut
+from draftproof.gpu.network.reader import Reader, padded
+from draftproof.gpu.network.session import Level
 from draftproof.theory.errors import BadInput
 
 EAGLE: Layout = (("midlayer.", "decoder.layers.0."), ("norm.", "decoder.norm."))
@@ -66,11 +72,6 @@ class Eagle3Head(nn.Module):
             self.embed_tokens = nn.Embedding(size, hidden)
         self.register_buffer("ids", ids, persistent=False)
 
-    @property
-    def own_embeddings(self) -> Any:
-        """Embeddings of tokens, if they are not the target's."""
-        return getattr(self, "embed_tokens", None)
-
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The target's hidden states as one feature, [B, T, hidden]."""
         given = [hidden_states[layer] for layer in self.layers]
@@ -117,6 +118,68 @@ class Eagle3Head(nn.Module):
         own = self.lm_head(states)
         every = own.new_full((*own.shape[:-1], self.vocab), -torch.inf)
         return every.index_copy(-1, self.ids, own)
+
+
+class FeatureSession(HiddenSession):
+    """`last` [B, 1, H] is the head's output at the root, `above` its output at the previous level. Features
+    of the text come from the target; those of drafted tokens come from the head and are overwritten later.
+    """
+
+    ahead = 1
+
+    def __init__(
+        self, drafter: "FeatureDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
+    ) -> None:
+        slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
+        super().__init__(slots, drafter.head, drafter.head.layers)
+        self.target, self.embed = drafter.target, drafter.embed
+        # There is no feature before the first token: it is left out, if it is not the only one, or has zeros.
+        read = [prompt[1:] or prompt for prompt in prompts]
+        embedded = self.embed(padded(read, drafter.target.device))
+        feature = torch.zeros_like(embedded)
+        if hidden is not None:
+            feature.copy_(self.head.fused(hidden)[:, : feature.shape[1]])
+            for row, prompt in enumerate(prompts):
+                if len(prompt) == 1:
+                    feature[row, 0] = 0
+        output = self.reader.prefill(read, embedded=embedded, feature=feature)
+        self.last = _at(output, torch.tensor([len(prompt) - 1 for prompt in read], device=output.device))
+        self.reader.back(1)  # the root is the token after the end
+        self.above = self.last
+
+    def root(self) -> Tensor:
+        self.above = self.last
+        return self._logits(self.last)[:, 0]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
+        feature = self.above.gather(1, at)
+        inputs = {"embedded": self.embed(tokens), "feature": feature}
+        self.above = self.reader.forward(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
+        return self._logits(self.above)
+
+    def _logits(self, states: Tensor) -> Tensor:
+        return shut(self.head.logits(states), self.target.known, self.target.vocab)
+
+    def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
+        """Reads emitted tokens, each with the target's feature at the one before; the last ones' states."""
+        output = self.reader.forward(ids.shape[1], 1, embedded=self.embed(ids), feature=feature)
+        return _at(output, last)
+
+
+class FeatureDrafter(Drafter):
+    """Not stateless: its rows depend on where the last step stopped."""
+
+    reads_hidden, session = True, FeatureSession
+
+    def __init__(self, head: Eagle3Head, target: Model, name: str = "eagle3") -> None:
+        self.head, self.target, self.name = head, target, name
+        self.embed = getattr(head, "embed_tokens", None) or target.network.get_input_embeddings()
+
+
+def _at(states: Tensor, index: Tensor) -> Tensor:
+    """[B, 1, H]: the state of each row at its index [B], from states [B, T, H]."""
+    return states.gather(1, index[:, None, None].expand(-1, 1, states.shape[-1]))
 
 
 TRAITS = "norm_before_residual", "norm_before_fc", "fc_norm", "norm_output"

@@ -76,9 +76,7 @@ class TopK(Structure):
 
 
 class DDTree(Structure):
-    """The `most` likeliest prefixes of at most `depth` tokens, for drafters whose rows depend on the depth
-    alone.
-    """
+    """The `most` likeliest prefixes of at most `depth` tokens, if rows depend on the depth alone."""
 
     kind = DETERMINISTIC
 

@@ -41,7 +41,7 @@ class Stage:
     A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
     all of them), and the places of their children's tokens. own: the places of the nodes' own tokens, -1 for
     the root; children [n, K]: the places of their children's tokens in drawing order, then -1; rows: the
-    places of the nodes' rows among the draft's. `index` is `own`, like a turn's tokens as `evenly` has it.
+    places of the nodes' rows among the draft's.
     """
 
     level: Level
@@ -49,22 +49,7 @@ class Stage:
     own: Tensor
     children: Tensor
     rows: Tensor
-    index: slice | Tensor
-    turns: tuple[tuple[Tensor | None, slice | Tensor], ...]
-
-
-def evenly(places: Tensor) -> slice | Tensor:
-    """The indices as a slice if they form an arithmetic progression, so that indexing gives a view; else
-    unchanged.
-
-    >>> evenly(torch.tensor([1, 3, 5])), evenly(torch.tensor([3, 2]))
-    (slice(1, 6, 2), tensor([3, 2]))
-    """
-    first, *others = places.tolist()
-    step = others[0] - first if others else 1
-    if first < 0 or step < 1 or [first, *others] != [first + step * k for k in range(len(places))]:
-        return places
-    return slice(first, first + step * len(others) + 1, step)
+    turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
 class _Known(Session):
@@ -127,10 +112,9 @@ class Sampled(Structure):
             for at in children.unbind(1):
                 drawing = at >= 0
                 among = drawing[before].nonzero()[:, 0]
-                turns.append((None if drawing.equal(before) else among, evenly(at[drawing])))
+                turns.append((None if drawing.equal(before) else among, at[drawing]))
                 before = drawing
-            tables = nodes, nodes - 1, children, self.tree.rows[0, nodes], evenly(nodes - 1)
-            stages.append(Stage(level, *tables, tuple(turns)))
+            stages.append(Stage(level, nodes, nodes - 1, children, self.tree.rows[0, nodes], tuple(turns)))
             above, first = inner, first + len(inner)
         return tuple(stages)
 
@@ -160,7 +144,7 @@ class Sampled(Structure):
         rows, made, strata = None, [], []
         for stage in self.stages:
             if stage.level.depth:
-                own = tokens[:, stage.index, 0]
+                own = tokens[:, stage.own, 0]
                 logits = session.extend(own.clamp(max=missing - 1), stage.level)
             if history is not None:
                 words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
@@ -199,7 +183,7 @@ class Sampled(Structure):
         rows = softened(made, sampling.heat)
         drawn = None  # whether each node was: only here does the support run out
         if stage.level.depth and self.kind not in (CHAIN, WITH):
-            drawn = tokens[:, stage.index] < V
+            drawn = tokens[:, stage.own] < V
         if self.tree.stratified:
             return self._draw_strata(stage, rows, drawn, tokens, uniforms)
         for drawing, at in stage.turns:

@@ -7,8 +7,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
-from draftproof.gpu.drafters.eagle3 import Eagle3Head
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.eagle3 import Eagle3Head, FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step

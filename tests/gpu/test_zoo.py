@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers")
 from draftproof.gpu.checks.models.greedy import Reference, compare
 from draftproof.gpu.checks.row_test import checked
 from draftproof.gpu.drafters.drafter import ModelDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.eagle3 import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.verify import named

@@ -8,9 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters.block_diffusion import Variant
+from draftproof.gpu.drafters.block_diffusion import Variant, load_block
 from draftproof.gpu.drafters.choose import SHIPPED, pair
-from draftproof.gpu.drafters.dflash import load_block
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.sampling.rows import Sampling
@@ -46,7 +45,7 @@ def test_rows_of_the_engine_are_those_that_are_trained(which):
             known = drafter(which).network.markov_head.markov_w1 if which == "dspark" else None
             logits, confidence = drafted(which, so_far[row])
             for k in range(1 if known else 4):  # later rows of a Markov head depend on drafted tokens
-                assert torch.allclose(step.proposal[place, k], sampling.rows(logits[k]), atol=2e-4)
+                assert torch.allclose(step.draft.proposal[place, k], sampling.rows(logits[k]), atol=2e-4)
             if known:
                 assert torch.allclose(step.draft.confidence[place, 0], confidence[0], atol=2e-4)
         for row, tokens in zip(step.rows, step.emitted, strict=True):
@@ -55,7 +54,7 @@ def test_rows_of_the_engine_are_those_that_are_trained(which):
 
 def test_a_markov_head_makes_rows_of_the_drafted_token():
     steps = steps_of("token", "chain:2", "dspark", [[5]] * 40, max_new_tokens=3, ignore_end=True)
-    tokens, rows = steps[0].tokens[:, 0], steps[0].proposal[:, 1]
+    tokens, rows = steps[0].draft.tokens[:, 0], steps[0].draft.proposal[:, 1]
     same = tokens[:, None] == tokens
     apart = (rows[:, None] - rows).abs().amax(-1)
     assert apart[same].max() < 1e-5 < 1e-3 < apart[~same].max()
@@ -80,7 +79,7 @@ def test_greedy_text_is_the_targets_own(verifier, spelling, which):
 def test_the_greedy_drafts_are_verified_by_the_targets_own_sample():
     greedy = {"draft_sampling": Sampling(0.0), "max_new_tokens": 8, "ignore_end": True}
     steps = steps_of("token", "chain:4", "block", PROMPTS, **greedy)
-    assert all((step.proposal.amax(-1) == 1).all() for step in steps)
+    assert all((step.draft.proposal.amax(-1) == 1).all() for step in steps)
 
 
 def test_what_does_not_fit_is_refused():

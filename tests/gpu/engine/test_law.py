@@ -15,7 +15,7 @@ pytest.importorskip("transformers")
 from draftproof.gpu.drafters import choose, structures
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.eagle3 import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts

@@ -17,7 +17,7 @@ from draftproof.gpu.checks.models.greedy import Reference
 from draftproof.gpu.checks.row_test import ROW_TEST, checked_pair
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import ModelDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.eagle3 import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network import reader, states
@@ -75,9 +75,9 @@ def test_outputs_beyond_the_tokenizer_are_minus_infinity_everywhere(folders, dra
     options = {"verifier": named("block"), "structure": structure("chain:3"), "sampling": Sampling(2.0)}
     steps = list(generate(loud, drafts, [[5, 6]], max_new_tokens=30, ignore_end=True, **options))
     for step in steps:
-        assert step.target.shape[-1] == step.proposal.shape[-1] == 320
-        assert not step.target[..., 280:].any()
-        assert not step.proposal[..., 280:].any()
+        assert step.drafts.target.shape[-1] == step.draft.proposal.shape[-1] == 320
+        assert not step.drafts.target[..., 280:].any()
+        assert not step.draft.proposal[..., 280:].any()
         assert all(token < 280 for token in step.emitted[0])
     own = loud.network.generate(torch.tensor([[5, 6]]), max_new_tokens=8, do_sample=True, pad_token_id=0)
     assert (own < 280).all()
