@@ -182,9 +182,7 @@ def tensors(value: Any) -> Iterator[Tensor]:
     if isinstance(value, Tensor):
         yield value
         return
-    if is_dataclass(value) and not isinstance(value, dict):
-        value = vars(value)
-    value = getattr(value, "tables", value)
+    value = vars(value) if is_dataclass(value) else getattr(value, "tables", value)
     if isinstance(value, dict | tuple | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from tensors(each)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,9 +29,8 @@ network's own states, which are kept and restored; row by row, with the whole te
 class Model:
     """A causal language model of transformers (`network`) with its tokenizer.
 
-    `vocab` is the number of the network's outputs; the last `padding` of them stand for no
-    token and are -inf. `context` is
-    the largest number of tokens in a text. `way`: one of `WAYS`; `why`: if it is not the
+    `vocab` is the number of the network's outputs; the last `padding` of them stand for no token and are
+    -inf. `context` is the largest number of tokens in a text. `way`: one of `WAYS`; `why`: if it is not the
     first, why not. `rows`: what the row test found; None if it was not run.
     """
 
@@ -199,15 +198,11 @@ def _refused(config: Any) -> str | None:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silences transformers' progress bars and notices, and messages about repeated downloads."""
-    levels = [(each, each.get_verbosity()) for each in (logging, hub)]
-    shown = logging.is_progress_bar_enabled()
-    for each, _ in levels:
-        each.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
+    with ExitStack() as afterwards:
+        for each in (logging, hub):
+            afterwards.callback(each.set_verbosity, each.get_verbosity())
+            each.set_verbosity_error()
+        if logging.is_progress_bar_enabled():
+            afterwards.callback(logging.enable_progress_bar)
+        logging.disable_progress_bar()
         yield
-    finally:
-        for each, level in levels:
-            each.set_verbosity(level)
-        if shown:
-            logging.enable_progress_bar()

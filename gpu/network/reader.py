@@ -24,14 +24,14 @@ SLOT_BLOCK = 256
 
 @dataclass
 class Slots:
-    """The cache slots that the next pass writes, shared by all layers: `at` is [B, n] with `rows` [B, 1], or
-    one slice for all rows. `seen` is the number of slots that a query may attend to, `lengths` [B] are the
-    tokens that each row has read.
+    """The cache slots that the next pass writes, shared by all layers: `at` [B, n] of the `rows` [B, 1].
+    `seen` is the number of slots that a query may attend to, `lengths` [B] are the tokens that each row has
+    read.
     """
 
     capacity: int
     rows: Tensor
-    at: Tensor | slice
+    at: Tensor
     seen: int = 0
     lengths: Any = None
 
@@ -61,10 +61,7 @@ class SlotLayer(CacheLayerMixin):
             self.lazy_initialization(key_states, value_states)
         at, rows, seen = self.slots.at, self.slots.rows, self.slots.seen
         for cache, states in ((self.keys, key_states), (self.values, value_states)):
-            if isinstance(at, slice):
-                cache[: len(rows), :, at] = states
-            else:
-                cache[rows, :, at] = states.transpose(1, 2)
+            cache[rows, :, at] = states.transpose(1, 2)
         return self.keys[: len(rows), :, :seen], self.values[: len(rows), :, :seen]
 
     def move(self, source: Tensor, to: Tensor) -> None:
@@ -112,7 +109,6 @@ class Reader:
         self.places = torch.arange(self.slots.capacity, device=self.device)[None]
         if self.windows:
             self.positions = self.places.repeat(batch, 1)
-        self.causal: dict[int, Tensor] = {}  # by size, the mask of that many tokens after `capacity` others
 
     @classmethod
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
@@ -135,7 +131,7 @@ class Reader:
     def prefill(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
         """Reads whole prompts, one per row, padded on the right to the longest."""
         size = max(map(len, prompts))
-        output = self._pass(size, 0, self._rounded(size), 0, **inputs)
+        output = self._pass(size, 0, self._rounded(size), **inputs)
         self.counts = [len(prompt) for prompt in prompts]
         self.lengths.copy_(torch.tensor(self.counts))
         return output
@@ -149,16 +145,11 @@ class Reader:
         end: sees [1 or B, size, N + 2] is as in `draft.Tree`; levels [1 or B, size], or one number, are
         depths.
         """
-        longest = max(self.counts)
-        aligned = not self.recorder.active and min(self.counts) == longest
-        start = longest + offset if aligned else None
-        given = {"size": size, "offset": offset, "seen": self.seen(offset + size), "start": start, **inputs}
+        given = {"size": size, "offset": offset, "seen": self.seen(offset + size), **inputs}
         return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
 
     def seen(self, ahead: int) -> int:
-        """Upper bound of the cache slots attended to by a pass that writes `ahead` slots past the longest
-        text.
-        """
+        """The most cache slots that a pass attends to which writes `ahead` slots past the longest text."""
         ahead = max(ahead, self.room) if self.recorder.active else ahead
         return min(self._rounded(max(self.counts) + ahead), self.slots.capacity)
 
@@ -200,45 +191,24 @@ class Reader:
         size: int,
         offset: int,
         seen: int,
-        start: int | None,
         sees: Tensor | None = None,
         levels: Tensor | int = 0,
         **inputs: Any,
     ) -> Any:
-        """Writes to the slots from `start` on or, if `start` is None, from `offset` after each row's end.
-        Queries attend to at most the first `seen` slots.
-        """
-        self.slots.seen, self.slots.lengths, batch = seen, self.lengths, len(self.counts)
-        if start is None:
-            at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
-            self.slots.at = at
-        else:
-            at = self.places[:, start : start + size]
-            at = at if batch == 1 else at.expand(batch, -1)
-            self.slots.at = slice(start, start + size)
-        if sees is not None:
-            positions = (self.lengths[:, None] + levels).expand(-1, size)
-            visible = mask(sees, self.lengths, seen)
-        elif start is None or seen > start + size:
+        """Writes `offset` slots after each row's end and on. Queries see at most the first `seen` slots."""
+        at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
+        self.slots.at, self.slots.seen, self.slots.lengths = at, seen, self.lengths
+        if sees is None:
             positions, visible = at, (self.places[:, :seen] <= at[..., None])[:, None]
         else:
-            positions, visible = at, self._after(start, size, seen)
-            visible = visible if batch == 1 else visible.expand(batch, 1, -1, -1)
+            positions = (self.lengths[:, None] + levels).expand(-1, size)
+            visible = mask(sees, self.lengths, seen)
         if self.windows:
             self.positions[self.slots.rows, at] = positions
         masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
         if self.recorder.active or max(self.counts) + offset + size > self.context:
             positions = positions.clamp(max=self.context - 1)
         return self._call(masks, positions, **inputs)
-
-    def _after(self, start: int, size: int, seen: int) -> Tensor:
-        """The attention mask [1, 1, size, seen] of consecutive tokens, the first in slot `start`."""
-        if size not in self.causal:
-            before = self.slots.capacity
-            whole = torch.ones(1, 1, size, before + size, dtype=torch.bool, device=self.device)
-            self.causal[size] = whole.tril_(before)
-        begin = self.slots.capacity - start
-        return self.causal[size].narrow(3, begin, seen)
 
     def _call(self, masks: dict[str, Tensor], positions: Tensor, **inputs: Any) -> Any:
         return self.network(

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
+from transformers.modeling_outputs import CausalLMOutput
 
 from draftproof.gpu.network.graphs import Recorder
 
@@ -52,14 +52,6 @@ class Text:
         return output
 
 
-@dataclass(frozen=True)
-class Output:
-    """A pass over all rows: logits [B, n, V] and, if asked for, each layer's hidden states [B, n, H]."""
-
-    logits: Tensor
-    hidden_states: tuple[Tensor, ...] | None = None
-
-
 class StateReader:
     """As `reader.Reader`, for chains only, in one pass per row.
 
@@ -79,16 +71,7 @@ class StateReader:
             text.length = len(text.tokens)
         return output
 
-    def forward(
-        self,
-        size: int,
-        offset: int,
-        sees: Tensor | None = None,
-        levels: Tensor | int = 0,
-        *,
-        input_ids: Tensor,
-        **inputs: Any,
-    ) -> Any:
+    def forward(self, size: int, offset: int, *_: Any, input_ids: Tensor, **inputs: Any) -> Any:
         """A pass over the chains [B, size], the first tokens of which are `offset` after each row's end."""
         return self._pass(offset, input_ids.tolist(), **inputs)
 
@@ -104,7 +87,8 @@ class StateReader:
     def close(self) -> None:
         """Ends a run."""
 
-    def _pass(self, offset: int, ids: list[list[int]], logits_to_keep: int = 0, **inputs: Any) -> Output:
+    def _pass(self, offset: int, ids: list[list[int]], logits_to_keep: int = 0, **inputs: Any) -> Any:
+        """All rows: logits [B, n, V] and, if asked for, each layer's hidden states [B, n, H]."""
         inputs.pop("input_ids", None)
         read = [
             text.feed(text.length + offset, part, **inputs) if part else None
@@ -114,10 +98,10 @@ class StateReader:
         pairs = [(output or some, len(part)) for output, part in zip(read, ids, strict=True)]
         logits = _padded([(output.logits, size) for output, size in pairs])
         if not inputs.get("output_hidden_states"):
-            return Output(logits)
+            return CausalLMOutput(logits=logits)
         each = range(len(some.hidden_states))
         hidden = (_padded([(output.hidden_states[k], size) for output, size in pairs]) for k in each)
-        return Output(logits, tuple(hidden))
+        return CausalLMOutput(logits=logits, hidden_states=tuple(hidden))
 
 
 def _padded(rows: list[tuple[Tensor, int]]) -> Tensor:

@@ -146,11 +146,6 @@ SLOTS = [
     ("reader", "<= at[..., None])[:, None]", "< at[..., None])[:, None]"),
     ("reader", "<= at[..., None])[:, None]", "<= at[..., None] + 1)[:, None]"),
     ("reader", "torch.arange(offset, offset + size,", "torch.arange(offset + 1, offset + size + 1,"),
-    ("reader", "start = longest + offset if aligned", "start = longest + offset - 1 if aligned"),
-    ("reader", "whole.tril_(before)", "whole.tril_(before - 1)"),
-    ("reader", "whole.tril_(before)", "whole.tril_(before + 1)"),
-    ("reader", "begin = self.slots.capacity - start", "begin = self.slots.capacity - start - 1"),
-    ("reader", "at = self.places[:, start : start + size]", "at = self.places[:, start : start + size] + 1"),
     (
         "reader",
         "to = self.lengths[:, None] + self.places[:, : places.shape[1]]",
