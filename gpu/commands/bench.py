@@ -17,12 +17,7 @@ from draftproof.theory.errors import BadInput
 @command("bench")
 @option("--model", help=shared.MODEL)
 @option("--drafter", help="As for `gpu generate`.")
-@option(
-    "--draft",
-    multiple=True,
-    callback=shared.known_drafts,
-    help="As for `gpu generate`; may be repeated [default: one of each kind].",
-)
+@shared.drafts
 @option("--verifier", type=shared.VERIFIER, multiple=True, help="May be repeated [default: all that apply].")
 @option("--prompts", type=shared.FILE, help="A file of prompts or questions; of these the first turns.")
 @option("--count", type=IntRange(1), help="Largest number of prompts [default: 4].")
@@ -76,7 +71,8 @@ def COMMAND(**options: Any) -> int:
     )
     target, drafter = bench.setup.target, bench.setup.drafter.name
     on = target.device
-    rows, versus = report.rows_of(bench.cells), report.versus_of(bench.cells)
+    rows = [report.row_of(cell, bench.cells) for cell in bench.cells]
+    versus = report.versus_of(bench.cells)
     failed = any(row["problems"] for row in rows)
     if options["as_json"]:
         answer = {

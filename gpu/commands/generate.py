@@ -135,21 +135,11 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
     texts = [transcript.text(row) for row in range(len(transcript.ids))]
     if options["as_json"]:
-        names = (
-            "model",
-            "drafter",
-            "verifier",
-            "temperature",
-            "top_k",
-            "top_p",
-            "min_p",
-            "processors",
-            "seed",
-        )
+        rows = "temperature", "top_k", "top_p", "min_p", "processors"
         parts = transcript.prompts, texts, transcript.ids, transcript.finished
         keys = "prompt", "text", "tokens", "finished"
         selecting = ("selection", "budget", "batch") if options["selection"] else ()
-        answer = {name: options[name] for name in (*names, "processors", "seed")} | {
+        answer = {name: options[name] for name in ("model", "drafter", "verifier", *rows, "seed")} | {
             "draft": options["spelling"],
             "outputs": [dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)],
             "tokens": tokens,

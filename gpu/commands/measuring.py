@@ -38,9 +38,7 @@ def measured(
 
 
 def status(stop: Stop, finished: str, failed: bool) -> int:
-    """The exit status after the results are printed. After Ctrl-C prints `finished`; raises BadInput
-    again.
-    """
+    """The exit status once results are printed. After Ctrl-C prints `finished`; raises BadInput again."""
     if isinstance(stop, BadInput):
         raise stop
     if stop is not None:

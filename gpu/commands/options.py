@@ -49,13 +49,18 @@ def _without(variable: str, name: str, said: str) -> Callable[[Decorated], Decor
 
 
 MODEL = "Target: a folder, a transformers name, or the pair that ships [default: shipped]."
-DEVICE = "A torch device, such as cuda:0 [default: cuda if there is one, else cpu]."
 GRAPHS = "On a GPU: launch every operation separately instead of replaying CUDA graphs."
 NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
 VERIFIER = Choice(spelling.VERIFIERS)
 DTYPE = Choice(["float32", "bfloat16", "float16"])
 
-device = option("--device", help=DEVICE)
+drafts = option(
+    "--draft",
+    multiple=True,
+    callback=known_drafts,
+    help="As for `gpu generate`; may be repeated [default: one of each kind].",
+)
+device = option("--device", help="A torch device, such as cuda:0 [default: cuda if there is one, else cpu].")
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 no_graphs = _without("draftproof.gpu.network.graphs:GRAPHS", "--no-graphs", GRAPHS)
 no_row_test = _without("draftproof.gpu.checks.row_test:ROW_TEST", "--no-row-test", NO_ROW_TEST)

@@ -11,8 +11,7 @@ from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.selection import COST, Selection
 from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.processors import Processor
-from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.rows import Processor, Sampling
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.audit.load import load
 from draftproof.theory.errors import BadInput
@@ -34,9 +33,7 @@ def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
 def setup(
     options: Mapping[str, Any], drafts: Sequence[str], selections: Sequence[Selection], refusal: str
 ) -> Setup:
-    """What the options compare. `drafts` is the default of --draft; `refusal` is the error message for
-    --drafter none.
-    """
+    """What the options compare: `drafts` without --draft; with --drafter none `refusal` is the error."""
     structures = [structure(each) for each in options["draft"] or drafts]
     verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
     target, drafter = pair(options)
@@ -47,9 +44,7 @@ def setup(
 
 
 def selected(options: Mapping[str, Any], batch: int | None = None) -> list[Selection]:
-    """The selections for batches of so many texts: `all` if there is only a budget. BadInput for options that
-    need a rule.
-    """
+    """The selections for batches of so many texts, `all` for a mere budget; BadInput if a rule is missing."""
     names, budget, cost = options["selection"] or (), options["budget"], options["token_cost"]
     if not names and budget is None:
         if cost is not None:

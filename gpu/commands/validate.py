@@ -22,12 +22,7 @@ MANY = 128
 @command("validate")
 @option("--model", help=shared.MODEL)
 @option("--drafter", help="As --model, or block, ngram [default: trained with the target, or ngram].")
-@option(
-    "--draft",
-    multiple=True,
-    callback=shared.known_drafts,
-    help="As for `gpu generate`; may be repeated [default: one of each kind].",
-)
+@shared.drafts
 @option("--verifier", type=shared.VERIFIER, multiple=True, help="May be repeated [default: all].")
 @option("--prompts", type=shared.FILE, help="A file of prompts or questions; of these the first turns.")
 @option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings per tested law.")

@@ -8,8 +8,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.sampling.device import refused
-from draftproof.gpu.sampling.processors import Processor
-from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.rows import Processor, Sampling
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.errors import BadInput
 

@@ -1,18 +1,49 @@
 """From logits to next-token probabilities: one function for both target and proposal."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from draftproof.gpu.sampling.processors import Processor
 from draftproof.theory.errors import BadInput
 
 COLDEST = 1e-30
-"""Smallest positive temperature; smaller ones are raised to this, because float32 rounds many of them
-to 0.
+"""Smallest positive temperature; smaller ones are raised to this, because float32 rounds many of them to 0.
 """
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A `LogitsProcessor` of transformers, or a function like one: (input_ids [R, T], scores [R, V]) ->
+    scores. It changes a row of logits by the text before it, as penalties, biases and grammars do, and is
+    called by `history.History`, with the drafted tokens in the text exactly as if they had been emitted: once
+    for all texts of one length. It must not depend on earlier calls. The exact counterparts, on
+    probabilities, are in theory/targets/processors.py.
+
+    A function with the attribute `ignores_prompt` gets the tokens after the prompt only. One whose attribute
+    `forbids` is False never gives a token the logit -inf, so that no row need be looked at afterwards.
+
+    >>> Processor(lambda input_ids, scores: 2 * scores).forbids
+    True
+    """
+
+    function: Callable[[Any, Any], Tensor]
+
+    @property
+    def name(self) -> str:
+        """Of the function or its class, for messages."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    @property
+    def ignores_prompt(self) -> bool:
+        return getattr(self.function, "ignores_prompt", False)
+
+    @property
+    def forbids(self) -> bool:
+        return getattr(self.function, "forbids", True)
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,11 @@ def stratified(rows: Tensor, most: Tensor, u: Tensor) -> tuple[Tensor, Tensor, T
         size, ids = rows.sort(dim=1, descending=True, stable=True)
     else:
         size, ids = rows.topk(min(V, max(ORDERED, K)), 1)
-    size, others = size.double(), _Line(pad(rows, (0, -V % CHUNK)).scatter(1, ids, 0.0))
-    rest = pad(size.flip(1).cumsum(1).flip(1), (0, 1)) + others.total  # from each of the sorted tokens on
+    size = size.double()
+    others = pad(rows, (0, -V % CHUNK)).scatter(1, ids, 0.0).unflatten(1, (-1, CHUNK))
+    reach = others.sum(2).double().cumsum(1)
+    total = reach[:, -1:]
+    rest = pad(size.flip(1).cumsum(1).flip(1), (0, 1)) + total  # from each of the sorted tokens on
     n = torch.minimum(most, (size > 0).sum(1))[:, None]
     place = torch.arange(size.shape[1], device=rows.device)
     sure = ((n > place) & ((n - place) * size >= rest[:, :-1])).long().cumprod(1).sum(1, keepdim=True)
@@ -46,9 +49,9 @@ def stratified(rows: Tensor, most: Tensor, u: Tensor) -> tuple[Tensor, Tensor, T
 
     whole = torch.arange(K, device=rows.device).expand(len(rows), -1)
     at = torch.cat((whole + u.double(), whole[:, 1:]), 1)  # the K draws, then the K - 1 cuts
-    among = (at < length) | (others.total <= 0)
+    among = (at < length) | (total <= 0)
     i = torch.searchsorted(ends, torch.minimum(at, _below(length)), right=True)
-    x, end = others.find((at - length) / torch.where(factor > 0, factor, 1.0))
+    x, end = _find(others, reach, (at - length) / torch.where(factor > 0, factor, 1.0))
     x = x.clamp(max=V - 1)  # where no other token has mass
     token = torch.where(among, ids.gather(1, i), x)
     tokens = torch.where(whole < n, token[:, :K], -1)
@@ -66,26 +69,19 @@ def stratified(rows: Tensor, most: Tensor, u: Tensor) -> tuple[Tensor, Tensor, T
     return mean, places, tokens
 
 
-class _Line:
-    """Rows [R, n CHUNK] laid on lines: each token as long as its entry, one after the other by id."""
+def _find(chunks: Tensor, reach: Tensor, points: Tensor) -> tuple[Tensor, Tensor]:
+    """(x [R, M], end [R, M]): the tokens at points [R, M], moved onto the line, and where each one ends.
 
-    def __init__(self, rows: Tensor) -> None:
-        self.chunks = rows.unflatten(1, (-1, CHUNK))
-        self.reach = self.chunks.sum(2).double().cumsum(1)
-        self.total = self.reach[:, -1:]
-
-    def find(self, points: Tensor) -> tuple[Tensor, Tensor]:
-        """(x [R, M], end [R, M]): the tokens at points [R, M], moved onto the line, and where each one ends.
-
-        No token without length is found, unless the whole line has none.
-        """
-        points = torch.minimum(points.clamp(min=0), _below(self.total))
-        chunk = torch.searchsorted(self.reach, points, right=True).clamp(max=self.reach.shape[1] - 1)
-        start = pad(self.reach, (1, 0)).gather(1, chunk)
-        ends = self.chunks.gather(1, chunk[..., None].expand(-1, -1, CHUNK)).double().cumsum(2)
-        inside = torch.minimum(points - start, _below(ends[..., -1]))[..., None]
-        x = torch.searchsorted(ends, inside, right=True).clamp(max=CHUNK - 1)
-        return chunk * CHUNK + x[..., 0], start + ends.gather(2, x)[..., 0]
+    On the line each token is as long as its entry in chunks [R, n, CHUNK], one after the other by id; the
+    chunks end at reach [R, n]. No token without length is found, unless the whole line has none.
+    """
+    points = torch.minimum(points.clamp(min=0), _below(reach[:, -1:]))
+    chunk = torch.searchsorted(reach, points, right=True).clamp(max=reach.shape[1] - 1)
+    start = pad(reach, (1, 0)).gather(1, chunk)
+    ends = chunks.gather(1, chunk[..., None].expand(-1, -1, CHUNK)).double().cumsum(2)
+    inside = torch.minimum(points - start, _below(ends[..., -1]))[..., None]
+    x = torch.searchsorted(ends, inside, right=True).clamp(max=CHUNK - 1)
+    return chunk * CHUNK + x[..., 0], start + ends.gather(2, x)[..., 0]
 
 
 def _fewer(x: Tensor, real: Tensor, V: int) -> Tensor:

@@ -144,16 +144,6 @@ class Tree:
         return tree, torch.where(original == own, tokens, -1).reshape(B, -1)
 
     @property
-    def even(self) -> bool:
-        """Whether all nodes of a level that have children have as many; of a tree shared by all rows.
-
-        >>> Tree([-1, 0, 0, 1]).even, Tree.of_shape([[[], []], [[]]]).even
-        (True, False)
-        """
-        above = (self.as_tuple or ())[1:]
-        return all(len({*map(above.count, level.tolist())}) == 1 for level in self.generations)
-
-    @property
     def children(self) -> Tensor:
         """[1 or B, N, K]: each node's children in drawing order, K at most, then zeros.
 
@@ -202,32 +192,19 @@ class Tree:
         return there.cumprod(1).bool() if self.is_chain else (there[:, None] | ~self.above).all(-1)
 
     def stopped(self, tokens: Tensor, node: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(tau, path, drafted): as in `emitted`, with the tokens [B, depth] along the path, of which only the
-        first tau are defined.
+        """(tau, path, drafted) of drafts [B, N - 1] that stop at node [B].
+
+        tau [B]: accepted tokens; path [B, depth + 1]: the nodes from the root to the stop, then zeros;
+        drafted [B, depth]: the tokens along the path, of which only the first tau are defined.
+
+        >>> found = Tree.chain(2).stopped(torch.tensor([[5, 6]]), torch.tensor([1]))
+        >>> [each.tolist() for each in found]
+        [[1], [[0, 1, 0]], [[5, 6]]]
         """
-        if self.shared:
-            path = self.root_paths[0].index_select(0, node)
-            tau = node if self.is_chain else self.levels[0].index_select(0, node)
-        else:
-            batch = torch.arange(len(node), device=node.device)
-            tau, path = self.levels[batch, node], self.root_paths[batch, node]
+        row = 0 if self.shared else torch.arange(len(node), device=node.device)
+        tau, path = self.levels[row, node], self.root_paths[row, node]
         drafted = tokens if self.is_chain else tokens.gather(1, (path[:, 1:] - 1).clamp(min=0))
         return tau, path, drafted
-
-    def emitted(self, tokens: Tensor, node: Tensor, token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(tau, path, words) of drafts [B, N - 1] that stop at node [B] with an extra token [B].
-
-        tau [B]: accepted tokens; path [B, depth + 1]: the nodes from the root to the stop, then zeros; words
-        [B, depth + 1]: the tokens along the path, the extra token, then -1.
-
-        >>> found = Tree.chain(2).emitted(torch.tensor([[5, 6]]), torch.tensor([1]), torch.tensor([7]))
-        >>> [each.tolist() for each in found]
-        [[1], [[0, 1, 0]], [[5, 7, -1]]]
-        """
-        tau, path, drafted = self.stopped(tokens, node)
-        words = pad(drafted, (0, 1)).scatter(1, tau[:, None], token[:, None])
-        place = torch.arange(self.depth + 1, device=node.device)
-        return tau, path, words.masked_fill(place > tau[:, None], -1)
 
     def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device

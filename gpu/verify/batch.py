@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
+from torch import constant_pad_nd as pad
 
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.errors import BadInput
@@ -26,9 +27,8 @@ class Drafts:
 
     target [B, N, V]: the target's row after each node. proposal [B, I, V]: the rows that children of inner
     nodes were drawn from, None for deterministic drafts. tokens [B, N - 1]: the ids of nodes 1 to N - 1, -1
-    where none was drawn. Rows are probabilities, or logits for functions that say so. strata
-    [B, I, V]: for stratified trees, each token's place in the strata (`gpu.strata`); `proposal` holds the
-    strata's mean.
+    where none was drawn. Rows are probabilities, or logits for functions that say so. strata [B, I, V]: for
+    stratified trees, each token's place in the strata (`gpu.strata`); `proposal` holds the strata's mean.
     """
 
     tree: Tree
@@ -38,7 +38,6 @@ class Drafts:
     strata: Tensor | None = field(default=None, kw_only=True)
     _drawn: ClassVar[Tensor | None] = None
     _ids: ClassVar[Tensor | None] = None
-    _there: ClassVar[Tensor | None] = None
 
     @property
     def q(self) -> Tensor:
@@ -57,10 +56,7 @@ class Drafts:
     @property
     def there(self) -> Tensor:
         """[B, N - 1]: whether each drafted node was drawn."""
-        if self._there is None:
-            object.__setattr__(self, "_there", self.drawn[:, 1:])
-        assert self._there is not None
-        return self._there
+        return self.drawn[:, 1:]
 
     @property
     def ids(self) -> Tensor:
@@ -162,7 +158,10 @@ class Outcome:
 
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
         """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
-        return tree.emitted(tokens, self.node, self.token)[2]
+        tau, _, drafted = tree.stopped(tokens, self.node)
+        words = pad(drafted, (0, 1)).scatter(1, tau[:, None], self.token[:, None])
+        place = torch.arange(tree.depth + 1, device=tau.device)
+        return words.masked_fill(place > tau[:, None], -1)
 
 
 def _is_law(rows: Tensor) -> Tensor:

@@ -100,11 +100,6 @@ class Verifier:
         """[B, V], not normalised: the law of the extra token after a stop at node [B]."""
         return remainder(drafts, cut, node)
 
-    @property
-    def modifies_target(self) -> bool:
-        """Whether a stop changes the target's rows of later tokens."""
-        return self.carry is not None
-
     def fits(self, tree: Tree) -> bool:
         """Whether this verifier is made for the tree's kind of draft."""
         return label(tree) in self.drafts

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from draftproof.gpu.sampling.processors import Processor
+from draftproof.gpu.sampling.rows import Processor
 from draftproof.theory.targets.processors import Mask
 from tests.gpu.small import VOCAB as WORDS
 

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import pair
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.eagle3 import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.selection import Selection
@@ -122,7 +122,7 @@ def test_throughput():
         plan, prompts = Plan(tokens=6, repeats=1, temperatures=(0.7,)), [Prompt("", [5, 6, 7, 8])]
         bench = Bench(Setup(target, drafter, drafts, list(VERIFIERS.values())), prompts, plan)
         assert len(list(bench.run())) == bench.total
-        assert not any(row["problems"] for row in report.rows_of(bench.cells))
+        assert not any(report.row_of(cell, bench.cells)["problems"] for cell in bench.cells)
 
 
 @pytest.mark.slow
