@@ -183,7 +183,7 @@ class Bench:
             taken += perf_counter() - clock
             calls += 1
             made += sum(map(len, step.emitted))
-            verified += int((step.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
+            verified += int((step.draft.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
             cell.add(step)
             clock = perf_counter()  # what is computed from a step is not timed
         cell.repeats.append(Repeat(made, taken, calls, verified))
@@ -191,9 +191,7 @@ class Bench:
     def _transformers(
         self, cell: Cell, prompts: Sequence[list[int]], sampling: Sampling, seed: int, tokens: int
     ) -> Repeat:
-        """The same texts by transformers alone, prompt by prompt: plain, or assisted by as many drafted
-        tokens as the cell's chain has.
-        """
+        """The same by transformers, prompt by prompt: plain, or assisted with drafts as long as the chain."""
         target, drafter = self.setup.target, self.setup.drafter
         options: dict[str, Any] = {"do_sample": sampling.temperature > 0, "pad_token_id": 0}
         if sampling.temperature > 0:

@@ -16,19 +16,14 @@ from draftproof.simulators.support.anytime import ERROR
 Rows: TypeAlias = Sequence[dict[str, Any]]
 
 
-def rows_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One JSON object per cell.
+def row_of(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
+    """A cell's JSON object, with its speed over that of others among the cells.
 
     `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
     efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
     `acceptance_rate_per_position[l - 1]` the fraction of drafts with l or more accepted tokens (vLLM).
-    `over_faster_plain` is the ratio to the faster one of plain decoding by
-    this engine and by transformers.
+    `over_faster_plain` is the ratio to the faster one of plain decoding by this engine and by transformers.
     """
-    return [_row(cell, cells) for cell in cells]
-
-
-def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
     phases, whole = cell.phases, sum(cell.phases.values())
     plain = [each for name in (PLAIN, TRANSFORMERS) if (each := _like(cells, cell, name, ""))]
     row: dict[str, Any] = {

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from draftproof.gpu.checks.models.greedy import generated
 from draftproof.gpu.checks.twin import computed_in, shortened
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
@@ -18,6 +19,7 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import WAYS, Model, quiet
 from draftproof.gpu.network.reader import IDLE_READERS
 from draftproof.gpu.sampling.device import memory_errors, out_of_memory
+from draftproof.gpu.sampling.history import along
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 from draftproof.theory.errors import BadInput
 
@@ -179,35 +181,26 @@ def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
     given: dict[str, Any] = {"verifier": RANDOM_WALK, "structure": structure(draft), "ignore_end": True}
     so_far, words, rows = [tuple(prompt) for prompt in prompts], [], []
     for step in generate(model, ModelDrafter(model), prompts, max_new_tokens=NEW_TOKENS, **given):
-        tree, drawn = step.tree, step.tree.drawn(step.tokens).tolist()
-        parents, tokens = tree.parents[0].tolist(), step.tokens.tolist()
-        places = dict(zip(tree.inner or (), tree.rows[0, list(tree.inner or ())].tolist(), strict=True))
+        tree, tokens, proposal = step.draft.tree, step.draft.tokens, step.draft.proposal
+        drawn, paths = tree.drawn(tokens).tolist(), along(tree, tokens).tolist()
+        places = dict(tree.reads or ())
         for b, row in enumerate(step.rows):
-            texts = [so_far[row]]
-            texts += [()] * (tree.size - 1)
-            for node in range(tree.size):
-                if node:
-                    texts[node] = (*texts[parents[node]], tokens[b][node - 1])
+            for node, path in enumerate(paths[b]):
                 if not drawn[b][node]:
                     continue
-                words.append(texts[node])
+                text = (*so_far[row], *(x for x in path if x >= 0))
+                words.append(text)
                 rows.append(step.logits[b, node].double().log_softmax(-1))
-                if step.proposal is not None and node in places:
-                    words.append(texts[node])
-                    rows.append(step.proposal[b, places[node]].double().log())
+                if proposal is not None and node in places:
+                    words.append(text)
+                    rows.append(proposal[b, places[node]].double().log())
         for row, emitted in zip(step.rows, step.emitted, strict=True):
             so_far[row] += tuple(emitted)
+    how: dict[str, Any] = {"max_new_tokens": 1, "do_sample": False, "use_cache": False, "pad_token_id": 0}
+    output = generated(model.network, prompts[1], **how, output_logits=True, return_dict_in_generate=True)
     words.append(tuple(prompts[1]))
-    rows.append(_generated(model.network, prompts[1]))
+    rows.append(output.logits[0][0].double().log_softmax(-1))
     return words, torch.stack(rows)
-
-
-def _generated(network: Any, prompt: Sequence[int]) -> Tensor:
-    ids = torch.tensor([prompt], device=network.device)
-    given = {"max_new_tokens": 1, "do_sample": False, "use_cache": False, "pad_token_id": 0}
-    outputs = {"output_logits": True, "return_dict_in_generate": True}
-    output = network.generate(ids, attention_mask=torch.ones_like(ids), **given, **outputs)
-    return output.logits[0][0].double().log_softmax(-1)
 
 
 @torch.inference_mode()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from typing import Any
 from unittest.mock import patch
@@ -78,18 +78,14 @@ def computed_in(network: Any, dtype: torch.dtype) -> Iterator[None]:
     """Passes of the network compute in this type, if its own is narrower. Experts are computed one by one,
     since grouped products know few types.
     """
-    can_set, default = network._can_set_experts_implementation(), torch.get_default_dtype()
-    before = network.get_experts_implementation() if can_set else None
-    try:
+    with ExitStack() as afterwards:
+        afterwards.callback(torch.set_default_dtype, torch.get_default_dtype())
         torch.set_default_dtype(dtype)
-        if can_set:
+        if network._can_set_experts_implementation():
+            afterwards.callback(network.set_experts_implementation, network.get_experts_implementation())
             network.set_experts_implementation("eager")
         with Wider(dtype):
             yield
-    finally:
-        torch.set_default_dtype(default)
-        if can_set:
-            network.set_experts_implementation(before)
 
 
 def shortened(network: Any) -> Any:

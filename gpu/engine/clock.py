@@ -8,9 +8,7 @@ import torch
 
 
 class Clock:
-    """Seconds between marks, by the host's clock or by GPU events; reading GPU events waits for the
-    device.
-    """
+    """Seconds between marks, by the host's clock or by GPU events, for which `read` waits."""
 
     def __init__(self, device: torch.device, of_device: bool) -> None:
         self.stream = torch.cuda.current_stream(device) if of_device else None

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.likeliest import DDTree
@@ -52,7 +51,15 @@ class Decoding:
     keep_rows: bool = True
 
     def __post_init__(self) -> None:
-        check_prompts(self.target, self.prompts)
+        if not self.prompts:
+            raise BadInput("there is no prompt")
+        for number, prompt in enumerate(self.prompts, 1):
+            which = f"prompt {number}" if len(self.prompts) > 1 else "the prompt"
+            if not prompt:
+                raise BadInput(f"{which} is empty")
+            if len(prompt) >= self.target.context:
+                most = f"{self.target.name} takes {self.target.context}, answer included"
+                raise BadInput(f"{which} has {len(prompt)} tokens; {most}")
         drafter, structure = self.drafter, self.structure
         why = None
         if drafter is not None and structure is not None:
@@ -73,20 +80,6 @@ class Decoding:
         return [min(self.max_new_tokens, self.target.context - len(prompt)) for prompt in self.prompts]
 
 
-def check_prompts(target: Model, prompts: Sequence[Sequence[int]]) -> None:
-    """Raises BadInput for no prompts, and for one that is empty or too long for the target."""
-    if not prompts:
-        raise BadInput("there is no prompt")
-    for number, prompt in enumerate(prompts, 1):
-        which = f"prompt {number}" if len(prompts) > 1 else "the prompt"
-        if not prompt:
-            raise BadInput(f"{which} is empty")
-        if len(prompt) >= target.context:
-            raise BadInput(
-                f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included"
-            )
-
-
 def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:
     """The reason why these cannot be combined; None if they can."""
     if target.only_chains and structure.kind != "chain":
@@ -100,7 +93,7 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
     if drafter.deepest is not None and structure.depth > drafter.deepest:
         return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
-    if verifier.modifies_target and not drafter.stateless:
+    if verifier.carry and not drafter.stateless:
         needs = "a drafter whose rows depend on the context alone"
         return f"{verifier.name} needs {needs}; {drafter.name} is not one"
     return None
@@ -112,19 +105,6 @@ def cannot_select(verifier: Verifier, structure: Structure | None) -> str | None
         return "there is no draft to select from"
     if structure.kind != "chain":
         return f"selection is defined on chains, not on {structure.name}"
-    if verifier.modifies_target:
+    if verifier.carry:
         return f"{verifier.name} keeps state between steps, which selection would break"
     return None
-
-
-def fitting(
-    structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter, target: Model
-) -> list[tuple[Structure, Verifier]]:
-    """The pairs that can be combined, structure by structure; BadInput if there are none."""
-    pairs = product(structures, verifiers)
-    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter, target) is None]
-    if not found and target.only_chains and all(shape.kind != "chain" for shape in structures):
-        raise BadInput(f"{target.name} reads chains only: {target.why}")
-    if not found:
-        raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
-    return found

@@ -1,6 +1,6 @@
 """The speculative loop, one for all drafters, structures and verifiers: draft, target pass, verify, commit.
 
-plain.py is the same loop for one text, without a cache, batches, processors and selection.
+tests/gpu/engine/plain.py is the same loop for one text, without a cache, batches, processors and selection.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +83,8 @@ class _Loop:
         rows, going, size = self.texts.going, self.index, self.structure.size - 1
         self.clock.mark()
         noise = self.parts.noise.uniforms(2 * size + 1)
-        left = self._select(rows, self._draft(noise[:, :size]))
+        drafted, selection = self._draft(noise[:, :size]), self.given.selection
+        left = selection.select(rows, drafted) if selection else Selected(drafted, drafted.tree)
         draft, coins, extra = left.draft, noise[:, size : size + left.draft.tree.size - 1], noise[:, -1]
         self.clock.mark()
         logits, hidden = self._pass(left)
@@ -110,12 +111,6 @@ class _Loop:
         history = self.parts.history if self.draft_sampling.processors else None
         how = self.structure, self.draft_sampling, uniforms, history, self.verifier.reads_leaves
         return self.parts.session.draft(*how)
-
-    def _select(self, rows: list[int], draft: Draft) -> Selected:
-        """What is left of the draft: all of it without a selection."""
-        if self.given.selection is None:
-            return Selected(draft, draft.tree)
-        return self.given.selection.select(rows, draft)
 
     # Target pass
 
@@ -211,7 +206,7 @@ class _Loop:
         return Parts(
             torch.tensor([prompt[-1:] for prompt in prompts], device=target.device),
             reader,
-            Noise.seeded(self.given.seed, len(self.given.prompts), target.device).of(numbers),
+            Noise(self.given.seed, numbers, target.device),
             drafter.begin(prompts, self.capacity, hidden) if drafter else None,
             history,
             self.verifier.carry() if self.verifier.carry else None,

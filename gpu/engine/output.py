@@ -8,7 +8,6 @@ from torch import Tensor
 
 from draftproof.gpu.network.session import Draft
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Drafts, Outcome
 
 
@@ -16,8 +15,7 @@ from draftproof.gpu.verify import Drafts, Outcome
 class Step:
     """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    logits [B, N, V] are the target's, processed; tree, tokens, proposal, strata, coins and extra are as in
-    `verify.Batch`.
+    logits [B, N, V] are the target's, processed; coins and extra are as in `verify.Batch`.
     used: the target's rows if they were computed (kernels do not need them). accepted: number of drafted
     tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end",
     "stop", "length" or None. seconds: time of the phases draft, target, verify and rest.
@@ -40,31 +38,11 @@ class Step:
     seconds: dict[str, float]
     kept: list[int] | None = None
 
-    @property
-    def tree(self) -> Tree:
-        return self.draft.tree
-
-    @property
-    def tokens(self) -> Tensor:
-        return self.draft.tokens
-
-    @property
-    def proposal(self) -> Tensor | None:
-        return self.draft.proposal
-
-    @property
-    def strata(self) -> Tensor | None:
-        return self.draft.strata
-
     @cached_property
-    def target(self) -> Tensor:
-        """The target's rows [B, N, V] that the verifier used."""
-        return self.sampling.rows(self.logits) if self.used is None else self.used
-
-    @property
     def drafts(self) -> Drafts:
-        """What the verifier was given, without its noise."""
-        return Drafts(self.tree, self.target, self.proposal, self.tokens, strata=self.strata)
+        """What the verifier was given, without its noise; the target's rows are those that it used."""
+        target, draft = self.sampling.rows(self.logits) if self.used is None else self.used, self.draft
+        return Drafts(draft.tree, target, draft.proposal, draft.tokens, strata=draft.strata)
 
 
 def texts(steps: Iterable[Step], count: int) -> list[list[int]]:

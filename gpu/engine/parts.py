@@ -1,9 +1,8 @@
-"""What a run keeps of each row of its batch, as parts with one protocol for rows that leave."""
+"""What a run keeps of each row of its batch, as parts that all `keep` the rows that do not leave."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,24 +13,14 @@ from draftproof.gpu.sampling.history import History
 from draftproof.gpu.verify.carry import Carry
 
 
-class Part(Protocol):
-    """Something that is kept of each row of a batch."""
-
-    def keep(self, rows: list[int]) -> None:
-        """Drops all other rows."""
-
-
 class Noise:
-    """Uniform float32 numbers in [0, 1), for each row from a generator of its own."""
+    """Uniform float32 numbers in [0, 1), for each row from a generator of its own: those of prompt b depend
+    only on (seed, b), or on seed[b].
+    """
 
-    def __init__(self, device: torch.device, streams: list[np.random.Generator]) -> None:
-        self.device, self.streams = device, streams
-
-    @classmethod
-    def seeded(cls, seed: int | Sequence[int], rows: int, device: torch.device) -> "Noise":
-        """Row b's numbers depend only on (seed, b), or on its own seed."""
-        pairs = zip(repeat(seed), range(rows)) if isinstance(seed, int) else zip(seed, repeat(0))
-        return cls(device, [np.random.default_rng(pair) for pair in pairs])
+    def __init__(self, seed: int | Sequence[int], prompts: Sequence[int], device: torch.device) -> None:
+        pairs = ((seed, b) if isinstance(seed, int) else (seed[b], 0) for b in prompts)
+        self.device, self.streams = device, [np.random.default_rng(pair) for pair in pairs]
 
     def uniforms(self, count: int) -> Tensor:
         """The next `count` numbers of every row, [B, count]."""
@@ -39,10 +28,6 @@ class Noise:
         for stream, row in zip(self.streams, drawn, strict=True):
             stream.random(dtype=np.float32, out=row)
         return torch.from_numpy(drawn).to(self.device, non_blocking=True)
-
-    def of(self, numbers: Sequence[int]) -> "Noise":
-        """The part of these prompts, given by number."""
-        return Noise(self.device, [self.streams[number] for number in numbers])
 
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
@@ -66,9 +51,9 @@ class Parts:
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
         self.last = self.last[rows]
-        parts: Sequence[Part | None] = (self.reader, self.noise, self.session, self.history, self.carry)
-        for part in filter(None, parts):
-            part.keep(rows)
+        for part in (self.reader, self.noise, self.session, self.history, self.carry):
+            if part is not None:
+                part.keep(rows)
 
     def close(self) -> None:
         """Ends the run: networks are let go, and recordings kept for the next one."""

@@ -88,9 +88,7 @@ class Selection:
 
 
 class _View(View):
-    """The drafts of a batch: (tokens, their probabilities, the confidences) of each text. Numbers are the
-    float32 ones, as rationals.
-    """
+    """The drafts of a batch, (tokens, odds, confidences) of each text: float32 numbers as rationals."""
 
     def __init__(
         self, selection: Selection, texts: Sequence[tuple[Prefix, list[float], list[float]]]

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.engine.decoding import cannot_select, fitting
+from draftproof.gpu.engine.decoding import cannot_select, misfit
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
@@ -13,6 +14,7 @@ from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
 from draftproof.gpu.verify import VERIFIERS, Verifier
+from draftproof.theory.errors import BadInput
 
 
 class Way(NamedTuple):
@@ -49,8 +51,14 @@ class Setup:
         """The pairs of structure and verifier that can be combined, structure by structure; BadInput if there
         are none.
         """
-        pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
-        return [Way(*pair) for pair in pairs]
+        target, drafter = self.target, self.drafter
+        pairs = product(self.structures, self.verifiers)
+        found = [Way(shape, each) for shape, each in pairs if misfit(each, shape, drafter, target) is None]
+        if not found and target.only_chains and all(shape.kind != "chain" for shape in self.structures):
+            raise BadInput(f"{target.name} reads chains only: {target.why}")
+        if not found:
+            raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
+        return found
 
     def selecting(self, way: Way) -> list[Way]:
         """The same with each of the `selections`; none if its drafts cannot be selected from."""

@@ -60,12 +60,8 @@ class Given:
     def __init__(self, rows):
         self.rows = torch.tensor(rows, dtype=torch.float32)
 
-    def seeded(self, seed, rows, device):
-        assert rows == len(self.rows)
-        return self
-
-    def of(self, numbers):
-        assert len(numbers) == len(self.rows)
+    def __call__(self, seed, prompts, device):
+        assert len(prompts) == len(self.rows)
         return self
 
     def uniforms(self, count):

@@ -125,9 +125,10 @@ def test_rows_that_end_do_not_cost_recordings(way, recordings, monkeypatch):
     for steps, _ in found:
         for one, other in zip(steps, plain, strict=True):
             assert (one.rows, one.emitted, one.accepted) == (other.rows, other.emitted, other.accepted)
-            for name in ("tokens", "coins", "extra"):
+            assert torch.equal(one.draft.tokens, other.draft.tokens)
+            for name in ("coins", "extra"):
                 assert torch.equal(getattr(one, name), getattr(other, name))
-            assert torch.allclose(one.target, other.target, atol=1e-5)
+            assert torch.allclose(one.drafts.target, other.drafts.target, atol=1e-5)
 
 
 def test_prompts_that_take_the_rows_of_others_cost_no_recordings(recordings):

@@ -10,7 +10,6 @@ from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import torch
-from flint import fmpq
 from torch import Tensor
 
 from draftproof.gpu.checks.against_exact.drafts import Drafted, batch, every, from_leaf_to_root
@@ -28,10 +27,10 @@ from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 ROWS = 1 << 16  # rows of noise per call
 
-Interval = tuple[fmpq | None, fmpq | None]
-"""The two thresholds that a coin lies between; None stands for an end of [0, 1)."""
+Interval = tuple[float, float]
+"""The two thresholds that a coin lies between, or an end of `FREE` where there is none."""
 
-FREE = -1.0, 2.0  # as floats, an interval that has no threshold at either end
+FREE: Interval = -1.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -90,57 +89,45 @@ class _Path(NamedTuple):
 
 
 class _Recorder(Enumerator):
-    """Notes the interval of every uniform that a run asks for, and the tokens it chose."""
+    """Notes the interval of every coin that a run asks for."""
 
-    def __init__(self) -> None:
-        super().__init__(ONE)
-        self.restart()
-
-    def restart(self) -> None:
-        self.intervals: list[Interval] = []
-        self.accepted: list[bool] = []
-        self.chosen: list[int] = []
+    intervals: list[Interval]
 
     def accept(self, probability: Any) -> bool:
-        accepted = super().accept(probability)
-        self.accepted.append(accepted)
-        self.intervals.append((None, probability) if accepted else (probability, None))
+        accepted, threshold = super().accept(probability), float(probability)
+        self.intervals.append((FREE[0], threshold) if accepted else (threshold, FREE[1]))
         return accepted
-
-    def choose(self, row: Row) -> int:
-        self.chosen.append(super().choose(row))
-        return self.chosen[-1]
 
 
 def _paths(verifier: Verifier, drafted: Drafted) -> Iterator[_Path]:
     # Every path of positive probability; thresholds and rows are those of the exact verifier.
     exact = verifier.exact or EXACT[verifier.name].verify
-    target, oracle = drafted.instance.target, _Recorder()
+    target, oracle = drafted.instance.target, _Recorder(ONE)
     root = drafted.draft.root
     order = from_leaf_to_root(root) if verifier.upwards else []
     stops: set[Node] = set()
     while True:
-        oracle.restart()
+        oracle.intervals = []
         node, row = exact(oracle, drafted.draft, target)
         if verifier.one_coin:
-            path = _one_coin_path(root, oracle.chosen, target)
+            path = _one_coin_path(root, oracle.choices, target)
             if path.node not in stops:  # all extra tokens outside the draft give the same path
                 stops.add(path.node)
                 yield path
         elif verifier.upwards:
             yield _Path(node, row, dict(zip(order, oracle.intervals, strict=False)))
         else:
-            yield _Path(node, row, _downward_coins(root, oracle.intervals, oracle.accepted))
+            yield _Path(node, row, _downward_coins(root, oracle.intervals))
         if not oracle.next():
             return
 
 
-def _downward_coins(node: Node, intervals: list[Interval], accepted: list[bool]) -> dict[Node, Interval]:
+def _downward_coins(node: Node, intervals: list[Interval]) -> dict[Node, Interval]:
     coins, siblings = {}, iter(node.children)
-    for interval, descends in zip(intervals, accepted, strict=True):
+    for interval in intervals:
         child = next(siblings)
         coins[child] = interval
-        if descends:
+        if interval[0] == FREE[0]:  # accepted
             siblings = iter(child.children)
     return coins
 
@@ -153,7 +140,8 @@ def _one_coin_path(node: Node, chosen: list[int], target: Rows) -> _Path:
         tokens = list(dict.fromkeys(sibling.token for sibling in node.children))
         before = tokens if child is None else tokens[: tokens.index(y)]
         low = sum((p[x] for x in before), ZERO)
-        coins[node.children[0]] = (low if before else None, None if child is None else low + p[y])
+        ends = float(low) if before else FREE[0], FREE[1] if child is None else float(low + p[y])
+        coins[node.children[0]] = ends
         if child is None:
             for sibling in node.children:
                 p = without(p, sibling.token)
@@ -167,10 +155,10 @@ class _Case(NamedTuple):
     """A path and one of its extra tokens: draft index, coin intervals, stop, token, the token's interval."""
 
     draft: int
-    coins: list[tuple[float, float]]
+    coins: list[Interval]
     node: int
     token: int
-    ends: tuple[float, float]
+    ends: Interval
 
 
 def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]:
@@ -179,9 +167,8 @@ def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]
         place = {node: i for i, node in enumerate(drafted.nodes)}
         for path in _paths(verifier, drafted):
             coins = [FREE] * (N - 1)
-            for node, (low, high) in path.coins.items():
+            for node, ends in path.coins.items():
                 if place[node]:
-                    ends = FREE[0] if low is None else float(low), FREE[1] if high is None else float(high)
                     coins[place[node] - 1] = ends
             below = FREE[0]
             for x, (mass, reach) in enumerate(zip(path.row, accumulate(path.row), strict=True)):

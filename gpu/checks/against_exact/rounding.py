@@ -73,9 +73,7 @@ def rates_and_rows(verifier: Verifier, rows: Drafts) -> tuple[Rates, Tensor]:
 
 
 def rates_and_sums(verifier: Verifier, rows: Drafts) -> Tensor:
-    """[B, N + N V]: each node's acceptance probability, then the extra token's cumulative law after each
-    stop.
-    """
+    """[B, N + N V]: each node's acceptance probability; the extra token's cumulative law after each stop."""
     rates, left = rates_and_rows(verifier, rows)
     return torch.cat((rates.accept, (left.cumsum(-1) / left.sum(-1, keepdim=True)).flatten(1)), 1)
 
@@ -108,7 +106,7 @@ def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: 
 
 def _distance(found: Emission, verifier: Verifier, instance: Instance) -> fmpq:
     # The distance from the target's law; from the exact verifier's, if it modifies the target of later calls.
-    if not verifier.modifies_target:
+    if not verifier.carry:
         return found.total_variation
     got, want = found.law(), emission(instance, named(verifier.name)).law()
     words = {word for word, _ in (*got.items(), *want.items())}

@@ -98,9 +98,7 @@ class Found:
 
 @dataclass
 class Report:
-    """Results for plain torch and for the kernels: `run` says how the kernels were run, or `skipped` why they
-    were not.
-    """
+    """Results for plain torch and for kernels: `run` says how these ran, or `skipped` why they did not."""
 
     device: str
     run: str | None
@@ -199,16 +197,12 @@ def _kernels(report: Report, sample: Sequence[Instance], vocab: int, seed: int, 
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
         for done, name in enumerate(kernels.NAMES if report.run else (), 1):
             found.add(Agreement(name))
-            for instance in sample if compiled else Randoms(*_few(name), 1):
+            for instance in sample if compiled else Randoms(*FEW[named(name).drafts[-1]], 1):
                 if fits(named(name), instance):
                     found.add(next(agreement([instance], report.device, [fused(name)])))
             if compiled or done == 1:  # the interpreter: one verifier, on a chain
                 found.large += closeness(vocab, report.device, seed, [fused(name)], None if compiled else 1)
             progress("kernels", done, len(kernels.NAMES))
-
-
-def _few(name: str) -> tuple[Scheme, int]:
-    return next(FEW[kind] for kind in reversed(named(name).drafts) if kind in FEW)
 
 
 def _noise(report: Report, families: list[Family], progress: Progress) -> None:

@@ -13,6 +13,7 @@ from draftproof.gpu.checks.models.intervals import Agreement
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.tree import Tree
+from draftproof.gpu.verify import Drafts
 from draftproof.gpu.verify.residual import pick, share
 from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier, level_law, stop_law
 from draftproof.simulators.support.anytime import ERROR
@@ -23,7 +24,8 @@ BOUNDS = "stateless", "full_information"
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
     """[B, depth + 1]: a verifier's law of tau on a step's draft; any verifier, not only the one that ran."""
     drafts = step.drafts
-    law = level_law(step.tree, stop_law(verifier, step.tree, verifier.rates(drafts).accept, drafts.drawn))
+    tree, accept = drafts.tree, verifier.rates(drafts).accept
+    law = level_law(tree, stop_law(verifier, tree, accept, drafts.drawn))
     if step.kept is None:
         return law
     most = torch.tensor(step.kept, device=law.device)[:, None]  # a later token is the extra one
@@ -93,23 +95,23 @@ class Acceptance:
 
     def add(self, step: Step) -> None:
         """Adds a step."""
-        drawn, tau = step.tree.drawn(step.tokens), torch.tensor(step.accepted)
+        drafts, tau = step.drafts, torch.tensor(step.accepted)
         reached = tau[:, None] > torch.arange(self.depth)
         law = self._wide(tau_law(self.verifier, step), self.depth + 1)
         self.total.add(law, tau)
         self.positions.add_odds(law.flip(1).cumsum(1).flip(1)[:, 1:], reached)
-        self.drafted += int(drawn[:, 1:].sum())
+        self.drafted += int(drafts.there.sum())
         if self.by_value:
             return
-        if step.proposal is not None:
-            self._draws(step, drawn, step.proposal)
+        if drafts.proposal is not None:
+            self._draws(drafts, drafts.proposal)
         for name, test in self.bounded.items() if self.bounds_hold else ():
-            if step.proposal is None:
-                odds = covered(step.tree, step.target, step.tokens)
-            elif name == "stateless" and self.verifier.modifies_target:
+            if drafts.proposal is None:
+                odds = covered(drafts.tree, drafts.target, drafts.tokens)
+            elif name == "stateless" and self.verifier.carry:
                 continue  # the step's rows are of the modified target
             else:
-                odds = chain_odds(step.target, step.proposal, step.tokens, name == "stateless")
+                odds = chain_odds(drafts.target, drafts.proposal, drafts.tokens, name == "stateless")
             test.add_odds(self._wide(odds, self.depth), reached)
 
     @staticmethod
@@ -117,18 +119,18 @@ class Acceptance:
         """A selection may leave shorter drafts than the structure's."""
         return pad(law.cpu(), (0, size - law.shape[1]))
 
-    def _draws(self, step: Step, drawn: Tensor, proposal: Tensor) -> None:
+    def _draws(self, drafts: Drafts, proposal: Tensor) -> None:
         # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin with that probability gives an outcome 0 or 1.
-        tree, B = step.tree, len(drawn)
+        tree, drawn, B = drafts.tree, drafts.drawn, len(proposal)
         first = drawn & (tree.first.expand(B, -1) == torch.arange(tree.size, device=drawn.device))
         row, node = first[:, 1:].nonzero(as_tuple=True)
         up = tree.parents.expand(B, -1)[row, node + 1]
         at = tree.rows.expand(B, -1)[row, up]
-        p, q = step.target[row, up].double(), proposal[row, at].double()
-        if step.strata is not None:  # a first child is drawn from the first stratum
-            q = q * (1 - step.strata[row, at]).clamp(min=0)
+        p, q = drafts.target[row, up].double(), proposal[row, at].double()
+        if drafts.strata is not None:  # a first child is drawn from the first stratum
+            q = q * (1 - drafts.strata[row, at]).clamp(min=0)
             q = q / q.sum(-1, keepdim=True)
-        x = step.tokens[row, node][:, None]
+        x = drafts.tokens[row, node][:, None]
         rate = share(p.gather(1, x), q.gather(1, x))[:, 0].cpu()
         random = torch.Generator().manual_seed(self.drafted)
         coin = torch.rand(len(rate), dtype=torch.float64, generator=random)
@@ -149,22 +151,13 @@ class Acceptance:
     def problems(self) -> list[str]:
         """Each disagreement as a sentence."""
         tests = {"E[tau]": self.total, "Pr(tau >= {})": self.positions, "draws from q": self.drawn}
-        found = [
-            (what.format(length), each)
-            for what, test in tests.items()
-            for length, each in enumerate(test.intervals, 1)
-            if not each.agrees
-        ]
-        found += [
-            (f"Pr(tau >= {length}) above the {name.replace('_', '-')} bound", each)
-            for name, test in self.bounded.items()
-            for length, each in enumerate(test.intervals, 1)
-            if each.exceeds
-        ]
+        above = {f"Pr(tau >= {{}}) above the {name} bound": test for name, test in self.bounded.items()}
         return [
-            f"{what}: measured {each.measured:.4f}, expected {each.predicted:.4f} "
-            f"(-{each.below:.4f}, +{each.above:.4f}), {each.steps} steps"
-            for what, each in found
+            f"{what.format(length).replace('_', '-')}: measured {each.measured:.4f}, expected "
+            f"{each.predicted:.4f} (-{each.below:.4f}, +{each.above:.4f}), {each.steps} steps"
+            for what, test in (tests | above).items()
+            for length, each in enumerate(test.intervals, 1)
+            if (each.exceeds if what in above else not each.agrees)
         ]
 
     def answer(self) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from draftproof.gpu.checks.twin import computed_in
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.processors import Processor
-from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.rows import Processor, Sampling
 
 LIKELIEST = 64
 """The number of tokens from whose logits the error of one is estimated."""
@@ -84,9 +83,8 @@ class Reference:
 
         Each text takes an argmax of logits with errors, so the difference of two of them has sqrt(2) times
         the standard deviation of one. It ranks the two tokens in the wrong order only if that difference is
-        larger than their exact gap: a gap of more than `DEVIATIONS` of its standard deviations is no tie.
-        The errors are those of a plain pass at this place from the same pass in float64, at the likeliest
-        tokens.
+        larger than their exact gap: a gap of more than `DEVIATIONS` of its standard deviations is no tie. The
+        errors are those of a plain pass at this place from the same pass in float64, at the likeliest tokens.
         """
         pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
         place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
@@ -113,7 +111,9 @@ def compare(reference: Reference, decode: Decode) -> Greedy:
     return found
 
 
-def generated(network: Any, prompt: Sequence[int], processors: Sequence[Processor], **options: Any) -> Any:
+def generated(
+    network: Any, prompt: Sequence[int], processors: Sequence[Processor] = (), **options: Any
+) -> Any:
     """What transformers' own `generate` gives for one prompt."""
     ids = torch.tensor([prompt], device=network.device)
     given = {"logits_processor": [_after(each, len(prompt)) for each in processors], **options}

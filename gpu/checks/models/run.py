@@ -31,9 +31,7 @@ ROWS = 64
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run. Laws of few words show small differences after few runs; laws of many words show more
-    kinds of faults.
-    """
+    """How much is run. Laws of few words show small differences early, those of many more kinds of faults."""
 
     runs: int = 500  # decodings for each law
     length: int = 3  # tokens of each word of a tested law
@@ -146,9 +144,7 @@ class Validation:
         return [(each, laws(self.setup.target, self.prompts, length, each, most)) for each in samplings]
 
     def _accepted(self, decode: Decode, acceptance: Acceptance) -> Acceptance:
-        """Decodes the prompts again and again, each time with other seeds, until E[tau] is known to the
-        planned half-width.
-        """
+        """Decodes the prompts again, each time with other seeds, until E[tau] has the planned half-width."""
         plan, context = self.plan, self.setup.target.context
         every = dict.fromkeys(map(tuple, (*self.prompts, *self.many)))
         fit = [each for each in every if len(each) + plan.tokens <= context]

@@ -78,7 +78,7 @@ def same_proposals(way):
     def rows(**more):
         proposals = [[] for _ in PROMPTS]
         for step in found(*way, **more):
-            for number, proposal in zip(step.rows, step.proposal, strict=True):
+            for number, proposal in zip(step.rows, step.draft.proposal, strict=True):
                 proposals[number].append(proposal)
         return [torch.stack(each) for each in proposals]
 
@@ -112,7 +112,7 @@ def test_a_head_with_a_window(window, monkeypatch):
     assert same_proposals(SHORT)
     monkeypatch.undo()
     reader.IDLE_READERS.clear()
-    assert not torch.equal(with_window[0].proposal, found(*LONG)[0].proposal)
+    assert not torch.equal(with_window[0].draft.proposal, found(*LONG)[0].draft.proposal)
 
 
 def test_positions_that_are_left_behind_are_noticed(window, monkeypatch):
@@ -151,7 +151,7 @@ EDITS = [
     (history, "{each: memory[rows] for each, memory in self.memory.items()}", "self.memory"),
     (carry, "tuple(part[rows] for part in layer)", "tuple(part[: len(rows)] for part in layer)"),
     (parts, "self.streams = [self.streams[row] for row in rows]", "pass"),
-    (loop, ".of(numbers)", ""),
+    (loop, "Noise(self.given.seed, numbers,", "Noise(self.given.seed, range(len(numbers)),"),
 ]
 
 

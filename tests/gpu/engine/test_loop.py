@@ -82,21 +82,21 @@ def test_rows_are_those_without_any_cache(spelling, which):
     so_far = [list(prompt) for prompt in PROMPTS]
     assert any(sum(step.accepted) for step in steps)
     for step in steps:
-        parents = step.tree.parents.expand(len(step.rows), -1).tolist()
-        drawn = step.tree.drawn(step.tokens).tolist()
+        parents = step.draft.tree.parents.expand(len(step.rows), -1).tolist()
+        drawn = step.draft.tree.drawn(step.draft.tokens).tolist()
         for place, row in enumerate(step.rows):
             words = [so_far[row]]
             for node, parent in enumerate(parents[place][1:], 1):
-                words.append([*words[parent], step.tokens[place, node - 1].item()])
+                words.append([*words[parent], step.draft.tokens[place, node - 1].item()])
             for node, word in enumerate(words):
                 if not drawn[place][node]:
                     continue
-                assert_row(step.target[place, node], target(), word, sampling)
-                below = zip(parents[place], drawn[place], range(step.tree.size), strict=True)
+                assert_row(step.drafts.target[place, node], target(), word, sampling)
+                below = zip(parents[place], drawn[place], range(step.draft.tree.size), strict=True)
                 used = any(up == node and there and child for up, there, child in below)
-                if which == "near" and step.proposal is not None and used:
-                    index = step.tree.rows.expand(len(step.rows), -1)[place, node]
-                    assert_row(step.proposal[place, index], drafter("near").model, word, sampling)
+                if which == "near" and step.draft.proposal is not None and used:
+                    index = step.draft.tree.rows.expand(len(step.rows), -1)[place, node]
+                    assert_row(step.draft.proposal[place, index], drafter("near").model, word, sampling)
         for row, tokens in zip(step.rows, step.emitted, strict=True):
             so_far[row] += tokens
 
@@ -124,8 +124,8 @@ def test_feature_rows_are_those_of_the_head_run_without_any_cache():
                 causal = torch.ones(1, 1, size, size, dtype=torch.bool).tril()
                 out = head(embedded, feature, causal, torch.arange(size)[None])
                 row = sampling.rows(head.logits(out)[0, -1])
-                assert torch.allclose(step.proposal[0, k], row, atol=2e-4)
-                word.append(step.tokens[0, k].item())
+                assert torch.allclose(step.draft.proposal[0, k], row, atol=2e-4)
+                word.append(step.draft.tokens[0, k].item())
                 feature = torch.cat([feature, out[:, -1:]], 1)
         text += step.emitted[0]
 
@@ -193,5 +193,5 @@ def test_logits_that_are_no_numbers_end_the_run_with_what_was_said():
 
 
 def test_the_noise_of_a_row_does_not_depend_on_the_batch():
-    both, alone = (Noise.seeded(7, rows, torch.device("cpu")) for rows in (2, 1))
+    both, alone = (Noise(7, range(rows), torch.device("cpu")) for rows in (2, 1))
     assert torch.equal(both.uniforms(3)[:1], alone.uniforms(3))

@@ -231,5 +231,5 @@ def test_a_row_is_emptied_only_after_a_word_that_can_be_emitted():
     steps = steps_of("token", "chain:4", "near", [[5]] * 8, sampling=Sampling(3.0, processors=made),
                      draft_sampling=Sampling(3.0, processors=processors(logit_bias={3: 8.0})),
                      max_new_tokens=12, ignore_end=True)  # fmt: skip
-    assert any(bool((step.tokens == 3).any()) for step in steps)
+    assert any(bool((step.draft.tokens == 3).any()) for step in steps)
     assert not any(3 in text for text in texts(steps, 8))

@@ -43,7 +43,7 @@ def test_kernels_decide_as_torch_does_and_steps_keep_their_rows(way, monkeypatch
     for one, other in zip(found, plain, strict=True):
         assert one.used is None
         assert other.used is not None
-        assert torch.allclose(one.target, other.target, atol=1e-6)
+        assert torch.allclose(one.drafts.target, other.drafts.target, atol=1e-6)
 
 
 def test_kernels_are_for_gpus_and_for_our_own_verifiers():

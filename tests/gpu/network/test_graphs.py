@@ -75,13 +75,13 @@ def test_recorded_steps_are_the_plain_ones_and_stay_as_they_were(way, recordings
         assert [step.emitted for step in steps] == [step.emitted for step in plain]
         for one, other in zip(steps, plain, strict=True):
             assert one.rows == other.rows
-            assert torch.equal(one.tokens, other.tokens)
-            assert torch.equal(one.tree.parents, other.tree.parents)
+            assert torch.equal(one.draft.tokens, other.draft.tokens)
+            assert torch.equal(one.draft.tree.parents, other.draft.tree.parents)
             for name in ("node", "token", "error"):
                 assert torch.equal(getattr(one.outcome, name), getattr(other.outcome, name))
-            assert torch.allclose(one.target, other.target, atol=1e-5)
-            if one.proposal is not None:
-                assert torch.allclose(one.proposal, other.proposal, atol=1e-5)
+            assert torch.allclose(one.drafts.target, other.drafts.target, atol=1e-5)
+            if one.draft.proposal is not None:
+                assert torch.allclose(one.draft.proposal, other.draft.proposal, atol=1e-5)
 
 
 def test_texts_of_one_shape_need_no_recordings_of_their_own(recordings):

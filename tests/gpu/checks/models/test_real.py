@@ -50,7 +50,7 @@ def test_a_law_of_words_is_the_product_of_rows_and_sums_to_one():
         )
     )
     first = sum(mass for other, mass in law.items() if other[0] == word[0])
-    assert law[word] / first == pytest.approx(float(step.target[0, 0, word[1]]), rel=1e-4)
+    assert law[word] / first == pytest.approx(float(step.drafts.target[0, 0, word[1]]), rel=1e-4)
 
 
 @pytest.mark.parametrize(("name", "spelling"), [("block", "chain:2"), ("traversal", "tree:2x2")])
@@ -157,7 +157,7 @@ def test_one_draft_in_twenty_refused_keeps_the_law_and_is_noticed():
 
 def test_draws_from_another_row_than_told_are_noticed():
     def even(step):
-        rows = torch.full_like(step.proposal, 1 / step.proposal.shape[-1])
+        rows = torch.full_like(step.draft.proposal, 1 / step.draft.proposal.shape[-1])
         return replace(step, draft=replace(step.draft, rows=rows, logits=None))
 
     assert any("draws from q" in each for each in accepted(named("token"), told=even).problems)
