@@ -110,15 +110,15 @@ class _Lazy(Node):
         )
 
 
-def draw(scheme: Scheme, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
+def draw(scheme: Scheme, oracle: Oracle, proposal: Rows) -> Draft:
     """The scheme's draft; children of a tree's node are drawn when a verifier first looks at them.
 
     What is drawn below a node depends on nothing but the proposal, so the joint law of draft and verdict
     stays the same, and subtrees that the verifier never looks at cost a proof nothing.
     """
     if isinstance(scheme, Tree):
-        return Draft(_Lazy(oracle, scheme, proposal, context, scheme.shape), replacement=scheme.replacement)
-    return scheme.draw(oracle, proposal, context)
+        return Draft(_Lazy(oracle, scheme, proposal, (), scheme.shape), replacement=scheme.replacement)
+    return scheme.draw(oracle, proposal)
 
 
 def rational_points(cell: Cell) -> Iterator[Point]:

@@ -79,13 +79,10 @@ class Classes:
         differ in the end: as many forms are expected as there are classes, less one. The order of such
         classes does not matter, but for the class of the individual token, which is the last.
         """
-        so_far = self.space(individual, forms)
 
         def possible(form: Terms, wanted: int) -> bool:
             if not form.keys() - {()}:
                 return bool(sign(form.get((), fmpq(0))) & wanted)
-            if so_far.excludes(form, wanted):
-                return False
             return self.space(individual, [*forms, Form([(form, wanted)])]).possible
 
         can = [

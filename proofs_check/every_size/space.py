@@ -182,35 +182,6 @@ class Space:
     def _has_entries(self, key: str) -> bool:
         return any("_" in name for name in self.solver.names[key])
 
-    def excludes(self, terms: Terms, allowed: int) -> bool:
-        """Whether the facts about one token's entries and the unknown numbers exclude these signs of a
-        form.
-        """
-        context = self.number.variables
-        polynomial = self._polynomial(terms)
-        last = list(context.gens())  # with the last token's entries in the place of y's
-        for row in self.known.values():
-            if isinstance(row, Row) and not row[-1].top.is_constant() and row[0].top in last:
-                last[last.index(row[0].top)] = row[-1].top
-        for gens in (list(context.gens()), last):
-
-            def names(each: fmpq_mpoly) -> set[str]:
-                unused = set(each.unused_gens())
-                return {name for name in context.names() if name not in unused}
-
-            form = polynomial.compose(*gens, ctx=context)
-            near = {name for name in context.names() if "_" not in name} | names(form)
-            facts: dict[str, int] = {}
-            facts_of = [(self.solver.polynomials[key], signs) for key, signs in self.whole.facts.items()]
-            for old, signs in [*facts_of, (polynomial, allowed)]:
-                each = old.compose(*gens, ctx=context)
-                if names(each) <= near and not each.is_constant():
-                    key, signs = self.solver.fact(each, signs)
-                    facts[key] = facts.get(key, ANY) & signs
-            if self.solver.model(facts.items(), 2000)[0] == z3.unsat:
-                return True
-        return False
-
     def surely_empty(self, cell: Cell) -> bool:
         """Whether no numbers have the signs of the cell, z3 being given more time than for a cut."""
         facts = cell.facts.items()

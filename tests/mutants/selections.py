@@ -1,8 +1,9 @@
 """Selection rules that read a value they decide about: the ways in which engines lose the law."""
 
 from collections.abc import Callable
+from math import prod
 
-from draftproof.theory.selection.view import Rule, View, best_first, in_turn, product
+from draftproof.theory.selection.view import Rule, View, best_first, in_turn
 
 
 def own_value(view: View) -> None:
@@ -28,7 +29,7 @@ def tie_by_value(view: View) -> None:
     while ready := view.open():
 
         def key(r: int) -> tuple:
-            before = product([view.probability(r, j) for j in range(view.lengths[r])], view.one())
+            before = prod([view.probability(r, j) for j in range(view.lengths[r])], start=view.one())
             return before, -view.token(r, view.lengths[r])
 
         view.keep(max(ready, key=key))
@@ -38,7 +39,7 @@ def value_as_tie_of_score(view: View) -> None:
     """The score is right, and a nudge by the token's own probability decides only where scores are close."""
 
     def score(r: int) -> object:
-        before = product([view.probability(r, j) for j in range(view.lengths[r])], view.one())
+        before = prod([view.probability(r, j) for j in range(view.lengths[r])], start=view.one())
         return before + view.probability(r, view.lengths[r]) / 10**6
 
     best_first(view, score, lambda best: True)  # type: ignore[arg-type]

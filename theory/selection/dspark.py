@@ -1,12 +1,14 @@
 """DSpark: tokens by the probability that they are reached and accepted, while the throughput rises."""
 
+from math import prod
+
 from draftproof.theory.rows import Number
-from draftproof.theory.selection.view import Rule, View, best_first, product
+from draftproof.theory.selection.view import Rule, View, best_first
 
 
 def reach(view: View, r: int) -> Number:
     """The product c(x_{<1}) .. c(x_{<j}) for the next token j of request r; only tokens before j are read."""
-    return product([view.confidence(r, view.prefix(r, j)) for j in range(view.lengths[r] + 1)], view.one())
+    return prod([view.confidence(r, view.prefix(r, j)) for j in range(view.lengths[r] + 1)], start=view.one())
 
 
 def select(view: View) -> None:

@@ -1,9 +1,10 @@
 """DSpark that looks past a fall of the throughput: the best number of tokens with all drafts known."""
 
 from collections.abc import Sequence
+from math import prod
 
 from draftproof.theory.rows import Number
-from draftproof.theory.selection.view import Rule, View, product
+from draftproof.theory.selection.view import Rule, View
 
 
 def keep_best(view: View, scores: Sequence[Sequence[Number]]) -> None:
@@ -33,7 +34,7 @@ def select(view: View) -> None:
     scores = []
     for r in range(len(view.lengths)):
         confidences = [view.confidence(r, view.prefix(r, j)) for j in range(view.drafted(r))]
-        scores.append([product(confidences[: j + 1], view.one()) for j in range(len(confidences))])
+        scores.append([prod(confidences[: j + 1], start=view.one()) for j in range(len(confidences))])
     keep_best(view, scores)
 
 

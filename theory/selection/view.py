@@ -124,17 +124,7 @@ def best_first(view: View, score: Callable[[int], Number], goes_on: Callable[[Nu
     scores: dict[int, Number] = {}
     while ready := view.open():
         scores |= {r: score(r) for r in ready if r not in scores}
-        best = ready[0]
-        for r in ready[1:]:
-            if scores[r] > scores[best]:
-                best = r
+        best = max(ready, key=scores.__getitem__)  # type: ignore[arg-type]
         if not goes_on(scores.pop(best)):
             return
         view.keep(best)
-
-
-def product(numbers: Sequence[Number], start: Number) -> Number:
-    """The product of the numbers and of `start`."""
-    for number in numbers:
-        start = start * number
-    return start

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
 from flint import fmpq
 
@@ -18,14 +18,23 @@ from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.rows import Prefix, Row, descending, normalise, point, total
 from draftproof.theory.table import Table
 
+PROCESSORS: dict[str, type] = {}
+"""Kind in an instance file -> processor."""
 
+
+@dataclass_transform(frozen_default=True)
 class Processor(ABC):
     """One step of processing: weights in place of the row's masses, not yet normalised.
 
-    A setting is annotated with the function that reads it, or refuses it with BadInput.
+    A subclass is a frozen dataclass, in `PROCESSORS` by its kind. A setting is annotated with the function
+    that reads it, or refuses it with BadInput.
     """
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+        PROCESSORS[kind] = dataclass(frozen=True)(cls)
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(type(self), include_extras=True).items():
@@ -66,8 +75,7 @@ def rational_power(name: str, value: object) -> fmpq:
     return number
 
 
-@dataclass(frozen=True)
-class Mask(Processor):
+class Mask(Processor, kind="mask"):
     """A grammar: a deterministic automaton, state -> token -> state. Tokens without an edge are forbidden.
 
     After a prefix that the automaton does not accept the row stays as it is: that prefix is never emitted.
@@ -78,7 +86,6 @@ class Mask(Processor):
 
     start: str
     edges: Mapping[str, Mapping[str, str]]
-    kind: ClassVar[str] = "mask"
 
     def __post_init__(self) -> None:
         edges = self.edges
@@ -99,81 +106,67 @@ class Mask(Processor):
         return tuple([mass if str(x) in self.edges[state] else ZERO for x, mass in enumerate(row)])
 
 
-@dataclass(frozen=True)
-class Frequency(Processor):
+class Frequency(Processor, kind="frequency"):
     """Each earlier occurrence of a token multiplies its weight by `factor`: exp(-penalty) of logits."""
 
     factor: Annotated[Any, positive]
-    kind: ClassVar[str] = "frequency"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         seen = Counter(prefix)
         return tuple([mass * self.factor ** seen[x] for x, mass in enumerate(row)])
 
 
-@dataclass(frozen=True)
-class Presence(Processor):
+class Presence(Processor, kind="presence"):
     """A token that occurred has its weight multiplied by `factor`, once."""
 
     factor: Annotated[Any, positive]
-    kind: ClassVar[str] = "presence"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         return tuple([mass * self.factor if x in prefix else mass for x, mass in enumerate(row)])
 
 
-@dataclass(frozen=True)
-class Repetition(Processor):
+class Repetition(Processor, kind="repetition"):
     """A token that occurred has its log-probability multiplied by `penalty`, a whole number."""
 
     penalty: Annotated[int, whole]
-    kind: ClassVar[str] = "repetition"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         return tuple([mass**self.penalty if x in prefix else mass for x, mass in enumerate(row)])
 
 
-@dataclass(frozen=True)
-class Bias(Processor):
+class Bias(Processor, kind="bias"):
     """The weight of each token listed is multiplied by its factor."""
 
     factors: Annotated[Any, by_token]
-    kind: ClassVar[str] = "bias"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         return tuple([mass * self.factors.get(str(x), 1) for x, mass in enumerate(row)])
 
 
-@dataclass(frozen=True)
-class MinP(Processor):
+class MinP(Processor, kind="min-p"):
     """Tokens below `share` of the largest mass are removed."""
 
     share: Annotated[Any, positive]
-    kind: ClassVar[str] = "min-p"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         least = max(row) * self.share
         return tuple([ZERO if mass < least else mass for mass in row])
 
 
-@dataclass(frozen=True)
-class TopK(Processor):
+class TopK(Processor, kind="top-k"):
     """Only the `count` likeliest tokens stay, ties by id."""
 
     count: Annotated[int, whole]
-    kind: ClassVar[str] = "top-k"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         stay = descending(row)[: self.count]
         return tuple([mass if x in stay else ZERO for x, mass in enumerate(row)])
 
 
-@dataclass(frozen=True)
-class TopP(Processor):
+class TopP(Processor, kind="top-p"):
     """Only the fewest likeliest tokens stay that together have a share `mass` of the row, ties by id."""
 
     mass: Annotated[Any, positive]
-    kind: ClassVar[str] = "top-p"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         stay: list[int] = []
@@ -186,8 +179,7 @@ class TopP(Processor):
         return tuple([mass if x in stay else ZERO for x, mass in enumerate(row)])
 
 
-@dataclass(frozen=True)
-class Temperature(Processor):
+class Temperature(Processor, kind="temperature"):
     """The row at a temperature of 1/n, which is the n-th power of the row, or of 0, its likeliest token.
 
     Any other temperature takes roots, which are not rational, and is refused.
@@ -197,19 +189,12 @@ class Temperature(Processor):
     """
 
     temperature: Annotated[Any, rational_power]
-    kind: ClassVar[str] = "temperature"
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         if not self.temperature:
             return point(descending(row)[0], row)
         times = int((1 / self.temperature).p)
         return tuple([mass**times for mass in row])
-
-
-PROCESSORS: dict[str, type] = {
-    each.kind: each for each in (Mask, Frequency, Presence, Repetition, Bias, MinP, TopK, TopP, Temperature)
-}
-"""Kind in an instance file -> processor."""
 
 
 class Processed(Table):
@@ -268,15 +253,9 @@ def processed(instance: Instance, steps: Sequence[Step]) -> Instance:
         tables.append(Processed(table, mine) if mine else table)
     target, proposal = tables
     reached: list[Prefix] = [()]
-    for depth in range(instance.draft.depth + 1):
-        rows = [(prefix, target[prefix]) for prefix in reached]
-        if depth == instance.draft.depth:
-            break
-        drawn = [proposal[prefix] for prefix in reached]
-        reached = [
-            (*prefix, x)
-            for (prefix, p), q in zip(rows, drawn, strict=True)
-            for x in range(instance.vocab)
-            if p[x] > 0 or q[x] > 0
-        ]
+    for prefix in reached:  # which grows
+        p = target[prefix]
+        if len(prefix) < instance.draft.depth:
+            q = proposal[prefix]
+            reached += [(*prefix, x) for x in range(instance.vocab) if p[x] > 0 or q[x] > 0]
     return replace(instance, target=target, proposal=proposal)
