@@ -125,19 +125,6 @@ class Statement:
     scheme: Scheme
     law: Declared
 
-    def missed(self, domain: Domain, word: Prefix) -> Program:
-        """The program whose expectation is the mass through the word less the product formula."""
-        emitted = through(domain, self.verifier, self.scheme, word, self.law)
-
-        def program(oracle: Oracle) -> Symbol:
-            mass, want = emitted(oracle), domain.number(1)
-            rows = aim(domain, self.law)
-            for i, x in enumerate(word):
-                want = want * rows[word[:i]][x]
-            return mass - want
-
-        return program
-
     def fails(self, instance: Instance) -> bool:
         """Whether another law is emitted on an instance, by exact enumeration."""
         if self.law == ITSELF:
@@ -230,10 +217,13 @@ def must_be_drawable(row: Row, token: int) -> None:
 def _failing(domain: Domain, statement: Statement, word: Prefix) -> Iterator[tuple[Cell, str]]:
     # The cells in which the mass through the word is not shown to be the product formula, and why. Rows of a
     # declared law may branch on p and q, so that their product is enumerated together with the mass.
-    if statement.law == ITSELF:
-        program, want = through(domain, statement.verifier, statement.scheme, word), domain.product(word)
-    else:
-        program, want = statement.missed(domain, word), domain.number(0)
+    emitted = through(domain, statement.verifier, statement.scheme, word, statement.law)
+
+    def missed(oracle: Oracle) -> Symbol:
+        return emitted(oracle) - domain.product(word, aim(domain, statement.law))
+
+    own = statement.law == ITSELF
+    program, want = (emitted, domain.product(word, domain.target)) if own else (missed, domain.number(0))
     try:
         tree = domain.enumeration.expectation(program, domain.whole)
     except Invalid as error:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from math import prod
 from time import thread_time
 from typing import Any
 
@@ -82,12 +83,9 @@ class Domain:
 
         return rows(self.target), rows(self.proposal)
 
-    def product(self, word: Prefix) -> Symbol:
-        """p(word), the product of the target's probabilities along the word."""
-        out = self.number(1)
-        for i, x in enumerate(word):
-            out = out * self.target[word[:i]][x]
-        return out
+    def product(self, word: Prefix, rows: Rows) -> Symbol:
+        """The product of the rows' probabilities along the word."""
+        return prod((rows[word[:i]][x] for i, x in enumerate(word)), start=self.number(1))
 
 
 class _Lazy(Node):

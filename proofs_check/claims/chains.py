@@ -35,20 +35,20 @@ def _toy() -> str:
     return SIZES if found == [fmpq(10, 9), fmpq(11, 9), fmpq(12, 9)] else REFUTED
 
 
-def _all_equal() -> Instance:
-    # p = q: all verifiers accept everything, at every depth.
-    return context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(2))
+ALL_EQUAL = context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(2))
+"""p = q: all verifiers accept everything, at every depth."""
 
 
 def _never_the_same(instance: Instance) -> bool:
     return len({Quantity(name).on(instance) for name in ("hsd", "block", "token")}) > 1
 
 
-def _falling_and_rising() -> Instance:
-    # Joint ratios 2, 1/2, 2 along 0 0 0: the last is above 1 again after one below 1.
-    p = {(): ["1/2", "1/2"], (0,): ["1/5", "4/5"], (0, 0): ["4/5", "1/5"]}
-    q = {(): ["1/4", "3/4"], (0,): ["4/5", "1/5"], (0, 0): ["1/5", "4/5"]}
-    return Instance(Table.exact(2, p), Table.exact(2, q), Chain(3))
+FALLING_AND_RISING = Instance(
+    Table.exact(2, {(): ["1/2", "1/2"], (0,): ["1/5", "4/5"], (0, 0): ["4/5", "1/5"]}),
+    Table.exact(2, {(): ["1/4", "3/4"], (0,): ["4/5", "1/5"], (0, 0): ["1/5", "4/5"]}),
+    Chain(3),
+)
+"""Joint ratios 2, 1/2, 2 along 0 0 0: the last is above 1 again after one below 1."""
 
 
 def _not_drawn_again(instance: Instance) -> bool:
@@ -109,7 +109,7 @@ def same_stops(rule: Verifier, vocab: int, depth: int) -> Together:
 CHECKS = {
     "block-example": _toy,
     "block-sketch": Together(same_stops(SKETCH, 2, 1), same_stops(SKETCH, 2, 2)),
-    "hsd-naive-no-resampling": refuted_on(_falling_and_rising(), _not_drawn_again),
-    "hsd-strictly-above": refuted_on(_all_equal(), _never_the_same),
+    "hsd-naive-no-resampling": refuted_on(FALLING_AND_RISING, _not_drawn_again),
+    "hsd-strictly-above": refuted_on(ALL_EQUAL, _never_the_same),
     "typical-lossless": lambda: prove(named("typical"), Chain(1), 2).verdict,
 }

@@ -270,15 +270,15 @@ class Claim:
             return isinstance(value, Symbol | int) and bool(value == a * b)
         if fact in (*NUMBER_FACTS, DIVISOR, "at least 1"):
             return isinstance(value, Symbol | int) and _number_holds(run, fact, value)
-        if fact == "target's row":
-            if node is run.here:
-                return isinstance(value, Row) and _equal(value, run.target_row)
-            return isinstance(value, TargetRow) and value.node is node
-        if fact == "law of the next child":
-            law = run.next_law(env)
-            return law is not None and _equal(value, law)
-        if fact == "drafter's row":
-            return node is run.here and isinstance(value, Row) and _equal(value, run.proposal_row)
+        match fact:
+            case "target's row" if node is run.here:
+                return _equal(value, run.target_row)
+            case "target's row":
+                return isinstance(value, TargetRow) and value.node is node
+            case "law of the next child":
+                return _equal(value, run.next_law(env))
+            case "drafter's row":
+                return node is run.here and _equal(value, run.proposal_row)
         return self._is_law(run, fact, run.worked_out(value), env)
 
     def _is_law(self, run: Run, fact: str, value: Any, env: Env) -> bool:

@@ -81,7 +81,7 @@ def test_what_is_lossless_is_one_leaf():
     domain = Domain(2, 2)
     tree = domain.enumeration.expectation(through(domain, named("block"), Chain(2), (0, 1)), domain.whole)
     assert isinstance(tree, Leaf)
-    assert tree.value.top == domain.product((0, 1)).top
+    assert tree.value.top == domain.product((0, 1), domain.target).top
 
 
 def test_the_leaves_cover_the_domain():
