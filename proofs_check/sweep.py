@@ -49,15 +49,11 @@ class Prove:
         except BadInput as error:  # more parameters than are tried
             found = Proof(rule.name, f"vocab={self.vocab} {self.draft}", "undecided", why=str(error))
         row = {
+            **vars(found),
             "verifier": self.verifier,
             **size(self.draft, self.vocab),
             "declared": rule.lossless,
-            "scope": found.scope,
-            "verdict": found.verdict,
-            "cells": found.cells,
-            "parameters": found.parameters,
             "counterexample": found.counterexample and json.dumps(document(found.counterexample)),
-            "why": found.why,
         }
         return pa.Table.from_pylist([row], SCHEMA)
 

@@ -156,12 +156,6 @@ class Whole(Modified):
         return first, f"mass min({first} p(y), q(y)); {first} is the probability of its prefix"
 
 
-def tested(function: Callable) -> bool:
-    """Whether a function's contract was tested for the code that it has now."""
-    modules, known, _ = CONTRACTS[function]
-    return digest(*modules) == known
-
-
 def _require(holds: bool, name: str) -> None:
     if not holds:
         raise NotFollowed(f"{name} is called in a way that its contract does not cover")
@@ -189,8 +183,8 @@ def contract_of(run: Any, function: Any) -> Contract | None:
         return None
     if found is None:
         return None
-    contract = found[-1]
-    if not tested(function):
+    modules, known, contract = found
+    if digest(*modules) != known:
         raise NotFollowed(f"{function.__name__} has changed since its contract was tested")
     said = f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}"
     if said not in run.hypotheses.contracts:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ZERO
@@ -31,17 +31,12 @@ CELLS = 5 * 10**7
 """Largest (number of drafts) x (number of blocks) of a problem: 400 MB of rewards."""
 
 
-def drafted(node: Node) -> frozenset[Prefix]:
-    """Every drafted prefix from `node` down, `node` included."""
-    return frozenset(below.prefix for below in node)
-
-
 def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> Drafted:
     """The law of the drafted prefixes, from pairs (probability, draft); BadInput for more than DRAFTS."""
     law: Drafted = {}
     for mass, draft in drafts:
         if mass > ZERO:
-            key = drafted(draft.root)
+            key = frozenset(node.prefix for node in draft.root)
             law[key] = law.get(key, ZERO) + mass
             if len(law) > DRAFTS:
                 raise BadInput(f"more than {DRAFTS:,} drafts: optima are solved for fewer")
