@@ -25,7 +25,7 @@ from draftproof.gpu.kernels.nodes import (
     Nodes,
     Tree,
 )
-from draftproof.gpu.kernels.opening import Draft, opening
+from draftproof.gpu.kernels.opening import opening
 from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
@@ -142,9 +142,9 @@ class Launch:
     def _opening(self) -> None:
         batch, chunks, nodes = self.batch, self.block.CHUNKS.value, self.block.NODES.value
         rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(sum(self.counts[:2]))))
-        draft = Draft(batch.tokens.contiguous(), batch.coins.contiguous(), batch.extra.contiguous())
+        drawn = (each.contiguous() for each in (batch.tokens, batch.coins, batch.extra))
         grid.run(opening, len(batch.target))(
-            self.logits, self.chunks, self.tree, draft, self.nodes, self.drawn.error, self.counts,
+            self.logits, self.chunks, self.tree, *drawn, self.nodes, self.drawn.error, self.counts,
             batch.tree.depth, self.block, SAMPLED=self.sampled, ROWS=rows_at_once,
             AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=grid.SIZES.opening if self.placed else 4,
         )  # fmt: skip

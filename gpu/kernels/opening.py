@@ -6,8 +6,6 @@ probabilities, errors and the first rates.
 
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
-from typing import Any, NamedTuple
-
 import triton
 import triton.language as tl
 
@@ -87,20 +85,14 @@ def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.
         tl.store(normaliser + row, tl.where(fine, highest + tl.log2(total), float("inf")), mask=row < rows)
 
 
-class Draft(NamedTuple):
-    """The drafted tokens and the uniforms: tokens, coins [B, N - 1] and extra [B]."""
-
-    tokens: Any
-    coins: Any
-    extra: Any
-
-
 @triton.jit(do_not_specialize=["DEPTH"])
 def opening(
     logits,
     chunks,  # of `chunk_statistics`; out: the masses of chunks, and the normalisers
     tree,
-    draft,
+    tokens,  # [B, N - 1]
+    coins,  # [B, N - 1]
+    extra,  # [B]
     nodes,  # out
     error,  # [B] out
     counts,
@@ -119,9 +111,9 @@ def opening(
     node = index < N
     below = node & (index > 0)
     parent = tl.load(tree.parents + index, mask=below, other=0).to(tl.int32)
-    token = tl.load(draft.tokens + b * (N - 1) + index - 1, mask=below, other=-1)
-    coin = tl.load(draft.coins + b * (N - 1) + index - 1, mask=below, other=0.0)
-    uniform = tl.load(draft.extra + b)
+    token = tl.load(tokens + b * (N - 1) + index - 1, mask=below, other=-1)
+    coin = tl.load(coins + b * (N - 1) + index - 1, mask=below, other=0.0)
+    uniform = tl.load(extra + b)
     scale_p, scale_q = scales(logits.temperature + 2 * b)
     bad_token = (token < -1) | (token >= V)
     within = below & (token >= 0) & (bad_token == 0)
