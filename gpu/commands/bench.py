@@ -9,7 +9,6 @@ from typing import Any
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands import options as shared
-from draftproof.gpu.commands.measuring import measured, status
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
@@ -62,7 +61,7 @@ def COMMAND(**options: Any) -> int:
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
         bench = _bench(options)
-    _, stop = measured(
+    _, stop = shared.measured(
         bench.run(),
         "runs",
         bench.total,
@@ -94,7 +93,7 @@ def COMMAND(**options: Any) -> int:
         title = f"{' with '.join(short)} on {described(on)}"
         screen.console().print(*report.tables(rows, versus, title))
         echo(report.notes(rows))
-    return status(stop, "what was measured is above", failed)
+    return shared.status(stop, "what was measured is above", failed)
 
 
 def _bench(options: dict[str, Any]) -> Any:

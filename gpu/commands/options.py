@@ -1,13 +1,17 @@
-"""Options shared by the commands of `draftproof gpu`; they check names before torch is loaded."""
+"""What the commands of `draftproof gpu` share: options, which check names before torch is loaded, and
+measurements item by item, of which an interruption keeps the finished items.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pkgutil import resolve_name
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from click import Choice, Context, FloatRange, IntRange, Parameter, option
+from click import Choice, Context, FloatRange, IntRange, Parameter, echo, option
 
 from draftproof.gpu.sampling import names as spelling
+from draftproof.simulators import screen
+from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.settings import FILE as FILE
 from draftproof.simulators.commands.settings import settings as settings
 from draftproof.theory.errors import BadInput, unknown
@@ -91,3 +95,40 @@ BUDGET = (
     option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
 )
 selections = option("--selection", multiple=True, callback=rule)
+
+Item = TypeVar("Item")
+Stop: TypeAlias = KeyboardInterrupt | BadInput | None
+"""The exception that ended a measurement early, or None."""
+
+
+def measured(
+    items: Iterator[Item], unit: str, total: int, name: Callable[[Item], str], advice: str
+) -> tuple[list[Item], Stop]:
+    """The items up to the end, Ctrl-C or BadInput, and what ended them early. BadInput before the first item
+    is raised. `advice` is printed if memory runs out.
+    """
+    from draftproof.gpu.sampling.device import memory_errors
+
+    found: list[Item] = []
+    with screen.progress(unit) as bar:
+        task = bar.add_task("preparing", total=total)
+        try:
+            with memory_errors(advice):
+                for item in items:
+                    found.append(item)
+                    bar.update(task, description=name(item), completed=len(found))
+        except (KeyboardInterrupt, BadInput) as stop:
+            if isinstance(stop, BadInput) and not found:
+                raise
+            return found, stop
+    return found, None
+
+
+def status(stop: Stop, finished: str, failed: bool) -> int:
+    """The exit status once results are printed. After Ctrl-C prints `finished`; raises BadInput again."""
+    if isinstance(stop, BadInput):
+        raise stop
+    if stop is not None:
+        echo(f"interrupted: {finished}", err=True)
+        return INTERRUPTED
+    return int(failed)

@@ -8,7 +8,6 @@ from typing import Any
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands import options as shared
-from draftproof.gpu.commands.measuring import measured, status
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 
@@ -75,7 +74,7 @@ def COMMAND(**options: Any) -> int:
         target, drafter = validation.setup.target, validation.setup.drafter
         rows = reports([target, *([drafter.model] if isinstance(drafter, ModelDrafter) else [])])
     total = len(validation.ways)
-    cells, stop = measured(
+    cells, stop = shared.measured(
         validation.run(),
         "cells",
         total,
@@ -104,7 +103,7 @@ def COMMAND(**options: Any) -> int:
         for name, found in rows.items():
             echo(f"{name}: {found}")
         echo(f"{summary(cells)}\n{seconds} s on {on}")
-    return status(stop, f"{len(cells)} of {total} cells were finished", failed)
+    return shared.status(stop, f"{len(cells)} of {total} cells were finished", failed)
 
 
 def _prepared(options: dict[str, Any]) -> Any:

@@ -13,10 +13,9 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.engine.clock import Clock
 from draftproof.gpu.engine.decoding import NO_DRAFT, Decoding
 from draftproof.gpu.engine.output import Step, Texts
-from draftproof.gpu.engine.parts import Noise, Parts
+from draftproof.gpu.engine.parts import Clock, Noise, Parts
 from draftproof.gpu.engine.selection import Selected
 from draftproof.gpu.engine.verdict import Judge, Verdict
 from draftproof.gpu.network.models import Model

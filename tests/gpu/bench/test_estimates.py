@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.bench.estimates import Estimate, difference, means_apart, ratio
+from draftproof.gpu.bench.report import Estimate, difference, means_apart, ratio
 
 speeds = st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=2, max_size=8)
 
