@@ -64,7 +64,12 @@ class Selection:
         """What is left of the drafts of the texts with these numbers, ascending."""
         tokens, proposal = draft.tokens, draft.proposal
         assert proposal is not None, "chains have rows"
-        views = self._views(rows, draft, proposal)
+        sure = proposal.amax(-1) if draft.confidence is None else draft.confidence
+        odds = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0]
+        drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
+        known = list(zip(drafts, odds.tolist(), sure.tolist(), strict=True))
+        batches = groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0)
+        views = [_View(self, [known[b] for b in batch]) for _, batch in batches]
         for view in views:
             self.rule.select(view)
         counts = [length for view in views for length in view.lengths]
@@ -77,14 +82,6 @@ class Selection:
         tree, read = (_chain(gamma, tokens.device) for gamma in (size, max(counts)))
         left = replace(draft, tree=tree, tokens=left, rows=proposal, logits=None)
         return Selected(left, read, kept, counts)
-
-    def _views(self, rows: Sequence[int], draft: Draft, proposal: Tensor) -> "list[_View]":
-        tokens, sure = draft.tokens, draft.confidence
-        odds = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0].tolist()
-        sure = (proposal.amax(-1) if sure is None else sure).tolist()
-        drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
-        batches = groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0)
-        return [_View(self, [(drafts[b], odds[b], sure[b]) for b in batch]) for _, batch in batches]
 
 
 class _View(View):

@@ -208,9 +208,6 @@ class Reader:
         masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
         if self.recorder.active or max(self.counts) + offset + size > self.context:
             positions = positions.clamp(max=self.context - 1)
-        return self._call(masks, positions, **inputs)
-
-    def _call(self, masks: dict[str, Tensor], positions: Tensor, **inputs: Any) -> Any:
         return self.network(
             attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
             position_ids=positions,

@@ -124,23 +124,11 @@ class Verifier:
 def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> Tensor:
     """[B, N] float64: the law of `Verifier.decide` over independent uniform coins, given the draft."""
     rates = torch.where(drawn, accept.double().clamp(0, 1), 0.0)
-    return _upwards(tree, rates) if verifier.upwards else _downwards(tree, rates, verifier.one_coin)
-
-
-def level_law(tree: Tree, stops: Tensor) -> Tensor:
-    """[B, depth + 1]: the law of tau, the depth of the stop, from `stop_law`."""
-    levels = tree.levels.expand(len(stops), -1)
-    return stops.new_zeros(len(stops), tree.depth + 1).scatter_add(1, levels, stops)
-
-
-def _upwards(tree: Tree, rates: Tensor) -> Tensor:
-    order = tree.turn.expand(len(rates), -1).argsort(1)
-    rates = rates.scatter(1, torch.zeros_like(order[:, :1]), 1.0).gather(1, order)
-    rejected = pad((1 - rates).cumprod(1)[:, :-1], (1, 0), value=1)
-    return torch.zeros_like(rates).scatter(1, order, rates * rejected)
-
-
-def _downwards(tree: Tree, rates: Tensor, one_coin: bool) -> Tensor:
+    if verifier.upwards:
+        order = tree.turn.expand(len(rates), -1).argsort(1)
+        rates = rates.scatter(1, torch.zeros_like(order[:, :1]), 1.0).gather(1, order)
+        rejected = pad((1 - rates).cumprod(1)[:, :-1], (1, 0), value=1)
+        return torch.zeros_like(rates).scatter(1, order, rates * rejected)
     reach = torch.zeros_like(rates)
     reach[:, 0] = 1
     left = torch.ones_like(rates)  # the probability that none of a node's earlier children was accepted
@@ -148,10 +136,16 @@ def _downwards(tree: Tree, rates: Tensor, one_coin: bool) -> Tensor:
     for i in range(1, tree.size):
         up, rate = parents[:, i : i + 1], rates[:, i : i + 1]
         before = left.gather(1, up)
-        after = torch.minimum(before, 1 - rate) if one_coin else before * (1 - rate)
+        after = torch.minimum(before, 1 - rate) if verifier.one_coin else before * (1 - rate)
         reach[:, i : i + 1] = reach.gather(1, up) * (before - after)
         left = left.scatter(1, up, after)
     return reach * left
+
+
+def level_law(tree: Tree, stops: Tensor) -> Tensor:
+    """[B, depth + 1]: the law of tau, the depth of the stop, from `stop_law`."""
+    levels = tree.levels.expand(len(stops), -1)
+    return stops.new_zeros(len(stops), tree.depth + 1).scatter_add(1, levels, stops)
 
 
 def label(tree: Tree) -> str:

@@ -137,11 +137,6 @@ class Acceptance:
         self.drawn.add_odds(torch.minimum(p, q).sum(1).cpu(), coin < rate)
 
     @property
-    def drafts_accepted(self) -> float:
-        """Accepted over drafted tokens."""
-        return float(self.total.seen) / max(self.drafted, 1)
-
-    @property
     def bounds(self) -> dict[str, float | None]:
         """The bounds of E[tau], None if not computed."""
         tests = self.bounded.items()
