@@ -7,11 +7,11 @@ from itertools import combinations, product
 from time import thread_time
 from typing import TypeAlias
 
-from flint import fmpq
+from flint import fmpq, fmpq_mpoly
 
 from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, sign
 from draftproof.proofs_check.every_size.flow import NotFollowed
-from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
+from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space
 
 MOST_CLASSES = 4
 BELOW, ABOVE = NEGATIVE | ZERO, ZERO | POSITIVE
@@ -28,7 +28,7 @@ class Form:
     individual token if there is one, and on every class; or an assumption, which tells no tokens apart.
     """
 
-    signs: list[tuple[Terms, int]]
+    signs: list[tuple[fmpq_mpoly, int]]
     tells_apart: bool = True
 
 
@@ -65,14 +65,16 @@ class Classes:
             except Classify as new:
                 self.told_apart(check, individual, forms, *new.args)
                 return
-        real = [form for form in loose if len(terms_of(space.solver.polynomials[form])) > 1]
+        real = [form for form in loose if len(space.solver.polynomials[form]) > 1]
         needed = 1 + sum(form.tells_apart for form in forms) + len(real)
         if needed > MOST_CLASSES:
             raise NotFollowed(f"{needed} classes of tokens are needed")
         if needed > self.classes:
             raise MoreClasses(needed)
 
-    def told_apart(self, check: Check, individual: bool, forms: Sequence[Form], terms: list[Terms]) -> None:
+    def told_apart(
+        self, check: Check, individual: bool, forms: Sequence[Form], new: list[fmpq_mpoly]
+    ) -> None:
         """The check for the signs that one more form can have, on y, the individual token and every class.
 
         Where classes have had the same signs so far and the form can have either sign on them, they are to
@@ -80,9 +82,9 @@ class Classes:
         classes does not matter, but for the class of the individual token, which is the last.
         """
 
-        def possible(form: Terms, wanted: int) -> bool:
-            if not form.keys() - {()}:
-                return bool(sign(form.get((), fmpq(0))) & wanted)
+        def possible(form: fmpq_mpoly, wanted: int) -> bool:
+            if form.is_constant():
+                return bool(sign(form.leading_coefficient() if form else fmpq(0)) & wanted)
             return self.space(individual, [*forms, Form([(form, wanted)])]).possible
 
         can = [
@@ -90,17 +92,17 @@ class Classes:
                 closed for strict, closed in ((NEGATIVE, BELOW), (POSITIVE, ABOVE)) if possible(form, strict)
             )
             or (BELOW,)
-            for form in terms
+            for form in new
         ]
         if all(len(options) == 1 for options in can):  # the form tells no more tokens apart
-            signs = [(form, options[0]) for form, options in zip(terms, can, strict=True)]
+            signs = [(form, options[0]) for form, options in zip(new, can, strict=True)]
             self.on_all(check, individual, [*forms, Form(signs, tells_apart=False)])
             return
         for of_classes in self.patterns(forms, can, 1 + individual):
             of_own = [NEGATIVE if of_classes[-1] == BELOW else ABOVE] * individual
             for of_y in can[0]:
                 all_signs = [NEGATIVE if of_y == BELOW else ABOVE, *of_own, *of_classes]
-                self.on_all(check, individual, [*forms, Form(list(zip(terms, all_signs, strict=True)))])
+                self.on_all(check, individual, [*forms, Form(list(zip(new, all_signs, strict=True)))])
 
     def patterns(
         self, forms: Sequence[Form], can: Sequence[tuple[int, ...]], first: int

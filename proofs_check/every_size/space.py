@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import thread_time
-from typing import Any, TypeAlias
+from typing import Any
 
 import z3
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -31,27 +31,14 @@ class Grow(Exception):
     """The proof needs one more unknown: (name, kind)."""
 
 
-Terms: TypeAlias = dict[tuple[tuple[str, int], ...], fmpq]
-"""A polynomial apart from its variables' context: powers by name -> coefficient."""
-
-
-def terms_of(polynomial: fmpq_mpoly) -> Terms:
-    """The polynomial's terms by the names of its variables."""
-    names = polynomial.context().names()
-    return {
-        tuple((name, int(power)) for name, power in zip(names, powers, strict=True) if power): coefficient
-        for powers, coefficient in polynomial.terms()
-    }
-
-
 class Classify(Exception):
-    """Tokens have to be told apart by the sign of a form: [its terms for y, for the individual token if
-    there is one, and for every class].
+    """Tokens have to be told apart by the sign of a form: [the form of y, of the individual token if there is
+    one, and of every class].
     """
 
 
 class Assume(Exception):
-    """What is assumed of the unknowns: (the terms of a polynomial, its possible signs)."""
+    """What is assumed of the unknowns: (a polynomial, its possible signs)."""
 
 
 class Space:
@@ -67,7 +54,7 @@ class Space:
         tokens: int,
         individual: int | None,
         seconds: float,
-        signs: Sequence[tuple[Terms, int]] = (),
+        signs: Sequence[tuple[fmpq_mpoly, int]] = (),
     ):
         self.tokens, self.individual = tokens, individual
         names = [name for unknown, kind in unknowns.items() for name in _names(unknown, kind, tokens)]
@@ -99,7 +86,7 @@ class Space:
 
         self.number.within = staticmethod(within)  # type: ignore[assignment]
 
-    def _facts(self, unknowns: dict[str, str], signs: Sequence[tuple[Terms, int]]) -> dict[str, int]:
+    def _facts(self, unknowns: dict[str, str], signs: Sequence[tuple[fmpq_mpoly, int]]) -> dict[str, int]:
         # Makes the unknowns, and returns the signs of forms: entries and numbers are at least 0.
         context, facts = self.enumeration.number.variables, dict[str, int]()
 
@@ -114,8 +101,12 @@ class Space:
                 row.positive = True
             else:
                 self.known[unknown] = self.number(entries[0])
-        for terms, allowed in signs:
-            polynomial = self._polynomial(terms)
+        for (
+            form,
+            allowed,
+        ) in signs:  # of spaces with the same tokens, where fewer unknowns may have been known
+            assert variables.keys() >= set(form.context().names()) - set(form.unused_gens())
+            polynomial = form.project_to_context(context)
             self.classified.append(polynomial)
             if polynomial.is_constant():
                 continue
@@ -162,7 +153,7 @@ class Space:
         """Raises Assume unless the number is known to have one of the signs."""
         form = number.top * number.bottom if signs != ZERO else number.top
         if self.enumeration.cell.signs(form) & ~signs:
-            raise Assume(terms_of(form), signs)
+            raise Assume(form, signs)
 
     def never_below_zero(self, number: Symbol) -> bool:
         """Whether what is known of the unknown numbers alone, not of rows, shows that this one is at least
@@ -194,13 +185,8 @@ class Space:
         forms = [difference.top * difference.bottom for difference in differences]
         signs = [self.whole.signs(form) for form in forms]
         if any(known & NEGATIVE and known & POSITIVE for known in signs):
-            raise Classify([terms_of(form) for form in forms])
+            raise Classify(forms)
         return [bool(known & NEGATIVE) or known == ZERO for known in signs]
-
-    def _polynomial(self, terms: Terms) -> fmpq_mpoly:
-        context = self.enumeration.number.variables
-        exponents = [tuple(dict(powers).get(name, 0) for name in context.names()) for powers in terms]
-        return context.from_dict(dict(zip(exponents, terms.values(), strict=True)))
 
     def _note(self, product: Sequence[fmpq_mpoly]) -> None:
         # Remembers what is compared of the individual token's entries.
