@@ -11,7 +11,6 @@ from draftproof.proofs_check.cells.symbol import (
     POSITIVE,
     ZERO,
     Symbol,
-    eliminate,
     flip,
     raised,
     sign,
@@ -86,7 +85,7 @@ class Cell:
         """Whether the cell's equalities show that the polynomial is zero on it. False proves nothing.
 
         They show it by a factor that is zero, or by elimination: an equality c v + b = 0, c not zero on the
-        cell, removes the variable v from the polynomial times a power of c.
+        cell, removes the variable v from the polynomial times a power of c, which is their resultant.
         """
         polynomial = self.reduce(polynomial)
         if self._signs(polynomial) == ZERO:
@@ -97,11 +96,10 @@ class Cell:
                 if not divmod(polynomial, equation)[1]:
                     return True
                 for at, degree in enumerate(equation.degrees()):
-                    if degree == 1 and polynomial.degrees()[at]:
-                        slope = equation.derivative(at)
-                        if not self.signs(slope) & ZERO:
-                            polynomial = eliminate(polynomial, equation, slope, at)
-                            break
+                    linear = degree == 1 and polynomial.degrees()[at]
+                    if linear and not self.signs(equation.derivative(at)) & ZERO:
+                        polynomial = polynomial.resultant(equation, at)
+                        break
                 if not polynomial:
                     return True
         return False

@@ -58,21 +58,6 @@ def substitute(polynomial: fmpq_mpoly, name: str, replacement: fmpq_mpoly) -> fm
     return polynomial.compose(*gens, ctx=context)
 
 
-def eliminate(polynomial: fmpq_mpoly, equation: fmpq_mpoly, slope: fmpq_mpoly, at: int) -> fmpq_mpoly:
-    """slope^k times the polynomial, of degree k in v = gen(at), with v = -b / slope: slope v + b = 0."""
-    context = polynomial.context()
-    gen = context.gen(at)
-    replacement = gen * slope - equation  # -b, free of v
-    degree = polynomial.degrees()[at]
-    out = context.constant(0)
-    rest = polynomial
-    for power in range(degree, -1, -1):
-        part = context.from_dict({p: c for p, c in rest.to_dict().items() if p[at] == power})
-        rest = rest - part
-        out = out + (part / gen**power) * replacement**power * slope ** (degree - power)
-    return out
-
-
 def solve(polynomial: fmpq_mpoly) -> tuple[str, fmpq_mpoly] | None:
     """Solves polynomial = 0 for a variable: its name and the polynomial that it equals, or None."""
     context = polynomial.context()
