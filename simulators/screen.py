@@ -35,7 +35,8 @@ class _Console(Console):
 def console(stderr: bool = False) -> Console:
     """A console on standard output or error; wide enough for tables when it is not a terminal."""
     made = _Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else _Console(stderr=stderr, highlight=False, width=WIDTH)
+    made.width = made.width if made.is_terminal else WIDTH
+    return made
 
 
 class _Counted(ProgressColumn):

@@ -14,38 +14,35 @@ from draftproof.theory.rows import Prefix, Row
 Rule = Callable[[int, Prefix], Row]
 
 
+def _weighing(weight: Callable[[int, int, Prefix], int]) -> Rule:
+    # The rows in proportion to weight(x, vocab, prefix).
+    return lambda vocab, prefix: weighted([weight(x, vocab, prefix) for x in range(vocab)])
+
+
 def _skewed(vocab: int, prefix: Prefix) -> Row:
     # A different row after every context: weights increase from a token that depends on the context.
     start = (len(prefix) + sum((i + 2) * x for i, x in enumerate(prefix))) % vocab
     return weighted([1 + (x - start) % vocab for x in range(vocab)])
 
 
+_uniform = _weighing(lambda x, V, prefix: 1)
+_toy = _weighing(lambda x, V, prefix: V if x == V - 1 else 1)
+
+
 def _reversed(rule: Rule) -> Rule:
     return lambda vocab, prefix: rule(vocab, prefix)[::-1]
 
 
-def _uniform(vocab: int, prefix: Prefix) -> Row:
-    return weighted([1] * vocab)
-
-
-def _toy(vocab: int, prefix: Prefix) -> Row:
-    return weighted([1] * (vocab - 1) + [vocab])
-
-
 def _one_hot(shift: int) -> Rule:
-    return lambda vocab, prefix: weighted([x == (len(prefix) + shift) % vocab for x in range(vocab)])
+    return _weighing(lambda x, V, prefix: x == (len(prefix) + shift) % V)
 
 
 def _half(parity: int) -> Rule:
-    return lambda vocab, _: weighted([1 + x if x % 2 == parity else 0 for x in range(vocab)])
+    return _weighing(lambda x, V, prefix: 1 + x if x % 2 == parity else 0)
 
 
 def _holes(hole: int) -> Rule:
-    def row(vocab: int, prefix: Prefix) -> Row:
-        missing = (hole + sum(prefix)) % vocab
-        return weighted([0 if x == missing else 1 + (x + hole) % 3 for x in range(vocab)])
-
-    return row
+    return _weighing(lambda x, V, prefix: 0 if x == (hole + sum(prefix)) % V else 1 + (x + hole) % 3)
 
 
 def _near(vocab: int, prefix: Prefix) -> Row:
@@ -56,12 +53,12 @@ def _near(vocab: int, prefix: Prefix) -> Row:
 
 
 def _peaked(height: int) -> Rule:
-    return lambda vocab, prefix: weighted([height if x == sum(prefix) % vocab else 1 for x in range(vocab)])
+    return _weighing(lambda x, V, prefix: height if x == sum(prefix) % V else 1)
 
 
 def _seesaw(phase: int) -> Rule:
     # The ratio p/q of token 0 is alternately large and small with depth, so prefix ratios rise and fall.
-    return lambda vocab, prefix: weighted([9 if (len(prefix) + phase) % 2 else 1] + [4] * (vocab - 1))
+    return _weighing(lambda x, V, prefix: 4 if x else 9 if (len(prefix) + phase) % 2 else 1)
 
 
 SCENARIOS: dict[str, tuple[Rule, Rule]] = {

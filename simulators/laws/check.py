@@ -177,13 +177,10 @@ def pieces(
 
 
 def _can_run(verifier: Verifier, given: Instance | Batch, force: bool) -> bool:
-    if isinstance(given, Instance):
-        return force or applies(verifier, given)
     try:
-        must_verify(verifier)
+        return (force and isinstance(given, Instance)) or must_apply(verifier, given) is None
     except BadInput:
         return False
-    return True
 
 
 def chunk(drafts: int) -> int:

@@ -4,15 +4,14 @@ A design is how a node's K siblings are drawn. What is *accepted* is the probabi
 a drafted one. Each form takes rows p and q of one length that sum to 1.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from draftproof.theory.rows import likeliest
-from draftproof.theory.shared.strata import inclusion, line
+from draftproof.theory.shared.strata import inclusion, strata
 from draftproof.theory.transport.single_step import hu_greedy, inclusion_bound, of_prefixes
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
@@ -50,16 +49,7 @@ def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.
 
 def priority(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """i.i.d. siblings, the priority rule in classes (`draftproof.theory.verifiers.shared.priority.plan`)."""
-    drafted = q > 0
-    p, q = p[drafted], q[drafted]
-    out = []
-    for k in counts:
-        kinds = classes(p, k * q)
-        order = np.argsort(kinds, kind="stable")
-        R = q[order]
-        groups = ((j, at, R[at]) for at in _runs(kinds[order]) for j in range(k))
-        out.append(_kept(p[order], groups, k))
-    return out
+    return [_kept(p, (q,) * k) for k in counts]
 
 
 def alpha(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
@@ -100,22 +90,7 @@ def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Gen
 
 def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """One sibling of each stratum, the priority rule in classes."""
-    out = []
-    for k in counts:
-        order, pi = line(q, k)
-        k, t, end = min(k, len(order)), p[order], np.cumsum(pi)
-        first = np.minimum((end - pi).astype(int), k - 1)
-        cut = np.flatnonzero((end > first + 1) & (first + 1 < k))  # they belong to the next stratum too
-        token = np.append(np.arange(len(order)), cut)
-        j = np.append(first, first[cut] + 1)
-        R = np.append(pi, end[cut] - first[cut] - 1)
-        R[cut] -= R[len(order) :]
-        key = classes(t, pi)[token] * k + j
-        by_key = np.argsort(key, kind="stable")
-        token, j, R = token[by_key], j[by_key], R[by_key]
-        groups = ((j[at.start], token[at], R[at]) for at in _runs(key[by_key]))
-        out.append(_kept(t, groups, k))
-    return out
+    return [_kept(p, strata(q, k)) for k in counts]
 
 
 def bound(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
@@ -130,30 +105,29 @@ def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:
     return np.clip(CLASSES // 2 - np.floor(OCTAVE * octaves + 1e-9), 0, CLASSES - 1).astype(int)
 
 
-def _runs(sorted_: np.ndarray) -> Iterator[slice]:
-    # Where equal entries stand.
-    return (slice(a, b) for a, b in pairwise(np.flatnonzero(np.diff(sorted_, prepend=-1, append=-1))))
-
-
-def judged(
-    left: np.ndarray, groups: Iterable[tuple[Any, Any, np.ndarray]], k: int
-) -> Iterator[tuple[Any, Any, np.ndarray, np.ndarray]]:
-    """The priority rule on groups (sibling j, which tokens, their R_j), in the order of judging: (j, which,
-    the mass that is kept of each token, the most that could be). What is kept is taken from `left`.
+def judged(left: np.ndarray, laws: Sequence[Any]) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """The priority rule in classes, sibling j drawn from laws[j]: (j, the tokens that are judged together,
+    the mass that is kept of each, the most that could be), in the order of judging. What is kept is taken
+    from `left`, which is t at first.
     """
-    unkept = np.ones(k)
-    for j, at, R in groups:
-        reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
-        if reach > 0:
-            most = R * reach
-            take = np.minimum(left[at], most)
-            left[at] -= take
-            yield j, at, take, most
-            unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)
+    pi, unkept = np.sum(laws, axis=0), np.ones(len(laws))
+    drafted = np.flatnonzero(pi)
+    kinds = classes(left[drafted], pi[drafted])
+    order = np.argsort(kinds, kind="stable")
+    for together in np.split(drafted[order], np.flatnonzero(np.diff(kinds[order])) + 1):
+        for j, law in enumerate(laws):
+            reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
+            at = together[law[together] > 0]
+            if reach > 0 and len(at):
+                most = law[at] * reach
+                take = np.minimum(left[at], most)
+                left[at] -= take
+                yield j, at, take, most
+                unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)
 
 
-def _kept(t: np.ndarray, groups: Iterable[tuple[Any, Any, np.ndarray]], k: int) -> float:
-    return sum(float(take.sum()) for _, _, take, _ in judged(t.copy(), groups, k))
+def _kept(t: np.ndarray, laws: Sequence[Any]) -> float:
+    return sum(float(take.sum()) for _, _, take, _ in judged(t.copy(), laws))
 
 
 COLUMNS = (

@@ -19,11 +19,11 @@ from draftproof.theory.instance import Instance
 Rows = list[dict[str, Any]]
 
 SUMMARISED = {
-    "check": ("verifier", "lossless", ("total_variation", "expected_accepted")),
-    "gap": ("verifier", None, ("expected_accepted", "share_stateless")),
-    "prove": ("verifier", "verdict", ()),
+    "check": ("lossless", ("total_variation", "expected_accepted")),
+    "gap": (None, ("expected_accepted", "share_stateless")),
+    "prove": ("verdict", ()),
 }
-"""Metric -> the column to group by, the column of verdicts, the columns of numbers."""
+"""Metric -> the column of verdicts, the columns of numbers."""
 
 
 class Results:
@@ -62,24 +62,23 @@ class Results:
         raise BadInput(f"{self.folder}: no family of its configuration has such a row")
 
     def summary(self) -> Rows:
-        """One line for each metric, kind of draft, and verifier or target: its rows, verdicts, and statistics
-        of numbers; those of one kind are over the same drafts."""
+        """One line for each metric, kind of draft and verifier: its rows, verdicts and statistics of numbers.
+        Those of one kind are over the same drafts.
+        """
         words = {"true": "lossless", "false": "lossy", "~": "not decided"}  # "~" comes last
         found: Rows = []
         for metric in self.metrics:
-            who, verdict, numbers = SUMMARISED[metric]
+            verdict, numbers = SUMMARISED[metric]
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
             if verdict:
                 columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
                 good = f"filter ({verdict}::varchar in ('true', 'proved'))"
                 columns.append(f", max(depth) {good} as depth, max(vocab) {good} as vocab")
-            numbered = f"select kind, {who} as name, count(*) as rows {''.join(columns)}"
+            numbered = f"select kind, verifier as name, count(*) as rows {''.join(columns)}"
             for row in self.rows(f'{numbered} from "{metric}" group by kind, name order by kind, name'):
                 line = {"metric": metric, **{key: row[key] for key in ("kind", "name", "rows")}}
                 if verdict:
-                    line["verdicts"] = {
-                        words.get(word, word): count for word, count in row["verdicts"].items()
-                    }
+                    line["verdicts"] = {words.get(key, key): n for key, n in row["verdicts"].items()}
                     kept = {*row["verdicts"]} <= {"true", "proved"}
                     if kept and (unseen := not_shown(row["depth"], row["vocab"])):
                         line["not_shown"] = unseen

@@ -20,10 +20,9 @@ from pyarrow import parquet
 from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import Job, computed
-from draftproof.simulators.support.cluster import clustered
 from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.simulators.support.load import digest, version
-from draftproof.simulators.support.pool import shared
+from draftproof.simulators.support.pool import clustered, shared
 from draftproof.theory.errors import BadInput
 
 FORMAT = 1  # the version of the folder's own layout

@@ -106,8 +106,9 @@ def vectors(
 
 
 def _of_instance(instance: Instance, verifier: Verifier, calls: int, random: Random) -> dict[str, Any]:
+    chance = iter(lambda: fmpq(random.getrandbits(BITS), 2**BITS), None)
     try:
-        found, chance = emission(instance, verifier), _random(random)
+        found = emission(instance, verifier)
     except Invalid as error:
         raise BadInput(f"{verifier.name} has no law: {error}") from None
     streams = [*repeat(chance, calls), repeat(ZERO), repeat(fmpq(2**BITS - 1, 2**BITS))]
@@ -141,11 +142,6 @@ def _call(verifier: Verifier, target: Rows, draft: Draft, uniforms: Iterator[fmp
         "choices": oracle.choices,
         "margin": float(oracle.margin),
     }
-
-
-def _random(random: Random) -> Iterator[fmpq]:
-    while True:
-        yield fmpq(random.getrandbits(BITS), 2**BITS)
 
 
 def _number(number: fmpq) -> dict[str, Any]:

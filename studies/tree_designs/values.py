@@ -5,7 +5,7 @@ at the nodes that have children. A rule gives the probability that each drawn ch
 is kept. The tree is then walked node by node, or from leaf to root.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -135,23 +135,9 @@ def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[li
 
 
 def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
-    pi = laws.sum(axis=0)
-    kind = np.full(len(t), -1)
-    kind[pi > 0] = designs.classes(t[pi > 0], pi[pi > 0])
     left, kept, rest = t.copy(), [0.0] * len(laws), 1.0
-    for j, at, take, most in designs.judged(left, _pieces(kind, laws), len(laws)):
+    for j, at, take, most in designs.judged(left, laws):
         if (here := np.flatnonzero(at == tokens[j])).size and most[here[0]] > 0:
             rate = float(take[here[0]] / most[here[0]])
             kept[j], rest = rest * rate, rest * (1 - rate)
     return kept, left
-
-
-def _pieces(kind: np.ndarray, laws: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    # Class by class, sibling by sibling: (sibling, the tokens that are judged together, their masses).
-    found = []
-    for j, law in enumerate(laws):
-        at = np.flatnonzero(law > 0)
-        at = at[np.argsort(kind[at], kind="stable")]
-        cuts = np.flatnonzero(np.diff(kind[at])) + 1
-        found += [(int(kind[each[0]]), j, each) for each in np.split(at, cuts)]
-    return ((j, at, laws[j][at]) for _, j, at in sorted(found, key=lambda each: each[:2]))

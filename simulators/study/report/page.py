@@ -47,7 +47,7 @@ def page(title: str, summary: str, origin: Sequence[str], data: Mapping[str, Any
         links="".join(f'<li><a href="#{key}">{html.escape(SECTIONS[key][0])}</a></li>' for key in shown),
         sections="\n".join(map(_section, shown)),
         origin="<br>".join(map(html.escape, origin)),
-        data=_spelled(data).replace("<", "\\u003c"),
+        data=json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
         script=script(),
     )
 
@@ -64,10 +64,6 @@ def _section(key: str) -> str:
         f'<section id="{key}" aria-labelledby="{key}-title"><h2 id="{key}-title">{html.escape(title)}</h2>'
         f'<p>{html.escape(introduction)}</p><div class="body"></div></section>'
     )
-
-
-def _spelled(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
 
 
 def _read(name: str) -> str:
