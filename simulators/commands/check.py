@@ -94,7 +94,10 @@ def check(
         for [each], (verifier, _) in product(families[: len(instances)], pairs):
             must_apply(verifier, each)
     if against is not None:
-        work = _against(families or measured(), pairs, force, own_bonus)
+        if any(isinstance(family[0], Batch) for family in families):
+            raise BadInput("--against judges one request; a batch is judged against p")
+        made = pieces(families or measured(), pairs, force, own_bonus=own_bonus)
+        work = [piece for piece in made if piece.pairs]
     elif whole:
         work = _standard(pairs, pairs if names else [(TOKEN, None)], force)
     else:
@@ -111,12 +114,6 @@ def check(
     else:
         _show(found, ok, against == OWN, own_bonus)
     return INTERRUPTED if found.left else int(not ok)
-
-
-def _against(families: Sequence[Any], pairs: Sequence[Pair], force: bool, own_bonus: bool) -> list[Piece]:
-    if any(isinstance(family[0], Batch) for family in families):
-        raise BadInput("--against judges one request; a batch is judged against p")
-    return [piece for piece in pieces(families, pairs, force, own_bonus=own_bonus) if piece.pairs]
 
 
 def _standard(pairs: Sequence[Pair], beside: Sequence[Pair], force: bool) -> list[Piece]:

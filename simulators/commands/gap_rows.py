@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
@@ -24,7 +23,13 @@ def rows(path: Path, count: int | None, as_json: bool) -> int:
         task = bar.add_task("measuring", total=n)
         found = measured(recorded, count, lambda: bar.advance(task))
     if as_json:
-        click.echo(json.dumps(document(found, recorded, n, sequences)))
+        acceptance = [
+            {"draft": each.column.design, "verifier": each.column.verifier, "kind": each.column.kind}
+            | {"mean": each.mean, "half_width": each.half_width}
+            for each in found
+        ]
+        about = {"rows": n, "vocab": recorded.shape[1], "sequences": sequences, "siblings": list(SIBLINGS)}
+        click.echo(json.dumps({**about, "acceptance": acceptance}))
         return 0
     screen.console().print(
         table(found, f"{n:,} rows of {recorded.shape[1]:,} tokens, {sequences:,} sequences")
@@ -48,14 +53,3 @@ def table(found: list[Accepted], title: str) -> Table:
         )
     made.caption = f"Acceptance of a node; +- is the widest 95 % interval's half. {NOTE}"
     return made
-
-
-def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) -> dict[str, Any]:
-    """The JSON answer; the numbers are floats."""
-    acceptance = [
-        {"draft": each.column.design, "verifier": each.column.verifier, "kind": each.column.kind}
-        | {"mean": each.mean, "half_width": each.half_width}
-        for each in found
-    ]
-    about = {"rows": n, "vocab": recorded.shape[1], "sequences": sequences, "siblings": list(SIBLINGS)}
-    return {**about, "acceptance": acceptance}

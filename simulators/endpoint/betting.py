@@ -46,13 +46,9 @@ def _names(law: Law) -> tuple[str, ...]:
     return (*law.tokens, "") if law.rest else law.tokens
 
 
-def _last(ranks: tuple[int, ...]) -> int:
-    return ranks[-1] if ranks else -1
-
-
 LAW: dict[str, Cells] = {
     "rank": lambda at, law: [(len(at.before), rank) for rank in _ranks(law)],
-    "pair": lambda at, law: [(len(at.before), _last(at.ranks), rank) for rank in _ranks(law)],
+    "pair": lambda at, law: [(len(at.before), at.ranks[-1:], rank) for rank in _ranks(law)],
     "probability": lambda at, law: (-np.log2(law.masses.clip(2**-9, 1))).astype(int).tolist(),
     "token": lambda at, law: [(at.prompt, len(at.before), name) for name in _names(law)],
     "text": lambda at, law: [(at.prompt, at.before, name) for name in _names(law)],

@@ -42,7 +42,9 @@ def read_any(path: Path) -> Instance | Batch:
     """The instance or the batch of requests in a file; errors as of `read`."""
     content = text_of(path)
     with located(path):
-        return parse_any(content, str(path))
+        value = decoded(content)
+        read_one = _batch if isinstance(value, dict) and "requests" in value else _instance
+        return read_one(value, str(path))
 
 
 def parse(content: str, name: str = "") -> Instance:
@@ -53,12 +55,6 @@ def parse(content: str, name: str = "") -> Instance:
     (1/2, 1/2)
     """
     return _instance(decoded(content), name)
-
-
-def parse_any(content: str, name: str = "") -> Instance | Batch:
-    """The instance or the batch of requests in a JSON text."""
-    value = decoded(content)
-    return (_batch if isinstance(value, dict) and "requests" in value else _instance)(value, name)
 
 
 def _instance(value: Any, name: str) -> Instance:

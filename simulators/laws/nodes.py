@@ -59,8 +59,7 @@ class OneLevel:
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         if not isinstance(self.scheme, Shaped):
-            short = {"count": self.scheme.count} if isinstance(self.scheme, Paths) else {}
-            return type(self.scheme)(**short, depth=1).draw(oracle, proposal, context)
+            return replace(self.scheme, depth=1).draw(oracle, proposal, context)
         shape = self.scheme.shape
         flat: Any = replace(self.scheme, shape=((),) * len(shape))
         draft = flat.draw(oracle, proposal, context)
@@ -75,6 +74,6 @@ class OneLevel:
             return replace(self.scheme, shape=child.shape) if child.shape else None  # type: ignore[return-value]
         if self.scheme.depth == 1:
             return None
-        if isinstance(self.scheme, Paths):
-            return Paths(sum(path[1] is child for path in draft.paths), self.scheme.depth - 1)
-        return type(self.scheme)(self.scheme.depth - 1)
+        through = sum(path[1] is child for path in draft.paths)
+        more = {"count": through} if isinstance(self.scheme, Paths) else {}
+        return replace(self.scheme, depth=self.scheme.depth - 1, **more)

@@ -36,13 +36,19 @@ class Recorded:
         except zipfile.BadZipFile:
             raise BadInput(f"{path}: not a .npz file") from None
         with located(path):
-            self.shape = self._shape("target")
-            if (other := self._shape("proposal")) != self.shape:
-                raise BadInput(f"target is {list(self.shape)}, proposal {list(other)}")
-            n, vocab = self.shape
+            with self._opened("target") as (_, shape, _), self._opened("proposal") as (_, other, _):
+                self.shape: tuple[int, int] = shape
+            if other != shape:
+                raise BadInput(f"target is {list(shape)}, proposal {list(other)}")
+            n, vocab = shape
             if not n or vocab < 2:
                 raise BadInput(f"target has {n} rows of {vocab} tokens")
-            self.sequence = self._numbers("sequence", np.arange(n))
+            self.sequence = np.arange(n)
+            if "sequence.npy" in self._zip.namelist():
+                with self._opened("sequence", rows=False) as (file, shape, dtype):
+                    if shape != (n,) or dtype.kind not in "iu":
+                        raise BadInput(f"sequence must be {n} whole numbers, not {list(shape)} {dtype}")
+                    self.sequence = _exactly(file, n, dtype)
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The pairs (p, q) in order, float64 and normalised."""
@@ -62,23 +68,8 @@ class Recorded:
             raise BadInput(f"{name}: row {number} {fault}")
         return row / mass
 
-    def _numbers(self, name: str, otherwise: np.ndarray) -> np.ndarray:
-        if f"{name}.npy" not in self._zip.namelist():
-            return otherwise
-        n = self.shape[0]
-        with self._opened(name) as (file, shape, dtype):
-            if shape != (n,) or dtype.kind not in "iu":
-                raise BadInput(f"{name} must be {n} whole numbers, not {list(shape)} {dtype}")
-            return _exactly(file, n, dtype)
-
-    def _shape(self, name: str) -> tuple[int, int]:
-        with self._opened(name) as (_, shape, dtype):
-            if len(shape) != 2 or dtype.kind != "f":
-                raise BadInput(f"{name} must be floats [n, V], not {list(shape)} {dtype}")
-            return shape
-
     @contextmanager
-    def _opened(self, name: str) -> Iterator[tuple[IO[bytes], Any, np.dtype]]:
+    def _opened(self, name: str, rows: bool = True) -> Iterator[tuple[IO[bytes], Any, np.dtype]]:
         # An array's bytes behind its header, its shape and its dtype.
         if f"{name}.npy" not in self._zip.namelist():
             raise BadInput(f"has no array {name!r}")
@@ -89,6 +80,8 @@ class Recorded:
                 shape, by_columns, dtype = (of_1_0 if major == 1 else of_2_0)(file)
                 if dtype.hasobject or (by_columns and len(shape) > 1):
                     raise BadInput(f"{name} must be plain numbers, row by row")
+                if rows and (len(shape) != 2 or dtype.kind != "f"):
+                    raise BadInput(f"{name} must be floats [n, V], not {list(shape)} {dtype}")
                 yield file, shape, dtype
         except BadInput:
             raise

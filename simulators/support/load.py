@@ -92,6 +92,7 @@ def _from_file(path: Path) -> Any:
         raise BadInput(f"{path}: no such file")
     for name in _beside:  # of a target loaded before, perhaps of the same names
         sys.modules.pop(name, None)
+    _beside.clear()
     folder = path.parent.resolve()
     try:
         return _loaded(folder, partial(_alone, path))
@@ -131,11 +132,8 @@ def _loaded(folder: Path, imported: Callable[[], Any]) -> Any:
     finally:
         sys.path.remove(str(folder))
         sys.dont_write_bytecode = writes
-        _beside[:] = [name for name in {*sys.modules} - before if _is_beside(name, folder)]
-
-
-def _is_beside(name: str, folder: Path) -> bool:
-    return any(file.resolve().is_relative_to(folder) for file in _own_files([name]))
+        for name in {*sys.modules} - before:
+            _beside.extend(name for file in _own_files([name]) if file.resolve().is_relative_to(folder))
 
 
 def _own_files(modules: Iterable[str]) -> set[Path]:

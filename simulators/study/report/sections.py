@@ -102,7 +102,14 @@ def _bars(row: dict[str, Any], tenths: int) -> dict[str, Any]:
 
 def missing(results: Results) -> Rows:
     """Each verifier's instance furthest below the optimum, the largest gap first."""
+    if "gap" not in results.metrics:
+        return []
     kept = "verifier", "missing", "share", "optimum", "optimum_exact"
+    rows = results.rows(f"""
+        from (select unnest(arg_max(b, missing)) from {BEST} b
+              where missing > 1e-8 and note not in ('keeps state') group by verifier)
+        order by missing desc, verifier
+    """)
     return [
         {
             **{name: row[name] for name in kept},
@@ -111,7 +118,7 @@ def missing(results: Results) -> Rows:
             "of": row["of"].replace("-", " "),
             **_located(results, row),
         }
-        for row in _furthest(results)
+        for row in rows
     ]
 
 
@@ -136,16 +143,6 @@ def wrong(results: Results) -> Rows:
         }
         for row in rows
     ]
-
-
-def _furthest(results: Results) -> Rows:
-    if "gap" not in results.metrics:
-        return []
-    return results.rows(f"""
-        from (select unnest(arg_max(b, missing)) from {BEST} b
-              where missing > 1e-8 and note not in ('keeps state') group by verifier)
-        order by missing desc, verifier
-    """)
 
 
 def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
