@@ -8,7 +8,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
@@ -178,7 +178,9 @@ class Client:
     async def _answer(
         self, url: str, body: dict[str, Any] | None, limit: float
     ) -> tuple[int, float | None, dict[str, Any] | None]:
-        """Status, seconds to wait and the JSON object of an answer, all of it within so many seconds."""
+        """Status, seconds to wait if the answer says so, and its JSON object (None for anything else), all of
+        it within so many seconds.
+        """
         sent = None if body is None else json.dumps(body).encode()
         parts, size = [], 0
         async with asyncio.timeout(limit):
@@ -192,7 +194,12 @@ class Client:
                     size += len(part)
                     if size > LARGEST:
                         raise httpx.ReadError(f"an answer of more than {LARGEST:,} bytes")
-        return answer.status_code, _retry_after(answer.headers.get("Retry-After")), _object(b"".join(parts))
+        wait, found = None, None
+        with suppress(ValueError):  # a date is not read
+            wait = max(0.0, float(answer.headers.get("Retry-After", "")))
+        with suppress(ValueError, RecursionError):  # such as half a document
+            found = json.loads(b"".join(parts))
+        return answer.status_code, wait, found if isinstance(found, dict) else None
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         future = asyncio.run_coroutine_threadsafe(work, _loop())
@@ -216,20 +223,3 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     Thread(target=loop.run_forever, daemon=True).start()
     return loop
-
-
-def _object(body: bytes) -> dict[str, Any] | None:
-    """The JSON object that a body is; None for anything else, such as half of one."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _retry_after(given: str | None) -> float | None:
-    """Seconds from a Retry-After header; a date is not read."""
-    try:
-        return max(0.0, float(given or ""))
-    except ValueError:
-        return None

@@ -212,6 +212,10 @@ def _kept(mass: np.ndarray, setting: Setting, known: bool, close: float) -> tupl
     """
     low = high = len(mass)
     whole = False
+
+    def bounded(surely: np.ndarray, perhaps: np.ndarray) -> tuple[int, int, bool]:
+        return min(low, max(1, int(surely.sum()))), min(high, max(1, int(perhaps.sum()))), True
+
     if setting.top_k and setting.top_k < len(mass):  # the first token that is dropped is seen
         edge = mass[setting.top_k - 1]
         near = int((mass >= edge * (1 - close)).sum())
@@ -224,13 +228,10 @@ def _kept(mass: np.ndarray, setting: Setting, known: bool, close: float) -> tupl
         total = mass[:high].sum() if whole else 1.0
         ahead = (np.cumsum(mass) - mass)[:high]
         if ahead[-1] + mass[high - 1] >= setting.top_p * total + close / 2 or whole:
-            low = min(low, max(1, int((ahead < setting.top_p * total - close / 2).sum())))
-            high = min(high, max(1, int((ahead < setting.top_p * total + close / 2).sum())))
-            whole = True
+            cut = setting.top_p * total
+            low, high, whole = bounded(ahead < cut - close / 2, ahead < cut + close / 2)
     if setting.min_p:
         bound = setting.min_p * mass[0]
         if mass[-1] < bound * (1 - close):
-            low = min(low, max(1, int((mass >= bound * (1 + close)).sum())))
-            high = min(high, max(1, int((mass >= bound * (1 - close)).sum())))
-            whole = True
+            low, high, whole = bounded(mass >= bound * (1 + close), mass >= bound * (1 - close))
     return low, max(low, high), whole

@@ -7,6 +7,7 @@ from typing import Any
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.study.gap import REACHED, described
+from draftproof.simulators.study.plan import FAMILY
 from draftproof.simulators.study.results import Results, Rows
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact
@@ -21,6 +22,10 @@ BEST = """(
 """
 """The rows of `gap` with the known optimum (stateless if known, else full-information) and their ratio to it.
 """
+
+PLACED = [*(name for name, _ in FAMILY), "index"]
+PLACE = ", ".join(f'"{name}"' for name in PLACED)
+"""The columns that lead to the instance of a row."""
 
 
 def sections(results: Results) -> dict[str, Any]:
@@ -104,60 +109,44 @@ def missing(results: Results) -> Rows:
     """Each verifier's instance furthest below the optimum, the largest gap first."""
     if "gap" not in results.metrics:
         return []
-    kept = "verifier", "missing", "share", "optimum", "optimum_exact"
     rows = results.rows(f"""
+        select verifier, missing, share, optimum, optimum_exact, expected_accepted as mean,
+               expected_accepted_exact as mean_exact, replace("of", '-', ' ') as "of", {PLACE}
         from (select unnest(arg_max(b, missing)) from {BEST} b
               where missing > 1e-8 and note not in ('keeps state') group by verifier)
         order by missing desc, verifier
     """)
-    return [
-        {
-            **{name: row[name] for name in kept},
-            "mean": row["expected_accepted"],
-            "mean_exact": row["expected_accepted_exact"],
-            "of": row["of"].replace("-", " "),
-            **_located(results, row),
-        }
-        for row in rows
-    ]
+    return [_located(results, row) for row in rows]
 
 
 def wrong(results: Results) -> Rows:
     """Each lossy verifier's instance of the largest total variation, the largest first."""
     if "check" not in results.metrics:
         return []
-    kept = "verifier", "total_variation", "total_variation_exact"
-    witness = "witness_prefix", "witness_got", "witness_want"
-    rows = results.rows("""
+    rows = results.rows(f"""
+        select verifier, total_variation, total_variation_exact, witness_prefix, witness_got, witness_want,
+               witness_got as got, witness_want as want, {PLACE}
         from (select unnest(arg_max(c, total_variation)) from "check" c
               where lossless is false or (lossless is null and not declared and total_variation > 1e-9)
               group by verifier)
         order by total_variation desc, verifier
     """)
-    return [
-        {
-            **{name: row[name] for name in (*kept, *witness)},
-            "got": _float(row["witness_got"]),
-            "want": _float(row["witness_want"]),
-            **_located(results, row),
-        }
-        for row in rows
-    ]
+    for row in rows:
+        row |= {name: row[name] and float(exact(row[name])) for name in ("got", "want")}
+    return [_located(results, row) for row in rows]
 
 
 def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
-    where = [drafted(row["draft"]), f"V = {row['vocab']}", row["rows"]]
-    if row["temperature"] is not None:
-        where.append(f"temperature {row['temperature']:g}")
-    where.append(f"number {row['index']}")
+    # The row, with its instance in words and as a document in place of the columns that lead to it.
+    place = {name: row.pop(name) for name in PLACED}
+    where = [drafted(place["draft"]), f"V = {place['vocab']}", place["rows"]]
+    if place["temperature"] is not None:
+        where.append(f"temperature {place['temperature']:g}")
+    where.append(f"number {place['index']}")
     spelled = None
     with suppress(BadInput):  # the text file may have been moved
-        spelled = json.dumps(document(results.instance(row)))
-    return {"instance": ", ".join(where), "document": spelled}
-
-
-def _float(number: str | None) -> float | None:
-    return None if number is None else float(exact(number))
+        spelled = json.dumps(document(results.instance(place)))
+    return {**row, "instance": ", ".join(where), "document": spelled}
 
 
 def proofs(results: Results) -> Rows:
