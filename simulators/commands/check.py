@@ -21,7 +21,7 @@ from draftproof.simulators.instances.suite import TWICE, from_text, measured, st
 from draftproof.simulators.laws.against import distances, must_measure
 from draftproof.simulators.laws.batches import BatchVerdict
 from draftproof.simulators.laws.check import Pair, Piece, Tally, judge_any, judged, must_apply, pieces
-from draftproof.simulators.laws.size import announcement, not_shown, size, watched
+from draftproof.simulators.laws.size import announced, not_shown
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.support.pool import cores, shared
@@ -148,15 +148,16 @@ def _pairs(against: str | None, names: tuple[str, ...]) -> list[Pair]:
 def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
     # Says how long the work on given instances takes. What is too large is left out, or refused if its
     # verifier was named.
-    sizes, kept = [], []
-    with watched(partial(click.echo, err=True)) as doing, screen.progress() as bar:
+    kept = []
+    with announced(partial(click.echo, err=True)) as estimate, screen.progress() as bar:
         task = bar.add_task("estimating", total=sum(len(piece.pairs) for piece in work))
         for piece in work:
             fit: list[Pair] = []
             for verifier, law in piece.pairs:
-                doing.append(f"{verifier.name} on {piece.family[0].name}")
                 try:
-                    sizes += [size(each, verifier) for each in piece.family if isinstance(each, Instance)]
+                    for each in piece.family:
+                        if isinstance(each, Instance):
+                            estimate(each, verifier)
                     fit.append((verifier, law))
                 except BadInput as error:
                     if named:
@@ -164,8 +165,6 @@ def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
                     click.echo(f"left out: {error}", err=True)
                 bar.advance(task)
             kept.append(replace(piece, pairs=tuple(fit)))
-    if line := announcement(sizes):
-        click.echo(line, err=True)
     return kept
 
 

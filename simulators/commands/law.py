@@ -14,7 +14,7 @@ from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
 from draftproof.simulators.laws.check import judge_any, must_apply
 from draftproof.simulators.laws.repeat import must_have_a_law
-from draftproof.simulators.laws.size import announcement, not_shown, size, watched
+from draftproof.simulators.laws.size import announced, not_shown
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
@@ -50,11 +50,8 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
     if isinstance(given, Batch) and iterations > 1:
         raise BadInput(f"{instance}: a batch is judged over one call; --iterations goes with one instance")
     if isinstance(given, Instance):
-        with watched(partial(click.echo, err=True)) as doing:
-            doing.append(f"{verifier.name} on {given.name}")
-            line = announcement([size(given, verifier, iterations)])
-        if line:
-            click.echo(line, err=True)
+        with announced(partial(click.echo, err=True)) as estimate:
+            estimate(given, verifier, iterations)
     judge = partial(judge_any, verifier=verifier, iterations=iterations)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)

@@ -98,18 +98,26 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
 
 
 @contextmanager
-def watched(tell: Callable[[str], object]) -> Iterator[list[str]]:
-    """While entered, tells after LONG seconds what is being estimated, the last entry of the list: the first
-    run alone may take long.
+def announced(tell: Callable[[str], object]) -> Iterator[Callable[..., None]]:
+    """Yields `size`, and tells at the end if what was estimated takes long; after LONG seconds also what is
+    being estimated: the first run alone may take long.
     """
-    doing = [""]
-    timer = Timer(LONG, lambda: tell(f"takes long: after {LONG:g} s still estimating {doing[-1]}"))
+    doing, sizes = "", list[Size]()
+
+    def estimate(instance: Instance, verifier: Verifier, iterations: int = 1) -> None:
+        nonlocal doing
+        doing = f"{verifier.name} on {instance.name}"
+        sizes.append(size(instance, verifier, iterations))
+
+    timer = Timer(LONG, lambda: tell(f"takes long: after {LONG:g} s still estimating {doing}"))
     timer.daemon = True
     timer.start()
     try:
-        yield doing
+        yield estimate
     finally:
         timer.cancel()
+    if line := announcement(sizes):
+        tell(line)
 
 
 def announcement(sizes: list[Size]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import pydantic
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from draftproof.simulators.instances.files import draft_document, draft_of
 from draftproof.simulators.laws.check import must_fit
@@ -25,7 +25,7 @@ from draftproof.theory.verifiers import VERIFIERS
 
 T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1)]
-Distinct = Annotated[list[T], pydantic.AfterValidator(lambda values: list(dict.fromkeys(values)))]
+Distinct = Annotated[list[T], AfterValidator(lambda values: list(dict.fromkeys(values)))]
 Whole = Annotated[int, Field(ge=1, lt=2**63)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -135,26 +135,17 @@ def _hint(word: str, names: Collection[str]) -> str:
 _read_draft = of_kind(DRAFTS)
 
 
-def _draft(value: Any) -> Any:
-    # A draft with its size, such as chain:4, or a kind, which gets every depth of the family.
-    return draft_of(value) if isinstance(value, str) and ":" in value else _read_draft(value)
-
-
-_DRAFTS = pydantic.TypeAdapter(Listed[Annotated[Any, BeforeValidator(_draft)]])
-
-
 def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
-    found = []
-    for spec in _DRAFTS.validate_python(value):
-        if not isinstance(spec, dict):
-            found.append(spec)
-            continue
-        kind, width = spec.pop("kind"), spec.pop("width", None)
-        for depth in info.data.get("depths", ()):
-            size = {"depth": depth} if width is None else {"shape": every(width, depth)}
-            with located(kind):
-                found.append(SCHEMES[kind](**(size | spec)))
-    return list(dict.fromkeys(found))
+    # A draft with its size, such as chain:4, or a kind, which gets every depth of the family.
+    if isinstance(value, str) and ":" in value:
+        return [draft_of(value)]
+    spec, found = _read_draft(value), []
+    kind, width = spec.pop("kind"), spec.pop("width", None)
+    for depth in info.data.get("depths", ()):
+        size = {"depth": depth} if width is None else {"shape": every(width, depth)}
+        with located(kind):
+            found.append(SCHEMES[kind](**(size | spec)))
+    return found
 
 
 def _verifier(value: Any, info: ValidationInfo) -> str:
@@ -165,6 +156,10 @@ def _verifier(value: Any, info: ValidationInfo) -> str:
 
 def _metric(value: Any, info: ValidationInfo) -> str:
     return value if info.context is None else one_of(value, info.context)
+
+
+def _joined(drafts: list[list[Scheme]]) -> list[Scheme]:
+    return list(dict.fromkeys(draft for each in drafts for draft in each))
 
 
 _Rows = Annotated[dict[str, Any], BeforeValidator(of_kind(ROWS))]
@@ -184,7 +179,7 @@ class Entry(Spec):
     engine: Annotated[str, BeforeValidator(lambda value: one_of(value, ("exact", "float")))] = "exact"
     verifiers: Distinct[Annotated[str, BeforeValidator(_verifier)]] = Field([])
     depths: Listed[Whole] = Field([2])
-    drafts: Annotated[list[Scheme], pydantic.PlainValidator(_schemes)] = _CHAIN
+    drafts: Annotated[Listed[Annotated[Any, BeforeValidator(_schemes)]], AfterValidator(_joined)] = _CHAIN
     vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
     rows: Annotated[Listed[_Rows], _ONE_OR_MORE] = _ROWS
     seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
