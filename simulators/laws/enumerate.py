@@ -163,8 +163,7 @@ def iteration(
                 expected, own = isinstance(error, (Invalid, *CRASHES)), of_the_project(verifier)
                 if own and not expected:
                     raise
-                words = str(error) if isinstance(error, Invalid) else said(error)
-                what = f"{_branch(draft, context, oracle)}: {words}"
+                what = f"{_branch(draft, context, oracle)}: {_said(error)}"
                 raise Invalid(what) if expected else BadInput(f"{verifier.name}: {what}") from error
             yield oracle.weight, draft, node, row
             more = oracle.next()
@@ -178,6 +177,10 @@ def _branch(draft: Draft, context: Prefix, oracle: Enumerator) -> str:
     answers = ["accept" if x is True else "reject" if x is False else f"token {x}" for x in oracle.choices]
     after = f" after {' '.join(map(str, context))}" if context else ""
     return f"draft {' / '.join(paths)}{after}, coins {' '.join(answers) or 'none'}"
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, Invalid) else said(error)
 
 
 def drafts(instance: Instance) -> Iterator[tuple[Any, Draft]]:
