@@ -131,10 +131,9 @@ def _pairs(against: str | None, names: tuple[str, ...]) -> list[Pair]:
     # Each verifier with the declared target that it is judged against.
     names = tuple(dict.fromkeys(names))
     if against is None:
-        return [(verifier, None) for verifier in map(named, names)] or [(v, None) for v in VERIFIERS.values()]
+        return [(verifier, None) for verifier in [*map(named, names)] or VERIFIERS.values()]
     if against == OWN:
-        pairs: list[Pair] = [(law.rule, law) for law in map(declared, names)]
-        pairs = pairs or [(law.rule, law) for law in TARGETS.values()]
+        pairs: list[Pair] = [(law.rule, law) for law in [*map(declared, names)] or TARGETS.values()]
     else:
         law = declared(against)
         if not names and law == ITSELF:

@@ -112,15 +112,14 @@ def _of_instance(instance: Instance, verifier: Verifier, calls: int, random: Ran
     except Invalid as error:
         raise BadInput(f"{verifier.name} has no law: {error}") from None
     streams = [*repeat(chance, calls), repeat(ZERO), repeat(fmpq(2**BITS - 1, 2**BITS))]
-    drafts = (instance.draft.draw(Recorder(chance), instance.proposal) for _ in streams)
     return {
         "name": instance.name,
         "instance": document(instance),
         "law": [{"tokens": [*word], **_number(mass)} for word, mass in sorted(found.law().items())],
         "expected_accepted": _number(found.expected_accepted),
         "calls": [
-            _call(verifier, instance.target, draft, stream)
-            for draft, stream in zip(drafts, streams, strict=True)
+            _call(verifier, instance.target, instance.draft.draw(Recorder(chance), instance.proposal), stream)
+            for stream in streams
         ],
     }
 
