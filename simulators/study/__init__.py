@@ -2,7 +2,7 @@
 
 * `gap` compares every verifier with both certified optima, on one instance and as means over instances;
   `worst` searches for the largest gap.
-* `configuration` reads a sweep's TOML file, `families` makes its instances.
+* `configuration` reads a sweep's TOML file and makes its families of instances.
 * `plan` numbers the chunks and defines their common columns; `metrics` has what is found of an instance.
 * `store` computes chunks in processes and saves each as a Parquet file, and `results`
   reads them.

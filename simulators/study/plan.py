@@ -15,8 +15,7 @@ from draftproof.simulators.instances.files import draft_document, spelled
 from draftproof.simulators.laws.check import chunk
 from draftproof.simulators.laws.lanes import in_step
 from draftproof.simulators.laws.verdict import Wrong
-from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.families import Family
+from draftproof.simulators.study.configuration import Entry, Family
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput

@@ -9,8 +9,7 @@ import duckdb
 from pydantic import ValidationError
 
 from draftproof.simulators.laws.size import not_shown
-from draftproof.simulators.study.configuration import Entry, fault
-from draftproof.simulators.study.families import Family
+from draftproof.simulators.study.configuration import Entry, Family, fault
 from draftproof.simulators.study.plan import FAMILY, place
 from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
 from draftproof.theory.errors import BadInput
