@@ -12,26 +12,16 @@ from rich.table import Table
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.gap_rows import rows
 from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.files import document, draft_of, read, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.batches import measure_batch
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
+from draftproof.simulators.study import gap as study
 from draftproof.simulators.study import worst
-from draftproof.simulators.study.gap import (
-    ABOVE,
-    FEW,
-    STATE,
-    Gap,
-    Summary,
-    annotated,
-    applicable,
-    described,
-    measure,
-    summarise,
-)
+from draftproof.simulators.study.designs import SIBLINGS
+from draftproof.simulators.study.recorded import Accepted, Recorded, measured
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -63,6 +53,9 @@ BELONGS = {
 """Option -> the modes that it belongs to; "" is the mode without --worst, --rows and an instance."""
 
 MANY = "an ensemble or of --worst"
+
+FOUR = SIBLINGS.index(4)
+NOTE = "No verifier exceeds a design's optimum or bound; of top-k and greedy drafts the verifier reaches it."
 
 STATEFUL = (
     "A verifier that keeps state can exceed the stateless optimum in one iteration and still be lossless."
@@ -114,7 +107,7 @@ def gap(as_json: bool, **options: Any) -> int:
         if option in given and mode not in allowed:
             raise BadInput(f"--{option} goes with {' or '.join(_spelled(each) for each in allowed if each)}")
     if mode == "rows":
-        return rows(given["rows"], given.get("count"), as_json)
+        return _rows(given["rows"], given.get("count"), as_json)
     vocab, count = given.get("vocab", VOCAB), given.get("count", COUNT)
     verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
     draft = draft_of(given["draft"]) if "draft" in given else None
@@ -144,7 +137,7 @@ def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: b
         def progress(name: str) -> None:
             status.update(f"{name} on {path}")
 
-        found = measure(given, verifiers or None, progress)
+        found = study.measure(given, verifiers or None, progress)
     if as_json:
         click.echo(json.dumps(_document(found)))
     else:
@@ -187,18 +180,18 @@ def _ensembles(
     families = [Randoms(draft, vocab, count, law=Mixed()) for draft in drafts]
     for verifier in verifiers:
         must_fit(verifier, drafts)
-    means: dict[str, list[Summary]] = {}
+    means: dict[str, list[study.Summary]] = {}
     with screen.progress() as bar:
         task = bar.add_task("measuring", total=len(families) * count)
         for family in families:
-            fit = [each for each in verifiers or applicable(family[0]) if applies(each, family[0])]
-            gaps: list[Gap] = []
+            fit = [each for each in verifiers or study.applicable(family[0]) if applies(each, family[0])]
+            gaps: list[study.Gap] = []
             for each in family:
-                gaps.append(measure(each, fit, most=FEW))
+                gaps.append(study.measure(each, fit, most=study.FEW))
                 bar.advance(task)
-            draft = f"{family.draft.label}, {described(family.draft)}"
+            draft = f"{family.draft.label}, {study.described(family.draft)}"
             title = f"{draft}, V = {vocab}: {count} random instances"
-            means[title] = summarise(gaps)
+            means[title] = study.summarise(gaps)
             if not as_json:
                 screen.console().print(_means(title, means[title]))
     if as_json:
@@ -227,7 +220,8 @@ def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: 
         found = worst.search(rule, against, scheme, vocab, seconds, seed, start, progress)
     if found.instance is None:
         raise KeyboardInterrupt
-    instance, measured = document(found.instance), measure(found.instance, worst.rules_of(rule, against))
+    instance = document(found.instance)
+    beside = study.measure(found.instance, worst.rules_of(rule, against))
     some = found.share < 1 - worst.ROUNDING
     bound = most(rule, against, found.instance.draft)
     price = "no gap found" if not some else f"price {shown(1 / found.share)}" if found.share else "no bound"
@@ -236,11 +230,11 @@ def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: 
         answer["price_at_most"] = bound and text(bound)
         gap = worst.tokens(found.instance, against) - worst.tokens(found.instance, rule)
         answer |= {"gap": float(gap) if some else 0.0, "instance": instance}
-        click.echo(json.dumps({**answer, **_document(measured)}))
+        click.echo(json.dumps({**answer, **_document(beside)}))
     else:
         click.echo(json.dumps(instance))
-        means = ", ".join(f"{name} {shown(mean)}" for name, mean in measured.expected_accepted.items())
-        optima = f"stateless {measured.stateless.value:.6f}, full information {shown(measured.full.value)}"
+        means = ", ".join(f"{name} {shown(mean)}" for name, mean in beside.expected_accepted.items())
+        optima = f"stateless {beside.stateless.value:.6f}, full information {shown(beside.full.value)}"
         proved = "" if bound is None else f", at most {float(bound):.6f} for all p and q"
         stopped = ", interrupted" if found.interrupted else ""
         tried = f"{found.tried:,} instances tried{stopped}"
@@ -249,7 +243,47 @@ def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: 
     return INTERRUPTED if found.interrupted else 0
 
 
-def _table(gap: Gap) -> Table:
+def _rows(path: Path, count: int | None, as_json: bool) -> int:
+    recorded = Recorded(path)
+    chosen = recorded.chosen(count)
+    n, sequences = len(chosen), len(set(recorded.sequence[chosen].tolist()))
+    with screen.progress("rows") as bar:
+        task = bar.add_task("measuring", total=n)
+        found = measured(recorded, count, lambda: bar.advance(task))
+    if as_json:
+        acceptance = [
+            {"draft": each.column.design, "verifier": each.column.verifier, "kind": each.column.kind}
+            | {"mean": each.mean, "half_width": each.half_width}
+            for each in found
+        ]
+        about = {"rows": n, "vocab": recorded.shape[1], "sequences": sequences, "siblings": list(SIBLINGS)}
+        click.echo(json.dumps({**about, "acceptance": acceptance}))
+        return 0
+    screen.console().print(
+        _accepted(found, f"{n:,} rows of {recorded.shape[1]:,} tokens, {sequences:,} sequences")
+    )
+    rules = [each for each in found if each.column.attained]
+    best = max(rules, key=lambda each: each.mean[FOUR])
+    click.echo(f"best at K = 4: {best.column.design}, {best.column.verifier}, {best.mean[FOUR]:.4f}")
+    return 0
+
+
+def _accepted(found: list[Accepted], title: str) -> Table:
+    # A line for each design and verifier, a column for each number of siblings.
+    counts = [f"K = {k}" for k in SIBLINGS]
+    made = screen.table(title, "ll" + "r" * len(counts) + "r", "draft", "verifier", *counts, "+-")
+    for each in found:
+        widest = max((half for half in each.half_width if half is not None), default=None)
+        style = "" if each.column.attained else "dim"
+        cells = [f"{mean:.4f}" for mean in each.mean]
+        made.add_row(
+            each.column.design, each.column.verifier, *cells, f"{widest:.4f}" if widest else "", style=style
+        )
+    made.caption = f"Acceptance of a node; +- is the widest 95 % interval's half. {NOTE}"
+    return made
+
+
+def _table(gap: study.Gap) -> Table:
     # The optima, then every verifier, the largest E[tau] first.
     title = escape(gap.instance.name or "one instance")
     table = screen.table(title, "lrrrrl", "verifier", r"E\[tau]", "", "stateless", "full inf.", "")
@@ -263,26 +297,26 @@ def _table(gap: Gap) -> Table:
     for name in sorted(gap.expected_accepted, key=lambda name: -gap.expected_accepted[name]):
         mean, note = gap.expected_accepted[name], gap.note(name)
         exact = text(mean) if len(text(mean)) <= 24 else ""
-        style = "bold" if note == ABOVE else ""
+        style = "bold" if note == study.ABOVE else ""
         shares = map(_percent, gap.shares(name))
-        remark = "no law" if name in gap.invalid else annotated(note, name in gap.closed)
+        remark = "no law" if name in gap.invalid else study.annotated(note, name in gap.closed)
         table.add_row(name, exact, f"{float(mean):.6f}", *shares, remark, style=style)
-        table.caption = STATEFUL if note == STATE else table.caption
+        table.caption = STATEFUL if note == study.STATE else table.caption
     return table
 
 
-def _means(title: str, found: Sequence[Summary]) -> Table:
+def _means(title: str, found: Sequence[study.Summary]) -> Table:
     headings = "verifier", r"E\[tau]", "stateless", "least", "at 100 %", "full inf.", ""
     table = screen.table(title, "lrrrrrl", *headings)
     for row in found:
         reached = f"{row.reached:,} of {row.instances:,}"
         shares = _percent(row.stateless), _percent(row.least), reached, _percent(row.full)
         table.add_row(row.name, f"{row.mean:.4f}", *shares, row.note)
-        table.caption = STATEFUL if row.note == STATE else table.caption
+        table.caption = STATEFUL if row.note == study.STATE else table.caption
     return table
 
 
-def _document(gap: Gap) -> dict[str, Any]:
+def _document(gap: study.Gap) -> dict[str, Any]:
     # Exact values are strings; a solver's number comes with its error.
     best, optimum = gap.stateless, {"full_information": text(gap.full.value)}
     lower = text(best.lower)
@@ -293,7 +327,7 @@ def _document(gap: Gap) -> dict[str, Any]:
         "certificates": {
             "full_information": {"primal": text(gap.full.primal), "dual": text(gap.full.value)},
             "stateless": {"lower": lower, "upper": text(best.upper)},
-            "above_stateless": [name for name in gap.expected_accepted if gap.note(name) == ABOVE],
+            "above_stateless": [name for name in gap.expected_accepted if gap.note(name) == study.ABOVE],
         },
         "closed_form": sorted(gap.closed),
         **({"invalid": dict(gap.invalid)} if gap.invalid else {}),
