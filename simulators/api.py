@@ -125,8 +125,8 @@ def replay(
     (1, 1)
     """
     from draftproof.simulators.audit import load  # imported here, since it is slow
-    from draftproof.simulators.audit.judge.calls import instance_of
     from draftproof.simulators.audit.judge.replay import replayed
+    from draftproof.simulators.audit.processors import instance_of
     from draftproof.simulators.audit.sandbox import Observer, sandboxed
     from draftproof.simulators.audit.targets.base import Target
 

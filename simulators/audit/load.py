@@ -17,12 +17,7 @@ from draftproof.simulators.support.load import load as loaded
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, quoted
 
-STYLES = {
-    "verify": infer_signature,
-    "loop": Loop,
-    "tree": Tree,
-    "exec": ForeignProgram,
-}
+STYLES = {"verify": infer_signature, "loop": Loop, "tree": Tree, "exec": ForeignProgram}
 """What is audited: a function that verifies drafts or selects tokens of a batch, generates text, or verifies
 trees; or a program, named by its command.
 """
@@ -44,16 +39,8 @@ class Subject:
     drafts: tuple[Scheme, ...] = ()
 
     def __post_init__(self) -> None:
-        if (
-            not isinstance(self.named, str)
-            and not callable(self.named)
-            and not isinstance(self.named, Target)
-        ):
+        if not (callable(self.named) or isinstance(self.named, str | Target)):
             raise BadInput(f"{quoted(self.named)} is no function, and no name of one")
-        for what in ("style", "path", "dtype", "signature"):
-            value = getattr(self, what)
-            if not isinstance(value, str | (Path if what == "path" else str) | None):
-                raise BadInput(f"{what}: must be a text, not {quoted(value)}")
         if self.style == "exec" and not isinstance(self.named, str):
             raise BadInput(f"a program is named by its command, not by {quoted(self.named)}")
         adapter = isinstance(self.named, str) and self.named in ADAPTERS
@@ -117,15 +104,14 @@ def taken(name: str) -> tuple[str, Path | None] | None:
     place, _, function = name.rpartition(":")
     for known, adapter in TAKEN.items():
         module, _, attribute = known.partition(":")
-        if function != attribute:
-            continue
-        if place == module:
+        file = f"{module.replace('.', '/')}.py"
+        if function == attribute and place == module:
             if adapter == "transformers":
                 return adapter, None
             spec = importlib.util.find_spec(module.partition(".")[0])
             for folder in (spec and spec.submodule_search_locations) or ():
-                return adapter, Path(folder).parent / f"{module.replace('.', '/')}.py"
-        if Path(place).as_posix().endswith(f"{module.replace('.', '/')}.py"):
+                return adapter, Path(folder).parent / file
+        if function == attribute and Path(place).as_posix().endswith(file):
             return adapter, Path(place)
     return None
 

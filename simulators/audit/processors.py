@@ -6,29 +6,22 @@ norm((p - q)+). An engine that writes -1 for both needs q's row to tell them apa
 of zeros here, with which the same residual is p.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from draftproof.simulators.instances.files import parse
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
-from draftproof.theory.targets.processors import (
-    Mask,
-    MinP,
-    Presence,
-    Processed,
-    Repetition,
-    Step,
-    TopK,
-    TopP,
-    processed,
-)
+from draftproof.theory.targets import processors
 
 NAMES = ("toy", "reversed", "seesaw")
 """The scenarios whose rows are processed; none of them has a zero."""
@@ -65,14 +58,31 @@ class Missing:
         return iter(())
 
 
+def instance_of(document: Any) -> Instance:
+    """The instance of a report, given as it is or as the document that was printed, in which drafts of the
+    kind `missing` are those of `--processors`. BadInput for anything else.
+    """
+    if isinstance(document, Instance):
+        return document
+    if not isinstance(document, dict):
+        raise BadInput(f"instance: must be an Instance or its document, not {quoted(document)}")
+    draft = document.get("draft")
+    absent = draft if isinstance(draft, dict) and draft.get("kind") == Missing.kind else None
+    if absent is None:
+        return parse(json.dumps(document))
+    found = parse(json.dumps({**document, "draft": {"kind": "chain", "depth": max(absent["depth"], 1)}}))
+    masked = found.target if 0 < absent["depth"] == absent["drafted"] else None
+    return replace(found, draft=Missing(absent["depth"], absent["drafted"], masked))
+
+
 def processed_already(instance: Instance) -> bool:
     """Whether shrinking the instance would change what was processed or is missing."""
     return isinstance(instance.draft, Missing) or any(
-        isinstance(table, Processed) for table in (instance.target, instance.proposal)
+        isinstance(table, processors.Processed) for table in (instance.target, instance.proposal)
     )
 
 
-def steps(vocab: int) -> dict[str, list[Step]]:
+def steps(vocab: int) -> dict[str, list[processors.Step]]:
     """What is done to the rows -> the processors that do it. Every grammar allows two tokens, which depend on
     the token before; on V = 2 one.
     """
@@ -80,14 +90,14 @@ def steps(vocab: int) -> dict[str, list[Step]]:
         str(state): {str(x % vocab): str(x % vocab) for x in ((state, state + 1) if vocab > 2 else (state,))}
         for state in range(vocab)
     }
-    grammar, penalties = Mask("0", edges), (Presence("1/3"), Repetition(2))
+    grammar, penalties = processors.Mask("0", edges), (processors.Presence("1/3"), processors.Repetition(2))
     return {
         "target masked": [(grammar, "target")],
         "both masked": [(grammar, "both")],
-        "top-k": [(TopK(max(vocab - 1, 1)), "both")],
-        "top-k of the target": [(TopK(max(vocab - 1, 1)), "target")],
-        "top-p of the proposal": [(TopP("1/2"), "proposal")],
-        "min-p": [(MinP("2/3"), "both")],
+        "top-k": [(processors.TopK(max(vocab - 1, 1)), "both")],
+        "top-k of the target": [(processors.TopK(max(vocab - 1, 1)), "target")],
+        "top-p of the proposal": [(processors.TopP("1/2"), "proposal")],
+        "min-p": [(processors.MinP("2/3"), "both")],
         "penalties": [(each, "both") for each in penalties],
         "penalties of the target": [(each, "target") for each in penalties],
     }
@@ -105,7 +115,7 @@ def processed_battery(vocab: int, depth: int, slow: bool = False) -> Iterator[In
         for name in names:
             plain = scenario(name, Chain(d), v)
             for what, each in steps(v).items():
-                yield replace(processed(plain, each), name=f"{what}, {plain.name}")
+                yield replace(processors.processed(plain, each), name=f"{what}, {plain.name}")
     for v, d in sizes:
         for name in names:
             plain = scenario(name, Chain(d), v)
@@ -116,6 +126,6 @@ def processed_battery(vocab: int, depth: int, slow: bool = False) -> Iterator[In
                     name=f"{d - drafted} of {d} drafts absent (-1), {name} V={v}",
                 )
             yield replace(plain, draft=Missing(0, 0), name=f"nothing drafted, {name} V={v}")
-            masked = processed(plain, steps(v)["target masked"])
+            masked = processors.processed(plain, steps(v)["target masked"])
             draft = Missing(d, d, masked.target)
             yield replace(masked, draft=draft, name=f"forbidden drafts as -1, {name} depth {d} V={v}")

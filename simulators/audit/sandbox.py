@@ -14,6 +14,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
+from traceback import walk_tb
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.coins.sources import Chance, Source
@@ -25,16 +26,17 @@ from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
 
-THREAD_STARTERS = [
-    (threading.Thread, "start"),
-    (_thread, "start_new_thread"),
-    (threading, "_start_new_thread"),  # until Python 3.12
-    (_thread, "start_joinable_thread"),  # from 3.13 on
-    (threading, "_start_joinable_thread"),
-]
-THREAD_STARTERS = [each for each in THREAD_STARTERS if hasattr(*each)]
-FORKS = [each for each in ((os, "fork"), (os, "forkpty")) if hasattr(*each)]
-"""(object, name) of the functions that start a thread, or copy the process."""
+STARTERS = {
+    "starts a thread: choices made in other threads have no order": [
+        (threading.Thread, "start"),
+        (_thread, "start_new_thread"),
+        (threading, "_start_new_thread"),  # until Python 3.12
+        (_thread, "start_joinable_thread"),  # from 3.13 on
+        (threading, "_start_joinable_thread"),
+    ],
+    "starts a process: choices made in another process are not seen": [(os, "fork"), (os, "forkpty")],
+}
+"""A fault -> (object, name) of the functions that start a thread, or copy the process."""
 
 
 class Fault(Exception):
@@ -96,21 +98,21 @@ class Sandbox:
         self.current.start(source)
         return source.rng if isinstance(source, Chance) and source.native else Generator(source)
 
-    def call(self, function: Callable[[], Result]) -> Result:
+    def call(self, function: Callable[[], Result], usual: bool = True) -> Result:
         """Returns function(); raises Fault if it raises, exits, starts a thread or a process, or takes too
         long, twice.
 
-        Raises BadInput if the target does not accept the arguments, which is not a fault of a verifier.
+        Raises BadInput if the target does not accept its `usual` arguments, which is no fault of a verifier.
         """
         try:
-            return self._once(function)
+            return self._once(function, usual)
         except Fault as fault:
             if fault.kind != "hangs":
                 raise
-            self._once(function)  # raises it again
+            self._once(function, usual)  # raises it again
         raise NotEnumerable(f"a call took more than {self.seconds:g} s once, and not when it was made again")
 
-    def _once(self, function: Callable[[], Result]) -> Result:
+    def _once(self, function: Callable[[], Result], usual: bool) -> Result:
         self.observer.call_began(monotonic())
         try:
             with limited(self.seconds):
@@ -127,7 +129,7 @@ class Sandbox:
             raise Fault("raises", "RecursionError") from None
         except BaseException as error:
             message = self._said(error)
-            if isinstance(error, TypeError) and _is_wrong_call(error, message, function):
+            if usual and isinstance(error, TypeError) and _is_wrong_call(error, message, function):
                 raise BadInput(
                     f"{self.name} is called with arguments that it does not take: {message}"
                 ) from None
@@ -168,10 +170,7 @@ _WRONG_CALL = re.compile(r"(takes|missing) .*argument|unexpected keyword argumen
 
 def _is_wrong_call(error: TypeError, message: str, function: Callable[..., Any]) -> bool:
     # Whether Python refused the call of `function` itself, or of a wrapper that passes all its arguments on.
-    codes, traceback = [], error.__traceback__
-    while traceback is not None:
-        codes.append(traceback.tb_frame.f_code)
-        traceback = traceback.tb_next
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
     ours = getattr(function, "__code__", None)
     inside = codes[codes.index(ours) + 1 :] if ours in codes else codes
     return bool(_WRONG_CALL.search(message)) and all(code.co_flags & inspect.CO_VARARGS for code in inside)
@@ -190,12 +189,13 @@ def sandboxed(
     """
     current, printed = Current(), _Printed()
 
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise _Refused("starts a thread", "choices made in other threads have no order")
+    def refusing(fault: str) -> Callable[..., Any]:
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise _Refused(*fault.split(": "))
 
-    def refuse_copy(*_: Any, **__: Any) -> Any:
-        raise _Refused("starts a process", "choices made in another process are not seen")
+        return refuse
 
+    starters = [(refusing(fault), each) for fault, places in STARTERS.items() for each in places]
     recursion = sys.getrecursionlimit()
     torch = sys.modules.get("torch")
     threads = torch.get_num_threads() if torch else 0
@@ -204,8 +204,7 @@ def sandboxed(
         if torch:
             torch.set_num_threads(1)  # rows are short, so more threads would only cost time
         with (
-            swapped((*each, refuse) for each in THREAD_STARTERS),
-            swapped((*each, refuse_copy) for each in FORKS),
+            swapped((*each, refuse) for refuse, each in starters if hasattr(*each)),
             warnings.catch_warnings(action="ignore"),
             redirect_stdout(printed),
             redirect_stderr(printed),

@@ -14,38 +14,31 @@ the bonus token elsewhere, so this adapter draws it from the last row.
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import (
-    TorchChain,
-    function_of,
-    functions,
-    method,
-    with_bonus,
-)
+from draftproof.simulators.audit.adapters import engine_code, kernels
 from draftproof.simulators.audit.rounding import SHIFT
 
 KERNELS = Path("kernels/cuda/rejection_sampling.py")
 GIVEN = {"lmdeploy.pytorch.backends.rejection_sampling": {"PLACEHOLDER_TOKEN_ID": -1}}
 
 
-def load(path: Path | None = None) -> TorchChain:
+def load(path: Path | None = None) -> engine_code.TorchChain:
     """The method of the file at `path`."""
     kernels.interpreted()
     import torch
 
     beside = None if path is None else path.resolve().parent.parent.parent / KERNELS
-    launch = function_of(beside, "lmdeploy", "random_rejection_sample", GIVEN)
+    launch = engine_code.function_of(beside, "lmdeploy", "random_rejection_sample", GIVEN)
     namespace = {**launch.__globals__, "torch": torch}
-    functions(path, ("_allocate_outputs",), namespace)
-    sample = method(path, "forward", namespace)
+    engine_code.functions(path, ("_allocate_outputs",), namespace)
+    sample = engine_code.method(path, "forward", namespace)
 
     def verify(target: Any, draft: Any, tokens: Any) -> Any:
         logits, bonus = target[:-1].log() + SHIFT, torch.full((1,), draft.shape[1])
         given = {"is_greedy": None, "draft_probs": draft[None].contiguous()}
         words, *_ = sample(None, logits[None], tokens[None], bonus, **given)
-        return with_bonus(words[0], target[-1])
+        return engine_code.with_bonus(words[0], target[-1])
 
-    return TorchChain(verify, name="lmdeploy forward", slow=True)
+    return engine_code.TorchChain(verify, name="lmdeploy forward", slow=True)
 
 
 TARGETS = {"lmdeploy": load}

@@ -13,17 +13,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from draftproof.simulators.audit.coins import forms
 from draftproof.simulators.audit.coins.coin import Coin, number, with_number
-from draftproof.simulators.audit.coins.forms import (
-    UNIFORM,
-    Form,
-    exponentiated,
-    inverted,
-    logged,
-    moved,
-    off_by,
-    scaled,
-)
+from draftproof.simulators.audit.coins.forms import UNIFORM, Form
 from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, dyadic
 from draftproof.simulators.audit.coins.volumes import exponential
 from draftproof.theory.numbers import ONE, ZERO
@@ -102,7 +94,7 @@ class Lazy(Coin):
             return NotImplemented
         if c != c or abs(c) == np.inf:
             return self.kind(c)
-        return self._then("+", c, True, moved(self.form, c) if c else self.form)
+        return self._then("+", c, True, forms.moved(self.form, c) if c else self.form)
 
     __radd__ = __add__
 
@@ -118,10 +110,10 @@ class Lazy(Coin):
             return self.kind(c)
         if self.form == UNIFORM and c == 1:
             return self._then("c-", c, False, self.form, not self.mirror)
-        return self._then("c-", c, False, moved(scaled(self.form, -1.0), c))
+        return self._then("c-", c, False, forms.moved(forms.scaled(self.form, -1.0), c))
 
     def __neg__(self) -> "Lazy":
-        return self._then("*", -1.0, False, scaled(self.form, -1.0))
+        return self._then("*", -1.0, False, forms.scaled(self.form, -1.0))
 
     def __pos__(self) -> "Lazy":
         return self
@@ -136,7 +128,7 @@ class Lazy(Coin):
             return NotImplemented
         if c == 0 or c != c:
             return self.kind(c)
-        return self._then("*", c, bool(c > 0), scaled(self.form, float(c)))
+        return self._then("*", c, bool(c > 0), forms.scaled(self.form, float(c)))
 
     __rmul__ = __mul__
 
@@ -146,7 +138,7 @@ class Lazy(Coin):
             return self.kind(np.inf) if not self < 0 else self.kind(-np.inf)
         if c != c or abs(c) == np.inf:
             return self.kind(0 * c if c == c else c)
-        return self._then("/", c, bool(c > 0), scaled(self.form, 1 / float(c)))
+        return self._then("/", c, bool(c > 0), forms.scaled(self.form, 1 / float(c)))
 
     @with_number
     def __rtruediv__(self, c: Any) -> Any:
@@ -156,23 +148,23 @@ class Lazy(Coin):
             ends = [_value(self.steps, self.kind(u)) for u in (0.0, 1.0)]
         if min(ends) < 0 < max(ends):
             raise NotEnumerable("it divides by a coin that may have both signs")
-        return self._then("c/", c, bool(c < 0), inverted(self.form, float(c)))
+        return self._then("c/", c, bool(c < 0), forms.inverted(self.form, float(c)))
 
     def log(self) -> Any:
-        return self._then("log", 0.0, True, logged(self.form))
+        return self._then("log", 0.0, True, forms.logged(self.form))
 
     def log1p(self) -> Any:
         negated = self.form == ("u", 0.0, -1.0, 0.0)  # log1p(-u), a stable form of log(1 - u)
         return self._then("log1p", 0.0, True, ("E", 0.0, -1.0, 0.0) if negated else None, not self.mirror)
 
     def exp(self) -> Any:
-        return self._then("exp", 0.0, True, exponentiated(self.form))
+        return self._then("exp", 0.0, True, forms.exponentiated(self.form))
 
     def capped(self, c: float, largest: bool) -> "Lazy":
         """max(f(u), c), or min(f(u), c)."""
         cut = crossing(self.steps, self.kind, self.rising, float(c))
         capped = cut if largest == self.rising else 1 - cut
-        return self._then("max" if largest else "min", c, True, off_by(self.form, float(capped)))
+        return self._then("max" if largest else "min", c, True, forms.off_by(self.form, float(capped)))
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -112,40 +112,21 @@ def _integrated(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[in
         return _integrated(tuple(sorted(others.items())), tuple(sorted(more.items())))
 
     value = ZERO
-    for lower, upper in pairs(
-        lowers or [None], uppers or [None]
-    ):  # E_n's largest lower and least upper bound
-        if _meet(lower, upper):
-            more = _ordered(rest, lowers, uppers, lower, upper)
-            value += ending_at(lower, more)
-            value -= ending_at(upper, more) if upper else ZERO
+    for lower, upper in pairs(lowers or [None], uppers or [None]):  # the largest, and the smallest
+        if lower and upper and lower[0] == upper[0] and lower[1] >= upper[1]:
+            continue  # E_n cannot lie between them
+        more = dict(rest)
+        for name, c in lowers:
+            if lower and name != lower[0]:
+                _tighten(more, lower[0], name, c / lower[1])
+        for name, c in uppers:
+            if upper and name != upper[0]:
+                _tighten(more, name, upper[0], upper[1] / c)
+        if lower and upper and lower[0] != upper[0]:  # lower <= upper
+            _tighten(more, upper[0], lower[0], lower[1] / upper[1])
+        value += ending_at(lower, more)
+        value -= ending_at(upper, more) if upper else ZERO
     return value / rate
-
-
-def _meet(lower: End | None, upper: End | None) -> bool:
-    # Whether a variable may lie between the bounds.
-    return lower is None or upper is None or lower[0] != upper[0] or lower[1] < upper[1]
-
-
-def _ordered(
-    rest: dict[tuple[int, int], fmpq],
-    lowers: list[End],
-    uppers: list[End],
-    lower: End | None,
-    upper: End | None,
-) -> dict[tuple[int, int], fmpq]:
-    # The constraints on the other variables where `lower` is the largest lower bound, and `upper` the
-    # smallest upper one.
-    more = dict(rest)
-    for name, c in lowers:
-        if lower and name != lower[0]:
-            _tighten(more, lower[0], name, c / lower[1])
-    for name, c in uppers:
-        if upper and name != upper[0]:
-            _tighten(more, name, upper[0], upper[1] / c)
-    if lower and upper and lower[0] != upper[0]:  # lower <= upper
-        _tighten(more, upper[0], lower[0], lower[1] / upper[1])
-    return more
 
 
 def _tighten(bounds: dict[tuple[int, int], fmpq], a: int, b: int, c: fmpq) -> None:

@@ -1,7 +1,6 @@
 """The exact joint law of the requests of a batch, which a foreign function verifies or selects from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import monotonic
 
 from flint import fmpq
@@ -19,15 +18,6 @@ from draftproof.theory.verifiers import named as verifier
 TOKEN = verifier("token")
 
 
-@dataclass(frozen=True)
-class BatchCase(Case):
-    """A target on one batch, judged against p only. Its decisions are discrete, so rounding may cause only
-    what `bound` says: 0 for a rule, and its own verification's rounding for a target that emits tokens.
-    """
-
-    reads: str = ""  # two drafts that show that the rule reads a value which it decides about
-
-
 class EmittedWords(Emitted):
     """What one request emits: by the verifier if tokens are shown to it, or what the function returned."""
 
@@ -39,10 +29,12 @@ class EmittedWords(Emitted):
         )
 
 
-def batch_case(
-    target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float = INSTANCE_SECONDS
-) -> BatchCase:
-    """The exact verdict on one batch. Raises NotEnumerable, or Fault for a call that hangs."""
+def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float = INSTANCE_SECONDS) -> Case:
+    """The exact verdict on one batch, against p only. Raises NotEnumerable, or Fault for a call that hangs.
+
+    Decisions are discrete, so rounding may cause only what `bound` says: 0 for a rule, and its own
+    verification's rounding for a target that emits tokens.
+    """
     deadline = monotonic() + seconds
     mixture: dict[Decision, fmpq] = {}
     decided: list[tuple[tuple[Prefix, ...], Decision]] = []
@@ -66,7 +58,7 @@ def batch_case(
     laws = [EmittedWords(request, TOKEN) for request in batch.requests]
     bound = target.bound_of(batch) if words else ZERO
     verdict = judge_mixture(batch, TOKEN, laws, mixture, bound)
-    case = BatchCase(
+    case = Case(
         batch,
         verdict.expected_accepted,
         fault_mass,

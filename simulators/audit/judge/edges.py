@@ -88,7 +88,8 @@ def _at_edges(slow: bool, instance: Instance, program: Program, report: Report, 
         for last in (False,) if slow else (False, True):
             fault = _fault(program.run, Fixed(coins, last), instance)
             if fault is not None:
-                where = ", ".join(filter(None, (which, f"on {named(instance)}", program.drafted)))
+                drafted = program.draft and f"drafted {program.drafted}"
+                where = ", ".join(filter(None, (which, f"on {named(instance)}", drafted)))
                 kind, cure = fault.kind, CURES.get(fault.kind, "")
                 report.note(kind, f"{fault.what}; {where}", f"edge {kind}", edge=True, cure=cure)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from time import monotonic
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
@@ -16,7 +16,6 @@ from draftproof.simulators.audit.coins.state import NotEnumerable, Opaque, dyadi
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Program, Target
 from draftproof.simulators.laws.against import Distance, between, tokens
-from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.optimum import stateless
 from draftproof.simulators.laws.size import Descent
@@ -54,8 +53,6 @@ GONE = (
 SLACK = fmpq(1, 10**6)  # by how much rounding may take a token over a budget
 NONE = Distance()
 
-Result = TypeVar("Result")
-
 
 class TooLarge(NotEnumerable):
     """There are too many runs to enumerate; smaller instances may still be enumerated."""
@@ -83,13 +80,13 @@ class DeclaredTarget:
 class Case:
     """A target on one instance. Total variation above `bound`, the most that rounding can cause, is bias."""
 
-    instance: Instance | Batch
+    instance: Any  # an Instance, or a Batch
     expected_accepted: fmpq | None  # E[tau] of the first round; None for a generation loop
     fault_mass: fmpq  # the probability of runs with a fault
     faults: dict[str, str]  # kind -> what happens
     total_variation: fmpq
     bound: fmpq
-    wrong: Wrong | JointWrong | None
+    wrong: Any  # a Wrong, of a batch a JointWrong; None if the law is right
     aim: DeclaredTarget | None = None  # what it was has_law against in place of p
     token: Distance = NONE  # from p, of one token and of the words; only with an aim
     text: Distance = NONE
@@ -97,6 +94,7 @@ class Case:
     follows_proposal: bool = False  # where it fails
     unknown: str = ""  # why the law cannot be told from the target's, though it is known closely
     rounds: int = 1
+    reads: str = ""  # of a rule on batches: two drafts that show that it reads a value which it decides about
 
     @cached_property
     def optimum(self) -> fmpq | None:
@@ -210,16 +208,12 @@ def emit(
         if program.most_runs is not None and not sandbox.bisected:
             over = "" if target.whole else f" over {rounds} rounds"
             with suppress(Opaque):  # its coins are then read by bisection
-                _must_fit(
-                    program.run,
-                    SLOW_PROBES if target.slow else PROBES,
-                    program.most_runs,
-                    instance.name + over,
-                )
+                probes = SLOW_PROBES if target.slow else PROBES
+                _must_fit(program.run, probes, program.most_runs, instance.name + over)
         for mass, result in runs_of(program, deadline, sandbox, each):
             if isinstance(result, Fault):
                 fault_mass += mass
-                drafted = f" ({program.drafted})" if program.drafted else ""
+                drafted = f" (drafted {program.drafted})" if program.drafted else ""
                 faults.setdefault(result.kind, result.what + drafted)
             else:
                 word, tau = result
@@ -313,7 +307,7 @@ def _same(a: object, b: object) -> bool:
     return a == b
 
 
-def run_or_fault(program: Callable[[Source], Result], source: Source) -> Result | Fault:
+def run_or_fault(program: Callable[[Source], Any], source: Source) -> Any:
     """The result of one run, or the fault that ended it. The fault of a call that hangs is raised."""
     try:
         return program(source)

@@ -1,6 +1,6 @@
 """The audit: small instances first, then coins at the edges, then one report."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Unpack
@@ -8,13 +8,13 @@ from typing import Any, Unpack
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.battery import CORE, battery, steep
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.judge.batches import BatchCase, batch_case
+from draftproof.simulators.audit.judge.batches import batch_case
 from draftproof.simulators.audit.judge.edges import findings_at_edges
 from draftproof.simulators.audit.judge.exact import Case, TooLarge, case, shrunk
-from draftproof.simulators.audit.judge.plan import Enumeration, Options, Plan, Sampling, checked, plan_of
+from draftproof.simulators.audit.judge.plan import Options, Plan, checked, plan_of
 from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
-from draftproof.simulators.audit.judge.samples import TEST_SECONDS, LargeVocabulary, SmallInstance, sampled
+from draftproof.simulators.audit.judge.samples import TEST_SECONDS, SmallInstance, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already
 from draftproof.simulators.audit.sandbox import Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
@@ -106,18 +106,17 @@ class _Audit:
         self.twice = list(battery(2, 1, 2)) if isinstance(target, DraftVerifier) else []
 
     def carried_out(self) -> Report:
-        target, report, work = self.target, self.report, self.plan.work
-        with sandboxed(self.plan.seconds, target.namespace, self.observer, target.name) as sandbox:
+        target, report, plan = self.target, self.report, self.plan
+        with sandboxed(plan.seconds, target.namespace, self.observer, target.name) as sandbox:
             self.sandbox = sandbox
             try:
-                if isinstance(work, Sampling):
-                    self._sample(work.rows)
+                if plan.statistical:
+                    self._sample()
                 else:
-                    self._enumerate(work)
+                    self._enumerate()
             except NotEnumerable as error:
                 report.undecided = str(error)
-                if isinstance(work, Enumeration):
-                    self._test_instead(work, str(error))
+                self._test_instead(str(error))
             except Fault as fault:
                 report.found.pop(fault.kind, None)
                 report.note(fault.kind, fault.what, fatal=fault.kind == "hangs")
@@ -125,36 +124,40 @@ class _Audit:
                 report.run, report.no_run = wrong_run(target, sandbox, report.failing)
             for kind, what in sandbox.remarks.items():
                 report.note(kind, what)
-        iterations = work.iterations if isinstance(work, Enumeration) else 1
-        report.tokens = report.sizes[1] + iterations if target.whole and report.instances else 0
+        report.tokens = report.sizes[1] + plan.iterations if target.whole and report.instances else 0
         report.adapter += ", coins by bisection" if sandbox.bisected else ""
         return report
 
-    def _enumerate(self, work: Enumeration) -> None:
-        self._laws(work)
-        target, report = self.target, self.report
-        if isinstance(target, Selection) or work.law is not None or report.failing is not None:
+    def _enumerate(self) -> None:
+        target, report, plan = self.target, self.report, self.plan
+        try:
+            self._judge_all()
+        except NotEnumerable:
+            if self.raising is None:
+                raise
+        if report.failing is None and self.raising is not None:  # a wrong law comes before: this is no law
+            report.failing = shrunk(self._case, self.raising, shrinks=False)
+        if isinstance(target, Selection) or plan.law is not None or report.failing is not None:
             return
-        if work.iterations == 1 and self.sandbox.current.constant:
+        if plan.iterations == 1 and self.sandbox.current.constant:
             self._seeded()
-        elif work.iterations == 1 and getattr(target, "stateful", False):
+        elif plan.iterations == 1 and getattr(target, "stateful", False):
             self._wrong_in_two_calls(self.twice[:TWO_CALL_INSTANCES], "keeps state")
         if report.failing is None:
-            self._together(work.batches)
-        if work.edges and report.failing is None:
-            findings_at_edges(target, self.sandbox, work.instances, report, work.padding)
+            self._together()
+        if plan.edges and report.failing is None:
+            findings_at_edges(target, self.sandbox, plan.chosen, report, plan.padding)
 
-    def _case(self, instance: Instance | Batch, work: Enumeration) -> Case:
+    def _case(self, instance: Instance | Batch) -> Case:
         if isinstance(instance, Batch):
             assert isinstance(self.target, Selection)
             return batch_case(self.target, self.sandbox, instance)
-        return case(self.target, self.sandbox, instance, work.iterations, work.law)
+        return case(self.target, self.sandbox, instance, self.plan.iterations, self.plan.law)
 
-    def _together(self, batches: Sequence[Batch]) -> None:
+    def _together(self) -> None:
         # The joint law of what two requests of a batch emit.
-        target, report, sandbox = self.target, self.report, self.sandbox
+        target, report, sandbox, batches = self.target, self.report, self.sandbox, self.plan.batches
         deadline = monotonic() + TOGETHER_SECONDS
-        assert isinstance(target, ByRoles) or not batches
 
         def judge(batch: Batch) -> Case:
             left = max(deadline - monotonic(), 1.0)
@@ -172,21 +175,10 @@ class _Audit:
         except NotEnumerable as error:
             report.apart = str(error)
 
-    def _laws(self, work: Enumeration) -> None:
-        # A law that is wrong comes before calls that raise, which are no law.
-        report = self.report
-        try:
-            self._judge_all(work)
-        except NotEnumerable:
-            if self.raising is None:
-                raise
-        if report.failing is None and self.raising is not None:
-            report.failing = shrunk(lambda other: self._case(other, work), self.raising, shrinks=False)
-
-    def _judge_all(self, work: Enumeration) -> None:
+    def _judge_all(self) -> None:
         # Judges the instances, or batches, in turn until the target fails on one. Drafts larger than one that
         # took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
-        report, chosen, sandbox = self.report, work.instances, self.sandbox
+        report, chosen, sandbox = self.report, self.plan.chosen, self.sandbox
         limit, began, stopped = None, monotonic(), False
         for n, instance in enumerate(chosen):
             if sandbox.bisected and report.instances and monotonic() - began > BISECTED_SECONDS:
@@ -202,12 +194,12 @@ class _Audit:
                 continue
             sandbox.observer.progress(n, len(chosen), named(instance))
             try:
-                now = self._case(instance, work)
+                now = self._case(instance)
             except TooLarge as error:
                 limit, report.too_large = size, str(error)
                 report.skipped += 1
                 continue
-            if self._decided(now, work):
+            if self._decided(now):
                 return
         if self.hopeless:
             raise BadInput(self.hopeless)
@@ -215,42 +207,43 @@ class _Audit:
         if not report.instances or too_few:
             raise NotEnumerable(report.too_large)
 
-    def _decided(self, now: Case, work: Enumeration) -> bool:
+    def _decided(self, now: Case) -> bool:
         # Adds one instance to the report. Whether the audit ends with it: it fails, and it is shrunk. Against
         # another law than the target's all instances are measured.
-        report, instance = self.report, now.instance
+        report, plan, instance = self.report, self.plan, now.instance
         report.add(instance)
         self._note_faults(now)
         report.token, report.text = report.token.largest(now.token), report.text.largest(now.text)
         if now.faults and isinstance(instance, Instance) and isinstance(instance.draft, Missing):
             return False  # it does not take missing drafts, which is no law
         report.undecided = report.undecided or now.unknown
-        if {*now.faults} == {"raises"} and now.fault_mass > now.bound and not (now.wrong or work.law):
+        if {*now.faults} == {"raises"} and now.fault_mass > now.bound and not (now.wrong or plan.law):
             self.raising = self.raising or now
             return False
         if not now.met and report.failing is None:
             whole = now.fault_mass > now.bound and now.wrong is None
             whole = whole or (isinstance(instance, Instance) and processed_already(instance))
-            report.failing = shrunk(lambda other: self._case(other, work), now, work.smallest and not whole)
-            if self._follows_proposal(now, work):
+            report.failing = shrunk(self._case, now, plan.smallest and not whole)
+            if self._follows_proposal(now):
                 what = "q's, not p's: it keeps every draft, or target and draft are swapped"
                 report.note("has the proposal's law", what)
-            if work.law is None:
+            if plan.law is None:
                 return True
         report.seen.append(now)
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
         return False
 
-    def _follows_proposal(self, now: Case, work: Enumeration) -> bool:
+    def _follows_proposal(self, now: Case) -> bool:
         # On the instance as it was found, before it is shrunk, and on the next that are not met: on a single
         # small one another fault may give the proposal's law by chance.
         if not now.follows_proposal:
             return False
-        at = work.instances.index(now.instance)
-        for other in work.instances[at + 1 : at + 1 + OTHERS]:
+        chosen = self.plan.chosen
+        at = chosen.index(now.instance)
+        for other in chosen[at + 1 : at + 1 + OTHERS]:
             with suppress(NotEnumerable, Fault):
-                found = self._case(other, work)
+                found = self._case(other)
                 if not (found.met or found.follows_proposal):
                     return False
         return True
@@ -270,7 +263,7 @@ class _Audit:
             raise BadInput(self.hopeless)
         for kind, what in now.faults.items():
             report.note(kind, f"{what}, with probability {float(now.fault_mass):.3g}, {where}")
-        if isinstance(now, BatchCase) and now.reads:
+        if now.reads:
             report.note("reads a value that it decides about", f"{now.reads}, {where}")
 
     def _wrong_in_two_calls(self, twice: list[Instance], kind: str, what: str = "") -> bool:
@@ -305,20 +298,22 @@ class _Audit:
             "then have no law; pass it an rng, or make the generator once"
         )
 
-    def _sample(self, rows: LargeVocabulary | None) -> None:
-        if rows is None:
+    def _sample(self) -> None:
+        if self.plan.rows is None:
             self._test()
             return
-        self.report.add_sampled(sampled(self.target, self.sandbox, rows, self.plan.runs, native=True))
+        rows, runs = self.plan.rows, self.plan.runs
+        self.report.add_sampled(sampled(self.target, self.sandbox, rows, runs, native=True))
         if self.sandbox.current.constant:
             self.report.undecided = f"the same seed in every call: {self.sandbox.current.constant}"
 
-    def _test_instead(self, work: Enumeration, error: str) -> None:
+    def _test_instead(self, error: str) -> None:
         # Random runs in place of an enumeration that failed.
-        target = self.target
+        target, plan = self.target, self.plan
         takes = target.whole or (isinstance(target, DraftVerifier) and target.draw is None)
-        takes = takes and not isinstance(target, Selection)
-        if takes and self.plan.runs and work.iterations == 1 and work.law is None:
+        if not takes or isinstance(target, Selection) or plan.statistical:
+            return
+        if plan.runs and plan.iterations == 1 and plan.law is None:
             what = f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
             self.observer.progress(0, 0, what)
             with suppress(NotEnumerable):  # nor can it be tested
@@ -331,22 +326,15 @@ class _Audit:
         chosen = [*(scenario(name, Chain(plan.depth), plan.vocab) for name in names)]
         chosen.append(steep(plan.vocab, plan.depth))
         error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
+        shows: tuple[bool, bool, float] = (False, False, -1.0)  # of what is reported, that it decides most
         for instance in chosen:
             words = SmallInstance(instance)
             try:
                 now = sampled(target, self.sandbox, words, plan.runs, error, seconds)
             except NotEnumerable:  # a random function without a stand-in
                 now = sampled(target, self.sandbox, words, plan.runs, error, seconds, native=True)
-            before = report.sampled
-            if (
-                before is None
-                or now.rejected
-                or (bool(now.faults), now.detectable)
-                > (
-                    bool(before.faults),
-                    before.detectable,
-                )
-            ):
+            if (now.rejected, bool(now.faults), now.detectable) > shows:
+                shows = now.rejected, bool(now.faults), now.detectable
                 report.add_sampled(now)
             if now.rejected:
                 return

@@ -1,12 +1,10 @@
 """What an audit is asked to do: its options, and the plan that is made of them.
 
-`checked` and `plan_of` refuse options that exclude each other, and nothing else does. A `Plan` can express
-only what is possible: either laws are enumerated, perhaps against another law than the target's, or random
-runs are tested.
+`checked` and `plan_of` refuse options that exclude each other, and nothing else does.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from math import inf
 from numbers import Integral, Real
 from typing import Annotated, Any, NamedTuple, TypedDict, get_args, get_type_hints
@@ -80,8 +78,6 @@ EXCLUDED = {
 }
 """Option -> those that it goes without."""
 
-NEEDED = {"own_bonus": "against"}
-
 EXCLUDED_BY_KIND = {
     "selection rule": ("iterations", "statistical", "padding", "processors", "against"),
     "generation loop": ("padding", "processors"),
@@ -92,36 +88,25 @@ EXCLUDED_BY_KIND = {
 
 
 @dataclass(frozen=True)
-class Enumeration:
-    """The exact law on each of the instances, of a text over so many iterations, is compared with the
-    target's or with `law`; then the joint law of the requests of each of the batches.
+class Plan:
+    """All that an audit does; the other numbers are those of `Options`.
+
+    The exact law on each of the `chosen` instances, of a text over so many iterations, is compared with the
+    target's or with `law`; then the joint law of the requests of each of the batches. If it is `statistical`,
+    random runs are tested, on rows over a large vocabulary or, if there are none, on a few small instances.
     """
 
-    instances: tuple[Any, ...]
+    chosen: tuple[Any, ...]
     batches: tuple[Batch, ...]
-    iterations: int
     law: DeclaredTarget | None
+    rows: LargeVocabulary | None
+    statistical: bool
+    vocab: int
+    depth: int
+    iterations: int
     edges: bool
     padding: bool
     smallest: bool
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Random runs are tested, on rows over a large vocabulary or, if there are none, on a few small
-    instances.
-    """
-
-    rows: LargeVocabulary | None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that an audit does; the numbers are those of `Options`."""
-
-    work: Enumeration | Sampling
-    vocab: int
-    depth: int
     runs: int
     limit: int | None
     seconds: float
@@ -150,9 +135,8 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
         for other in others:
             if {name, other} <= given:
                 raise BadInput(f"{other} goes without {name}")
-    for name, other in NEEDED.items():
-        if name in given and other not in given:
-            raise BadInput(f"{name} goes with {other}")
+    if found["own_bonus"] and not found["against"]:
+        raise BadInput("own_bonus goes with against")
     if found["statistical"] and not found["runs"]:
         raise BadInput("statistical needs runs")
     if found["iterations"] > 1 and found["against"] and not found["own_bonus"]:
@@ -165,51 +149,45 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
 def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
     """The plan for a target; BadInput for options that it does not go with, or that exclude each other."""
     asked = checked(options)
-    for name in EXCLUDED_BY_KIND.get(_kind(target), ()):
+    for name in EXCLUDED_BY_KIND.get(target.adapter, ()):
         if _is_given(name, asked):
             raise BadInput(f"a {target.adapter} goes without {name}")
     if target.whole and asked["against"] and not asked["own_bonus"]:
         raise BadInput(SEVERAL_CALLS)
-    vocab, depth, *_ = numbers = [asked[name] for name in ("vocab", "depth", "runs", "limit", "seconds")]
+    chosen, batches, law, rows = (), (), None, None
     if asked["statistical"]:
+        vocab, depth = asked["vocab"], asked["depth"]
         if vocab * depth > ENTRIES:
             raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at most {ENTRIES:,} together")
-        wide = LargeVocabulary.peaked(vocab, depth) if isinstance(target, DraftVerifier) else None
-        return Plan(Sampling(wide), *numbers)
-    law = DeclaredTarget(declared(asked["against"]), asked["own_bonus"]) if asked["against"] else None
-    flags = (asked[name] for name in ("edges", "padding", "smallest"))
-    chosen, iterations = _instances(target, asked), asked["iterations"]
-    batches = _batches(target, asked) if law is None else ()
-    return Plan(Enumeration(chosen, batches, iterations, law, *flags), *numbers)
-
-
-def _kind(target: Target) -> str:
-    return "selection rule" if isinstance(target, Selection) else target.adapter
+        rows = LargeVocabulary.peaked(vocab, depth) if isinstance(target, DraftVerifier) else None
+    else:
+        law = DeclaredTarget(declared(asked["against"]), asked["own_bonus"]) if asked["against"] else None
+        chosen = _instances(target, asked)
+        batches = tuple(_batches(target, asked)) if law is None else ()
+    named = {each.name: asked[each.name] for each in fields(Plan) if each.name in asked}
+    return Plan(chosen, batches, law, rows, **named)
 
 
 def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
     given = asked["instances"]
     if given is not None:
-        return (
-            tuple(replace(each, rule=target.rule) for each in given)
-            if isinstance(target, Selection)
-            else tuple(given)
-        )
+        rule = {"rule": target.rule} if isinstance(target, Selection) else {}
+        return tuple(replace(each, **rule) for each in given)
     chosen = list(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
     if asked["processors"]:
         chosen += processed_battery(asked["vocab"], asked["depth"], target.slow)
     return tuple(chosen)
 
 
-def _batches(target: Target, asked: Mapping[str, Any]) -> tuple[Batch, ...]:
+def _batches(target: Target, asked: Mapping[str, Any]) -> Iterable[Batch]:
     # Those of a function that takes batches, of two requests that are among the given instances if there are.
     if not isinstance(target, ByRoles) or target.requests < 2:
         return ()
     if asked["iterations"] > 1 or asked["processors"]:
         return ()
     if asked["instances"] is None:
-        return tuple(target.batches(asked["vocab"], asked["depth"]))
-    return tuple(target.batches_of(asked["instances"]))
+        return target.batches(asked["vocab"], asked["depth"])
+    return target.batches_of(asked["instances"])
 
 
 def _is_given(name: str, asked: Mapping[str, Any]) -> bool:

@@ -1,9 +1,12 @@
 """One run behind a wrong law: a draft and coins with which a target emits tokens that come too often."""
 
+import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral, Real
+from math import inf
+from pathlib import Path
 from random import Random
 from time import monotonic
 from typing import Any
@@ -13,13 +16,11 @@ from flint import fmpq
 from draftproof.simulators.audit.coins.bisection import Plain, law_by_boxes
 from draftproof.simulators.audit.coins.sources import Every, Replay
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.judge.calls import called
 from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Target, paths_text
+from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Target
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.laws.enumerate import outcomes
-from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
@@ -132,16 +133,14 @@ def replayed(
     """The tokens that the target emits for a draft with these answers to its random calls. BadInput for
     answers that are none, and for a draft that is never drafted.
     """
-    given: tuple[tuple[str, Any, Any, Callable[[Any], bool], str], ...] = (
-        ("coins", coins, Real, lambda coin: 0 <= coin < 1, "numbers in [0, 1)"),
-        ("choices", choices, Integral, lambda token: token >= 0, "token ids"),
-        ("rounds", [rounds], Integral, lambda number: number >= 1, "a whole number from 1"),
-    )
-    for what, values, kind, fits, wanted in given:
-        if not isinstance(values, Sequence) or not all(isinstance(x, kind) and fits(x) for x in values):
+    for what, values, end, wanted in (
+        ("coins", coins, 1, "numbers in [0, 1)"),
+        ("choices", choices, inf, "token ids"),
+    ):
+        if not all(0 <= value < end for value in values):
             raise BadInput(f"{what}: must be {wanted}, not {quoted(values)}")
     for program in target.programs(sandbox, instance, rounds):
-        if _drafted(program) == drafted:
+        if program.drafted == drafted:
             return program.run(Replay(coins, choices))[0]
     raise BadInput(f"{instance.name or 'the instance'} never drafts {drafted!r}")
 
@@ -149,9 +148,8 @@ def replayed(
 def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> WrongRun | None:
     seen: dict[tuple[str | None, Any], _Seen] = {}
     instance = case.instance
-    assert isinstance(instance, Instance)
     for program in target.programs(sandbox, instance, case.rounds):
-        drafted = _drafted(program)
+        drafted = program.drafted
         for mass, result, answers in _runs(program, sandbox):
             if monotonic() > deadline:
                 raise NotEnumerable(f"its runs take more than {SEARCH_SECONDS:.0f} s once more")
@@ -166,16 +164,12 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
             again = answers()
             if again is not None and (coins := _shortest(program, again[0], again[1], word)) is not None:
                 emitted, fault = (None, word) if case.wrong is None else (word, "")
-                verify, named = called(target)
+                verify, named = _called(target)
                 options = named | ({"rounds": case.rounds} if case.rounds > 1 else {})
                 return WrongRun(
                     verify, options, instance, drafted, coins, tuple(again[1]), emitted, mass, fault
                 )
     return None
-
-
-def _drafted(program: Program) -> str | None:
-    return paths_text(program.draft) if program.draft else None
 
 
 def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Callable[[], Any]]]:
@@ -210,8 +204,6 @@ def _too_often(
     # The runs that emit the prefix, of the wrong one's length, that comes too often by most; those first
     # that have the largest surplus.
     instance, wrong = case.instance, case.wrong
-    assert isinstance(instance, Instance)
-    assert isinstance(wrong, Wrong)
     rows: Rows = instance.target if case.aim is None else case.aim.rows(instance)
     length = len(wrong.prefix)
     got = Law((word, each.mass) for (_, word), each in seen.items()).marginal(length).complete(rows, length)
@@ -227,7 +219,6 @@ def _expected(
 ) -> dict[tuple[str | None, Any], fmpq]:
     # (draft, word) -> its probability under token verification, or in a text of the target's own.
     instance = case.instance
-    assert isinstance(instance, Instance)
     if not isinstance(target, DraftVerifier) or case.rounds > 1 or target.draw is not None:
         laws = {length: law_of(rows, length) for length in {len(word) for _, word in seen}}
         return {(drafted, word): laws[len(word)][word] for drafted, word in seen}
@@ -242,7 +233,7 @@ def _expected(
         )
         for mass, (node, row) in verified:
             for token, part in enumerate(row):
-                key = paths_text(program.draft), (*node.prefix, token)
+                key = program.drafted, (*node.prefix, token)
                 found[key] = found.get(key, ZERO) + mass * part
     return found
 
@@ -261,3 +252,32 @@ def _shortest(
             if (str(result) if isinstance(result, Fault) else result[0]) == word:
                 return short
     return None
+
+
+def _called(target: Target) -> tuple[str, dict[str, Any]]:
+    # The target as an expression in Python, and the options by which `dp.replay` takes it.
+    options = {"style": target.style} if target.style != "verify" else {}
+    if target.loaded is not None:
+        given = {name: str(each) for name, each in target.loaded.items() if each is not None}
+        return repr(given.pop("name")), options | given
+    expression = _spelling(target.origin) or target.name.rpartition(".")[2].replace("<lambda>", "verify")
+    tensors = getattr(target, "tensors", target.whole)
+    if target.dtype != ("float32" if tensors else "float64"):
+        options["dtype"] = target.dtype
+    return expression, options
+
+
+def _spelling(origin: Any) -> str:
+    # The name by which another process loads an object, quoted; "" if it has none, as a nested function.
+    name, module = getattr(origin, "__qualname__", ""), sys.modules.get(getattr(origin, "__module__", ""))
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    plain = getattr(found, "_torchdynamo_orig_callable", found)
+    if module is None or not name or inspect.unwrap(plain) is not inspect.unwrap(origin):
+        return ""
+    file = Path(getattr(module, "__file__", None) or "")
+    if getattr(module, "__package__", "") or not file.is_file():
+        return "" if module.__name__ == "__main__" else repr(f"{module.__name__}:{name}")
+    path = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return repr(f"{path.as_posix()}:{name}")

@@ -3,7 +3,6 @@
 The test runs on all words of a small instance, or on classes of tokens over a vocabulary of any size.
 """
 
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -23,38 +22,6 @@ from draftproof.theory.rows import Prefix
 
 TEST_RUNS, TEST_SECONDS = 20_000, 60.0  # default limits: number of runs, and seconds
 CLASS_WORDS = 100  # most words of classes; more need more runs for the same total variation
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """The result of a test on random runs.
-
-    `total_variation` is that of the counts, which by chance exceeds that of the law; `detectable` is the
-    total variation that this number of runs would have revealed. `likeliest` is the outcome that most
-    exceeded its probability: (outcome, its fraction of the runs, its probability).
-    """
-
-    on: str
-    rejected: bool
-    log_e: float
-    error: float
-    runs: int
-    outcomes: int
-    detectable: float
-    total_variation: float
-    expected_accepted: float | None
-    optimum: fmpq | None
-    likeliest: tuple[tuple[int, ...], float, float]
-    tokens: bool
-    faults: dict[str, str]
-
-    def __str__(self) -> str:
-        return (
-            f"{'rejected' if self.rejected else 'not rejected'} after {self.runs:,} runs "
-            f"at error level {self.error:.3g} (log e-value {self.log_e:.1f}, "
-            f"{self.outcomes:,} outcomes, {self.on}); "
-            f"a total variation of {self.detectable:.2g} would have shown"
-        )
 
 
 class SmallInstance:
@@ -172,6 +139,47 @@ def _drawn(cumulative: np.ndarray, chance: Chance) -> int:
     return min(at, len(cumulative) - 1)
 
 
+class Sampled(Process):
+    """A test on random runs, whose results depend on how far it has come.
+
+    `total_variation` is that of the counts, which by chance exceeds that of the law; `detectable` is the
+    total variation that this number of runs would have revealed. `likeliest` is the outcome that most
+    exceeded its probability: (outcome, its fraction of the runs, its probability).
+    """
+
+    def __init__(self, population: SmallInstance | LargeVocabulary, error: float):
+        super().__init__(population.outcomes, error)
+        self.on, self.tokens = population.name, population.tokens
+        self.optimum: fmpq | None = None
+        self.expected_accepted: float | None = None
+        self.faults: dict[str, str] = {}
+        self.wanted: dict[tuple[int, ...], float] = {}  # outcome -> its probability
+
+    @property
+    def excess(self) -> dict[tuple[int, ...], float]:
+        """Outcome -> its fraction of the runs, less its probability."""
+        n = max(self.runs, 1)
+        return {outcome: self.counts[outcome] / n - mass for outcome, mass in self.wanted.items()}
+
+    @property
+    def total_variation(self) -> float:
+        return 1.0 if self.faults else sum(max(each, 0.0) for each in self.excess.values())
+
+    @property
+    def likeliest(self) -> tuple[tuple[int, ...], float, float]:
+        excess = self.excess
+        worst = max(excess, key=excess.__getitem__, default=())
+        return worst, self.counts[worst] / max(self.runs, 1), self.wanted.get(worst, 0.0)
+
+    def __str__(self) -> str:
+        return (
+            f"{'rejected' if self.rejected else 'not rejected'} after {self.runs:,} runs "
+            f"at error level {self.error:.3g} (log e-value {self.most:.1f}, "
+            f"{self.words:,} outcomes, {self.on}); "
+            f"a total variation of {self.detectable:.2g} would have shown"
+        )
+
+
 def sampled(
     target: Target,
     sandbox: Sandbox,
@@ -188,41 +196,25 @@ def sampled(
     `native` the target gets real generators. Raises Fault if a call hangs.
     """
     chance, deadline = Chance(Generator(PCG64(0)), native), monotonic() + seconds
-    process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
-    faults, accepted = dict[str, str](), 0
-    while process.runs < runs and not process.rejected and monotonic() < deadline:
+    test, accepted = Sampled(population, error), 0
+    while test.runs < runs and not test.rejected and monotonic() < deadline:
         sandbox.current.source = None  # a new run
         try:
             word = target.sample(sandbox, chance, population)
         except Fault as fault:
             if fault.kind == "hangs":
                 raise
-            faults[fault.kind] = f"{fault.what}, on {population.name}"
+            test.faults[fault.kind] = f"{fault.what}, on {population.name}"
             if fault.kind == "raises":
                 break
-            process.update(fault.kind, 0.0)
+            test.update(fault.kind, 0.0)
             continue
         accepted += len(word) - 1
         word = word[: population.depth + 1]
         while len(word) <= population.depth:
             word = (*word, population.next(chance, word))
-        outcome, wanted[outcome] = population.outcome(word)
-        process.update(outcome, wanted[outcome])
-    n = max(process.runs, 1)
-    excess = {outcome: process.counts[outcome] / n - mass for outcome, mass in wanted.items()}
-    worst = max(excess, key=excess.__getitem__, default=())
-    return Sampled(
-        on=population.name,
-        rejected=process.rejected,
-        log_e=process.most,
-        error=error,
-        runs=process.runs,
-        outcomes=population.outcomes,
-        detectable=process.detectable,
-        total_variation=1.0 if faults else sum(max(each, 0.0) for each in excess.values()),
-        expected_accepted=None if target.whole else accepted / n,
-        optimum=None if target.whole else population.optimum,
-        likeliest=(worst, process.counts[worst] / n, wanted.get(worst, 0.0)),
-        tokens=population.tokens,
-        faults=faults,
-    )
+        outcome, test.wanted[outcome] = population.outcome(word)
+        test.update(outcome, test.wanted[outcome])
+    if not target.whole:
+        test.expected_accepted, test.optimum = accepted / max(test.runs, 1), population.optimum
+    return test

@@ -14,12 +14,6 @@ BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more valu
 
 SEED_VALUES = 16  # an integer with fewer values is hardly a seed
 
-NUMPYS = {
-    name: getattr(kind, name) for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind)
-}
-PYTHONS = {name: getattr(kind, name) for kind in (random, random.Random) for name in dir(kind)}
-"""What real generators have, before they are replaced."""
-
 _NUMPY = np.random.Generator(np.random.PCG64(0))
 
 
@@ -44,20 +38,44 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
     return array.reshape(shape).view(Lazies)
 
 
-def copied(*_: Any) -> Any:
-    """`__reduce_ex__` of a stand-in, which copy and pickle call."""
-    raise NotEnumerable("it copies or pickles a generator, which would draw the same numbers again")
+def attributes(*kinds: Any) -> dict[str, Any]:
+    """What the classes or modules have, by name."""
+    return {name: getattr(kind, name) for kind in kinds for name in dir(kind)}
 
 
-class Generator:
-    """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable."""
+class StandIn:
+    """What all stand-ins are: of the class `real` for `isinstance`, over a source, never copied. A method of
+    theirs without a stand-in may be read, as libraries do that are first imported during an audit, but not
+    called; where random runs are tested real generators, which have it, are used.
+    """
 
-    real: type = np.random.Generator
+    real: Any
+    called: str  # its name in messages
+    known: dict[str, Any]  # what real ones have, before they are replaced
     __class__ = property(lambda self: self.real)  # type: ignore[assignment]
-    __reduce_ex__ = copied
 
     def __init__(self, source: Source):
         self._source = source
+
+    def __reduce_ex__(self, *_: Any) -> Any:
+        raise NotEnumerable("it copies or pickles a generator, which would draw the same numbers again")
+
+    def __getattr__(self, name: str) -> Any:
+        called = f"{self.called}.{name}"
+        if name.startswith("__") or name not in self.known:
+            raise AttributeError(called)
+
+        def cannot(*_: Any, **__: Any) -> Any:
+            raise NotEnumerable(f"{called} cannot be enumerated here")
+
+        return cannot if callable(self.known[name]) else cannot()
+
+
+class Generator(StandIn):
+    """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable."""
+
+    real, called = np.random.Generator, "rng"
+    known = attributes(real, np.random.RandomState)
 
     def _many(self, one: Any, size: Any) -> Any:
         if size is None:
@@ -114,7 +132,9 @@ class Generator:
         if replace:
             index = self._draws(lambda: self._source.choose(row), size)
         else:
-            index = self._without(row, 1 if size is None else size)
+            count = 1 if size is None else size
+            index = np.array(without_replacement(self._source, row, int(np.prod(count))), dtype=np.int64)
+            index = index.reshape(count)
         chosen = items[index]
         return chosen.item() if size is None and np.ndim(chosen) == 0 else chosen
 
@@ -130,13 +150,6 @@ class Generator:
 
     def _draws(self, one: Any, size: Any) -> Any:
         return one() if size is None else np.array(self._many(one, size), dtype=np.int64)
-
-    def _without(self, row: Any, size: Any) -> Any:
-        chosen = without_replacement(self._source, row, int(np.prod(size)))
-        return np.array(chosen, dtype=np.int64).reshape(size)
-
-    def __getattr__(self, name: str) -> Any:
-        return unknown("rng", name, NUMPYS)
 
 
 class RandomState(Generator):
@@ -164,15 +177,11 @@ class RandomState(Generator):
         self._source = self._source.seeds.restored("numpy.random", tuple(map(int, words)))
 
 
-class Random:
+class Random(StandIn):
     """The methods of `random.Random` over a source."""
 
-    real: type = random.Random
-    __class__ = property(lambda self: self.real)  # type: ignore[assignment]
-    __reduce_ex__ = copied
-
-    def __init__(self, source: Source):
-        self._source = source
+    real, called = random.Random, "random"
+    known = attributes(random, real)
 
     @property
     def _rng(self) -> Generator:
@@ -227,21 +236,6 @@ class Random:
         if not 0 <= k <= len(population):
             raise ValueError("Sample larger than population or is negative")
         return [population[at] for at in without_replacement(self._source, np.ones(len(population)), k)]
-
-    def __getattr__(self, name: str) -> Any:
-        return unknown("random", name, PYTHONS)
-
-
-def unknown(owner: str, name: str, real: dict[str, Any]) -> Any:
-    """A method without a stand-in; real generators, which have it, are used where random runs are tested. It
-    may be read, as libraries do that are first imported during an audit, but not called."""
-    if name.startswith("__") or name not in real:
-        raise AttributeError(f"{owner}.{name}")
-
-    def cannot(*_: Any, **__: Any) -> Any:
-        raise NotEnumerable(f"{owner}.{name} cannot be enumerated here")
-
-    return cannot if callable(real[name]) else cannot()
 
 
 def wide_integer(source: Source, low: int, count: int) -> Any:

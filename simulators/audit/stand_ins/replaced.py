@@ -5,9 +5,8 @@ import random
 import secrets
 import sys
 import time
-import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -20,12 +19,7 @@ from draftproof.simulators.audit.coins.coin import Coin
 from draftproof.simulators.audit.coins.lazy import Lazy
 from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.stand_ins.generators import (
-    Generator,
-    Random,
-    RandomState,
-    copied,
-)
+from draftproof.simulators.audit.stand_ins.generators import Generator, Random, RandomState, StandIn
 from draftproof.simulators.support.load import INSTALLED
 
 _STATE, _GENERATOR = np.random.RandomState, np.random.Generator
@@ -162,23 +156,20 @@ class _Addresses:
     """
 
     def __init__(self) -> None:
-        self._held: dict[int, tuple[int, weakref.ref[Any]]] = {}  # real address -> (number, its object)
+        self._held: dict[int, tuple[int, Any]] = {0: (0, object())}  # real address -> (number, its object)
         self._free: list[int] = []
 
     def of(self, value: Any, salt: int) -> int:
-        """The number of an object; of one whose end is not seen, as a list's, its address."""
-        real = id(value)
-        if real not in self._held:
-            try:
-                held = weakref.ref(value, lambda _: self._forget(real))
-            except TypeError:
-                return real + 16 * salt
+        """The number of an object, with the salt for plain ones, whose addresses real code may meet again at
+        any time. One that nothing else holds any more, as the object at 0, is gone.
+        """
+        holders = {real: sys.getrefcount(held) for real, (_, held) in self._held.items()}
+        for real in [real for real in holders if real and holders[real] <= holders[0]]:
+            heappush(self._free, self._held.pop(real)[0])
+        if id(value) not in self._held:
             number = heappop(self._free) if self._free else 16 * next(_UNUSED)
-            self._held[real] = number, held
-        return self._held[real][0]
-
-    def _forget(self, real: int) -> None:
-        heappush(self._free, self._held.pop(real)[0])
+            self._held[id(value)] = number, value
+        return self._held[id(value)][0] + 16 * salt * (type(value).__weakrefoffset__ == 0)
 
 
 _UNUSED = count(1)  # of addresses, so that no audit gives one of another's
@@ -190,10 +181,9 @@ class _Made(type):
     real: type
     stand_in: type
     make: Callable[..., Any]
-    base: type
 
     def __call__(cls, *a: Any, **k: Any) -> Any:
-        if cls is not cls.base:
+        if "real" not in vars(cls):
             raise NotEnumerable(f"a subclass of {cls.real.__name__} draws coins that cannot be followed")
         return cls.make(*a, **k)
 
@@ -202,9 +192,7 @@ class _Made(type):
 
 
 def _made(real: type, stand_in: type, make: Callable[..., Any]) -> type:
-    found = _Made(real.__name__, (), {"real": real, "stand_in": stand_in, "make": staticmethod(make)})
-    found.base = found
-    return found
+    return _Made(real.__name__, (), {"real": real, "stand_in": stand_in, "make": staticmethod(make)})
 
 
 @contextmanager
@@ -270,15 +258,15 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         (random, "SystemRandom", _made(random.SystemRandom, Random, system)),
         *((place, name, unseen) for place, name in ((os, "urandom"), (random, "_urandom"))),
         (np.random, "default_rng", made(Generator, "default_rng")),
-        (np.random, "Generator", _made(np.random.Generator, Generator, of_bits)),
-        (
-            np.random,
-            "RandomState",
-            _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
-        ),
+        (np.random, "Generator", _made(_GENERATOR, Generator, of_bits)),
+        (np.random, "RandomState", _made(_STATE, RandomState, made(RandomState, "RandomState"))),
     ]
+
+    def shifted(clock: Callable[[], Any], unit: float) -> Callable[[], Any]:
+        return lambda: clock() + unit * current.salt
+
     clocks = (("time", 1e-6), ("perf_counter", 1e-6), ("time_ns", 1), ("perf_counter_ns", 1))
-    changes += [(time, name, _shifted(getattr(time, name), unit, current)) for name, unit in clocks]
+    changes += [(time, name, shifted(getattr(time, name), unit)) for name, unit in clocks]
     changes = [each for each in changes if hasattr(*each[:2])]
     new_of = {id(getattr(place, name)): new for place, name, new in changes}
     own = {
@@ -286,26 +274,18 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         "id": lambda value: addresses.of(value, current.salt),
         "hash": lambda value: hash(value) + current.salt * isinstance(value, str | bytes),
     }
-    before: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = []
-    try:
-        with swapped(changes):
-            for names, installed in _namespaces(namespace):
-                replaced = {key: new for key, value in names.items() if (new := _new(current, new_of, value))}
-                if not installed:
-                    replaced |= {key: value for key, value in own.items() if key not in names}
-                old = {key: names[key] for key in replaced if key in names}
-                before.append((names, old, replaced.keys() - old.keys()))
-                names.update(replaced)
-            yield
-    finally:
-        for names, old, added in before:
-            names.update(old)
-            for key in added:
-                names.pop(key, None)
-
-
-def _shifted(clock: Callable[[], Any], unit: float, current: Current) -> Callable[[], Any]:
-    return lambda: clock() + unit * current.salt
+    with ExitStack() as undo, swapped(changes):
+        for names, installed in _namespaces(namespace):
+            replaced = {key: new for key, value in names.items() if (new := _new(current, new_of, value))}
+            if not installed:
+                replaced |= {key: value for key, value in own.items() if key not in names}
+            for key in replaced:
+                if key in names:
+                    undo.callback(names.__setitem__, key, names[key])
+                else:
+                    undo.callback(names.pop, key, None)
+            names.update(replaced)
+        yield
 
 
 _SKIPPED = {*sys.stdlib_module_names, "numpy", "scipy", "torch", "draftproof"} - {"__main__"}
@@ -325,7 +305,7 @@ def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
     # What stands in for a value of a module during an audit; None for most.
     if id(value) in new_of:
         return new_of[id(value)]
-    kind = stand_in_of(value)
+    kind = STAND_INS.get(type(value))
     if kind is not None:
         return _Own(current, kind, id(value))
     if type(value).__name__ == "ScriptFunction":  # the function that torch.jit.script compiled
@@ -333,24 +313,19 @@ def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
     return None
 
 
-_KINDS = {
+STAND_INS = {
     np.random.Generator: Generator,
     np.random.RandomState: RandomState,
     random.Random: Random,
     random.SystemRandom: Random,
 }
+"""The classes of real generators -> those of their stand-ins."""
 
 
-def stand_in_of(value: Any) -> type | None:
-    """The class of stand-ins for a real generator; None for other values."""
-    return _KINDS.get(type(value))
-
-
-class _Own:
+class _Own(StandIn):
     """The stand-in for a generator that outlives a call: a stream of the current run."""
 
-    __class__ = property(lambda self: self._kind.real)  # type: ignore[assignment]
-    __reduce_ex__ = copied
+    real = property(lambda self: self._kind.real)
 
     def __init__(self, current: Current, kind: Any, name: Hashable):
         self._current, self._kind, self._name = current, kind, name

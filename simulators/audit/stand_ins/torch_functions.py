@@ -123,20 +123,21 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
 """Arithmetic on object arrays."""
 
 
-def _names(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-_CASTS = _names("to float double half bfloat16 int long short bool type type_as cpu contiguous clone detach")
+_CASTS = words("to float double half bfloat16 int long short bool type type_as cpu contiguous clone detach")
 
-_MOVES = _CASTS | _names(
+_MOVES = _CASTS | words(
     """reshape view squeeze unsqueeze getitem transpose permute flatten unflatten expand expand_as view_as
     repeat select narrow index_select gather take_along_dim chunk split unbind cat concat stack flip roll
     masked_select tile broadcast_to movedim t"""
 )
 """Functions that only change shape and position."""
 
-_SHAPES_ONLY = _names(
+_SHAPES_ONLY = words(
     """get set size dim numel stride is_floating_point empty_like zeros_like ones_like new_zeros
     new_ones new_empty new_full new_tensor requires_grad_ is_contiguous element_size nelement len hash repr
     record_stream is_complex ndimension"""
@@ -148,7 +149,7 @@ _NUMBERS = ("__float__", "__int__", "__index__", "__bool__", "__complex__")
 
 
 class Functions:
-    """torch functions on tensors of coins; `op_NAME(...)` is torch's NAME."""
+    """torch functions on tensors of coins; `op_NAME(...)` is torch's NAME, as are _OPERATIONS."""
 
     def __init__(self, coins: CoinTensors):
         self.coins = coins
@@ -156,7 +157,7 @@ class Functions:
     def __call__(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         """func(*args, **kwargs), where `name` is func's; NotEnumerable if coins cannot be followed."""
         if func.__name__ in _NUMBERS:
-            item = self.op_item(args[0])
+            item = self.coins.array(args[0]).item()
             return bool(item) if name == "bool" else int(item) if name == "int" else item.__float__()
         numpys = _ALIASES.get(name, name)
         if numpys in _COMPARE:
@@ -173,10 +174,10 @@ class Functions:
             return func(*args, **kwargs)
         if name in ("data_ptr", "untyped_storage", "storage"):
             raise Opaque(f"torch.{name} hands coins to code outside torch")
-        operation = getattr(self, f"op_{name}", None)
+        operation = _OPERATIONS.get(name) or getattr(Functions, f"op_{name}", None)
         if operation is None:
             raise Opaque(f"torch.{name} of coins")
-        return operation(*args, **kwargs)
+        return operation(self, *args, **kwargs)
 
     def _moved(self, move: Callable[..., Any], *data: Any) -> Any:
         # The coins and numbers of move(*data), found by applying it to their indices.
@@ -243,9 +244,6 @@ class Functions:
     def op_sort(self, x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
         return Sorted(self.op_topk(x, x.shape[dim], dim, descending))
 
-    def op_argsort(self, x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-        return self.op_sort(x, dim, descending)[1]
-
     def op_topk(self, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         arg = np.argmax if largest else np.argmin
         rows = np.moveaxis(self.coins.array(x), dim, -1)
@@ -262,21 +260,8 @@ class Functions:
 
     op_cumsum, op_prod = partialmethod(op_cumprod, over=np.cumsum), partialmethod(op_cumprod, over=np.prod)
 
-    def op_sum(self, x: Any, dim: Any = None, keepdim: bool = False, over: Any = np.sum, **_: Any) -> Any:
-        return self.coins.tensor(over(self.coins.array(x), axis=dim, keepdims=keepdim), x)
-
-    def op_floor(self, x: Any, one: Callable[[Any], Any] = floor) -> Any:
-        return self.coins.tensor(np.vectorize(one, otypes=[object])(self.coins.array(x)), x)
-
-    def op_masked_fill(self, x: Any, mask: Any, value: Any) -> Any:
-        return self.op_where(mask, value, x)
-
-    def op_scatter(self, x: Any, dim: int, index: Any, src: Any, **_: Any) -> Any:
-        return self._moved(lambda x, src: x.scatter(dim, index, src), x, src)
-
     def op_tensor(self, data: Any, dtype: Any = None, **_: Any) -> Any:
-        values = data if isinstance(data, torch.Tensor) else np.array(data, dtype=object)
-        found = self.coins.array(data) if isinstance(data, torch.Tensor) else values
+        found = self.coins.array(data) if isinstance(data, torch.Tensor) else np.array(data, dtype=object)
         return self.coins.tensor(found, torch.empty(0, dtype=dtype or torch.float32))
 
     op_as_tensor = op_tensor
@@ -305,28 +290,6 @@ class Functions:
             out[at] = next((i for i, edge in enumerate(row) if u[at] < edge), len(row))
         return torch.from_numpy(out)
 
-    def op_item(self, x: Any) -> Any:
-        return self.coins.array(x).item()
-
-    def op_tolist(self, x: Any) -> Any:
-        return self.coins.array(x).tolist()
-
-    def op_array(self, x: Any, dtype: Any = None) -> np.ndarray:
-        return self.coins.array(x)
-
-    op_numpy = op_array
-
-    def op_isnan(self, x: Any) -> torch.Tensor:
-        return torch.zeros(x.shape, dtype=torch.bool)
-
-    op_isinf = op_isnan
-
-    def op_isfinite(self, x: Any) -> torch.Tensor:
-        return torch.ones(x.shape, dtype=torch.bool)
-
-    def op_nan_to_num(self, x: Any, *_: Any, **__: Any) -> Any:
-        return x
-
     def op_setitem(self, x: Any, key: Any, value: Any) -> None:
         def stored(x: Any, value: Any) -> Any:
             x[key] = value
@@ -334,5 +297,23 @@ class Functions:
 
         self.coins.assign(x, self._moved(stored, x, value))
 
-    def op_copy(self, x: Any, value: Any, non_blocking: bool = False) -> Any:
-        return self._moved(lambda x, value: x.copy_(value), x, value)
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "argsort": lambda of, x, dim=-1, descending=False, stable=False: of.op_sort(x, dim, descending)[1],
+    "sum": lambda of, x, dim=None, keepdim=False, **_: of.coins.tensor(
+        np.sum(of.coins.array(x), axis=dim, keepdims=keepdim), x
+    ),
+    "floor": lambda of, x: of.coins.tensor(np.vectorize(floor, otypes=[object])(of.coins.array(x)), x),
+    "masked_fill": lambda of, x, mask, value: of.op_where(mask, value, x),
+    "scatter": lambda of, x, dim, index, src, **_: of._moved(lambda x, y: x.scatter(dim, index, y), x, src),
+    "copy": lambda of, x, value, non_blocking=False: of._moved(lambda x, y: x.copy_(y), x, value),
+    "item": lambda of, x: of.coins.array(x).item(),
+    "tolist": lambda of, x: of.coins.array(x).tolist(),
+    "array": lambda of, x, dtype=None: of.coins.array(x),
+    "numpy": lambda of, x: of.coins.array(x),
+    "isnan": lambda of, x: torch.zeros(x.shape, dtype=torch.bool),
+    "isinf": lambda of, x: torch.zeros(x.shape, dtype=torch.bool),
+    "isfinite": lambda of, x: torch.ones(x.shape, dtype=torch.bool),
+    "nan_to_num": lambda of, x, *_, **__: x,
+}
+"""torch's NAME on the `Functions` and its arguments."""

@@ -16,41 +16,33 @@ from torch.overrides import TorchFunctionMode
 from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator, exponential, without_replacement
-from draftproof.simulators.audit.stand_ins.torch_functions import CoinTensors, Functions, objects
+from draftproof.simulators.audit.stand_ins.torch_functions import CoinTensors, Functions, objects, words
 from draftproof.simulators.audit.stand_ins.triton_mode import following
 
 KIND = {torch.float64: np.float64, torch.float16: np.float16}  # coins of other types are float32
 
-REFUSED = {
-    "randn",
-    "randn_like",
-    "randperm",
-    "normal",
-    "poisson",
-    "log_normal",
-    "cauchy",
-    "geometric",
-    "dropout",
-}
+REFUSED = words("randn randn_like randperm normal poisson log_normal cauchy geometric dropout")
 """Random functions that cannot be enumerated here."""
 
 Draw = Callable[[Source, type], Any]  # draws one number of a numpy type from a source
 
 
 class Answering(TorchFunctionMode):
-    """While entered, torch draws from the source."""
+    """While entered, torch draws from the source: `draw_NAME(func, args, kwargs)` answers torch's NAME."""
+
+    used = False  # whether something was drawn
 
     def __init__(self, source: Source, dtype: str = "float32"):
         super().__init__()
-        self.coins = CoinTensors(dtype)
-        self.draws, self.functions = _Draws(source, self.coins), Functions(self.coins)
+        self.source, self.coins = source, CoinTensors(dtype)
+        self.functions = Functions(self.coins)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         raw = getattr(func, "__name__", "")
         name = raw.strip("_")
         inplace = raw.endswith("_") and not raw.startswith("_")
-        draw = getattr(self.draws, f"draw_{name}", None)
+        draw = getattr(self, f"draw_{name}", None)
         if draw is not None:
             return draw(func, args, kwargs)
         if name in REFUSED:
@@ -62,36 +54,6 @@ class Answering(TorchFunctionMode):
         with np.errstate(all="ignore"):
             result = self.functions(func, name, args, kwargs)
         return self.coins.assign(args[0], result) if inplace else result
-
-    def __enter__(self) -> Any:
-        self._kernels = following(self.coins)
-        self._kernels.__enter__()
-        return super().__enter__()
-
-    def __exit__(self, *raised: Any) -> None:
-        super().__exit__(*raised)
-        self._kernels.__exit__(*raised)
-
-
-@contextmanager
-def answering(source: Source, dtype: str = "float32") -> Iterator[Answering | None]:
-    """While entered, torch draws from the source, or from its own generator if the source is a native one."""
-    if isinstance(source, Chance) and source.native:
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
-            yield None
-    else:
-        with Answering(source, dtype) as mode:
-            yield mode
-
-
-class _Draws:
-    """`draw_NAME(func, args, kwargs)` answers torch's NAME."""
-
-    used = False  # whether something was drawn
-
-    def __init__(self, source: Source, coins: CoinTensors):
-        self.source, self.coins = source, coins
 
     def draw_rand(self, func: Any, args: Any, kwargs: Any, empty: Any = torch.empty) -> torch.Tensor:
         generator = kwargs.pop("generator", None)
@@ -174,6 +136,19 @@ class _Draws:
         yield stream
         torch.rand(stream.drawn - drawn, generator=generator)
         source.keyed["torch", state_of(generator)] = first, stream.drawn
+
+
+@contextmanager
+def answering(source: Source, dtype: str = "float32") -> Iterator[Answering | None]:
+    """While entered, torch draws from the source, or from its own generator if the source is a native one."""
+    if isinstance(source, Chance) and source.native:
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
+            yield None
+    else:
+        mode = Answering(source, dtype)
+        with following(mode.coins), mode:
+            yield mode
 
 
 def state_of(generator: torch.Generator) -> int:

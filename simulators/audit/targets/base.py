@@ -25,9 +25,14 @@ from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
-INPUTS = ("target_probs", "draft_probs", "draft_tokens")  # [gamma + 1, V], [gamma, V] and [gamma]
+INPUTS = {"target_probs": "p", "draft_probs": "q", "draft_tokens": "tokens"}
+"""The usual names of a function's first parameters, [gamma + 1, V], [gamma, V] and [gamma] -> their roles."""
+
 Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Arguments for INPUTS; those of a batch have an axis of requests first."""
+
+Parameter: TypeAlias = tuple[str, str, bool]
+"""A parameter that gets an argument: its name, its role, and whether it is passed by name."""
 
 Run: TypeAlias = Callable[[Source], tuple[Prefix, int | None]]
 """Returns the emitted tokens, and the number of tokens accepted in the first round (None if unknown)."""
@@ -51,8 +56,9 @@ class Program:
     most_runs: int | None = None
 
     @property
-    def drafted(self) -> str:
-        return f"drafted {paths_text(self.draft)}" if self.draft else ""
+    def drafted(self) -> str | None:
+        """The drafted paths; None if the run draws the draft."""
+        return paths_text(self.draft) if self.draft else None
 
 
 class Target:
@@ -68,20 +74,21 @@ class Target:
     style = "verify"  # what `dp.replay` takes it for
     loaded: dict[str, Any] | None = None  # the arguments of `load.target` that it was loaded with
     origin: Any = None  # the object that was audited
-    _extra: Sequence[str] = ()  # its parameters after those that each of its kind has: by position,
-    _named: Sequence[str] = ()  # and by name
+    roles: Sequence[Parameter] = ()  # of its parameters
 
-    def _identify(self, foreign: Any, name: str, function: Any = None) -> None:
-        # For an object, the globals are those of its method `function`.
+    def _identify(self, foreign: Any, name: str) -> Any:
+        # What is called for a foreign object.
         if not callable(foreign):
             raise BadInput(f"{name or foreign!r} is not a function")
         self.origin = foreign
         self.name = name or getattr(foreign, "__qualname__", type(foreign).__name__)
-        self.namespace = getattr(inspect.unwrap(function or foreign), "__globals__", {})
+        self.namespace = getattr(inspect.unwrap(foreign), "__globals__", {})
+        return plainly(foreign)
 
-    def _beside(self, known: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        # Of the known arguments, those that its own parameters ask for: by position, by name.
-        return [known[name] for name in self._extra], {name: known[name] for name in self._named}
+    def arguments(self, known: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Of the known arguments, role -> value, those that its parameters ask for: by position, by name."""
+        by_position = [known[role] for _, role, by_name in self.roles if not by_name]
+        return by_position, {name: known[role] for name, role, by_name in self.roles if by_name}
 
     def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
         """The instances of the audit, smallest first; BadInput if they are too large."""
@@ -109,6 +116,7 @@ class DraftVerifier(Target):
     """A verifier of one draft: `prepare` makes the arguments, `call` runs it, `reset` drops state."""
 
     arrays = False  # `prepare` returns Arrays, which the audit can then corrupt
+    tensors = False  # it gets them as torch tensors
     logits = False  # it gets logarithms of rows
     draw: Callable[..., int] | None = None  # (sandbox, source, row, position) -> a token, if it drafts itself
     draws_in_torch: bool | None = None  # None: not known before a call
@@ -123,16 +131,16 @@ class DraftVerifier(Target):
         raise NotImplementedError
 
     def followed(self, run: Callable[[], Any], source: Source) -> Any:
-        """The result of a run on arrays, which may hand them on to code that draws from torch: then torch is
-        followed, and float32 is its usual arithmetic.
+        """The result of a run on tensors, or on arrays that may be handed on to code that draws from torch:
+        then torch is followed, and float32 is its usual arithmetic.
         """
-        if self.draws_in_torch is False or "torch" not in sys.modules:
+        if not self.tensors and (self.draws_in_torch is False or "torch" not in sys.modules):
             return run()
         from draftproof.simulators.audit.stand_ins.torch_mode import answering
 
         with answering(source, self.dtype) as mode:
             result = run()
-        if mode is not None and mode.draws.used:
+        if mode is not None and mode.used:
             self.draws_in_torch = True
             self.dtype = self.dtype if self.typed else "float32"
         return result
@@ -279,32 +287,34 @@ def signature(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     return None if any(each.kind is each.VAR_POSITIONAL for each in parameters) else parameters
 
 
-def extra(
-    parameters: Sequence[inspect.Parameter],
+def parameters_of(
+    parameters: Sequence[inspect.Parameter] | None,
     name: str,
-    first: Sequence[str],
+    first: Collection[str],
     known: Collection[str],
     guess: bool = True,
-) -> tuple[list[str], list[str]]:
-    """The parameters after `first` with a known name, which get an argument: (by position, by name).
+) -> list[Parameter]:
+    """The parameters that get an argument: `first`, and those after them with a known name, if there is a
+    signature.
 
     With `guess` a required parameter right after `first` counts as the generator `rng`, whatever its name.
     Raises BadInput if there are fewer parameters than `first`, or if any other parameter is required.
     """
+    found = [(each, INPUTS.get(each, each), False) for each in first]
+    if parameters is None:
+        return found
     if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < len(first):
         raise BadInput(f"{name} must take {', '.join(first)} and optionally {' and '.join(known)}")
-    by_position: list[str] = []
-    by_name: list[str] = []
     for each in parameters[len(first) :]:
         positional = each.kind is not each.KEYWORD_ONLY
         required = each.default is each.empty and each.kind is not each.VAR_KEYWORD
         if each.name in known:
-            (by_position if positional else by_name).append(each.name)
-        elif required and positional and not by_position and guess:
-            by_position.append("rng")
+            found.append((each.name, each.name, not positional))
+        elif required and positional and len(found) == len(first) and guess:
+            found.append((each.name, "rng", False))
         elif required:
             after = f"after {', '.join(first)} it may have {', '.join(known)}"
             raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for: {after}")
         elif positional:
             break
-    return by_position, by_name
+    return found

@@ -20,16 +20,9 @@ from flint import fmpq
 from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets.base import (
-    INPUTS,
-    Arrays,
-    Program,
-    arrays,
-    emitted,
-    extra,
-    signature,
-)
+from draftproof.simulators.audit.targets import base
 from draftproof.simulators.audit.targets.functions import Function
+from draftproof.simulators.audit.targets.readings import plain
 from draftproof.simulators.instances.batches import WITNESSES, Batches, witness
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.laws.enumerate import drafts
@@ -44,9 +37,6 @@ from draftproof.theory.table import Table
 
 BESIDE, REQUESTS = 3, 4
 """Requests of a batch of which one makes random choices, and of one of which two do."""
-
-Parameter: TypeAlias = tuple[str, str, bool]
-"""A parameter that gets an argument: its name, its role, and whether it is passed by name."""
 
 Decision: TypeAlias = tuple[Shown | Prefix, ...]
 """For each request what of its draft is verified, or the tokens that it emits."""
@@ -69,39 +59,42 @@ class ByRoles(Function):
     batch of one.
     """
 
+    usual = False
     capacity = 0  # of the batch that is judged, where a selection rule asks for it
 
     def __init__(
         self,
         verify: Any,
-        roles: Sequence[Parameter],
+        roles: Sequence[base.Parameter],
         layout: str,
-        read: Callable[[Any, list[int]], Any],
+        read: Callable[[Any, list[int]], list[int]] | None,
         *,
         tensors: bool,
         name: str = "",
         dtype: str | None = None,
     ):
-        self.roles, self.layout, self.read, self.foreign = roles, layout, read, verify
+        self.roles, self.layout, self.read = roles, layout, read
         self.logits = any(role == "p_logits" for _, role, _ in roles)
         self.bonus = any(role == "bonus" for _, role, _ in roles)
         self.requests = BESIDE if layout in ("batch", "flat") else 1
         self.alone = ""  # why it is judged in a batch of one
         name = name or getattr(verify, "__name__", "function")
-        super().__init__(self._spelled, name=name, dtype=dtype, tensors=tensors)
-        self.origin, self.namespace = verify, namespace_of(verify)
+        super().__init__(verify, name=name, dtype=dtype, tensors=tensors, roles=roles)
+        self.namespace, self.draw = namespace_of(verify), None
         self.adapter += f", {layout}"
         self.rule = Rule(self.name, "audited", "unknown", predictable=False, select=_elsewhere)
 
-    def call(self, sandbox: Sandbox, source: Source, prepared: Arrays, position: int = 0) -> Prefix:
+    def call(self, sandbox: Sandbox, source: Source, prepared: base.Arrays, position: int = 0) -> Prefix:
         given, place = beside(*prepared, self.requests)
         return self.together(sandbox, source, given, position)[place]
 
-    def together(self, sandbox: Sandbox, source: Source, given: Arrays, position: int = 0) -> Any:
+    def together(self, sandbox: Sandbox, source: Source, given: base.Arrays, position: int = 0) -> Any:
         """What every request of a batch emits; the arrays have an axis of requests first."""
         return super().call(sandbox, source, given, position)
 
-    def programs_on(self, sandbox: Sandbox, batch: Batch) -> Iterator[tuple[Program, tuple[Prefix, ...]]]:
+    def programs_on(
+        self, sandbox: Sandbox, batch: Batch
+    ) -> Iterator[tuple[base.Program, tuple[Prefix, ...]]]:
         """(program, drafts) of every draft of the batch; the weights sum to 1."""
         if len({(request.vocab, request.draft.depth) for request in batch.requests}) > 1:
             raise BadInput("the requests of an audited batch have one vocabulary and one draft depth")
@@ -113,7 +106,7 @@ class ByRoles(Function):
             given: Any = tuple(map(np.stack, zip(*parts, strict=True)))
             run: Any = partial(self._run, sandbox, batch.capacity, given)
             weight = prod((mass for mass, _ in each), start=ONE)
-            yield Program(weight, run), tuple(draft.path[-1].prefix for _, draft in each)
+            yield base.Program(weight, run), tuple(draft.path[-1].prefix for _, draft in each)
 
     def bound_of(self, batch: Batch) -> fmpq:
         """The total variation of the joint law that rounding can cause."""
@@ -145,38 +138,36 @@ class ByRoles(Function):
             where = f"{one.name}, request {first + 1}, and {other.name}, request {second + 1}"
             yield Batch(tuple(requests), self.rule, depth * REQUESTS, (), where)
 
-    def _run(self, sandbox: Sandbox, capacity: int, given: Arrays, source: Source) -> tuple[Any, None]:
+    def _run(self, sandbox: Sandbox, capacity: int, given: base.Arrays, source: Source) -> tuple[Any, None]:
         self.capacity = capacity
         return self.together(sandbox, source, given), None
 
-    def _spelled(self, p: Any, q: Any, x: Any, rng: Any) -> list[Any]:
-        arguments, named = self._arguments(p, q, x, rng)
-        result = self.foreign(*arguments, **named)
-        words = []
+    def _emitted(self, result: Any, given: base.Arrays, known: dict[str, Any]) -> Any:
+        p, x, words = known["p"], known["tokens"], []
+        drafted = [[int(each) for each in row] for row in x]
         for at in range(len(x)):
-            word = self._understood(result, at, [[int(each) for each in row] for row in x])
+            word = self._understood(result, at, drafted)
             if self.bonus and word[-1] >= p.shape[2]:
                 # The id V stands for a draw from the last row, which the engine makes elsewhere.
                 row = p[at, -1]
                 torch: Any = import_module("torch") if self.tensors else None
-                last = torch.multinomial(row, 1) if torch else rng.choice(len(row), p=row)
+                last = torch.multinomial(row, 1) if torch else known["rng"].choice(len(row), p=row)
                 word = [*word[:-1], int(last)]
             words.append(word)
-        return words
+        vocab, most = given[0].shape[2], given[2].shape[1] + 1
+        return tuple(base.emitted(word, vocab, most) for word in words)
 
     def _understood(self, result: Any, at: int, drafts: list[list[int]]) -> list[int]:
         try:
-            one = result if self.layout == "single" else _request(result, at, len(drafts))
-            return self.read(one, drafts[at])
+            found = plain(result)
+            one = found if self.layout == "single" else _request(found, at, len(drafts))
+            return self.read(one, drafts[at])  # type: ignore[misc]
         except (ValueError, TypeError, IndexError, KeyError, AttributeError):
             kind = type(result).__name__
             raise Fault("returns garbage", f"a {kind} that is not read as tokens") from None
 
-    def _emitted(self, result: Any, given: Arrays) -> Any:
-        vocab, most = given[0].shape[2], given[2].shape[1] + 1
-        return tuple(emitted(word, vocab, most) for word in result)
-
-    def _arguments(self, p: Any, q: Any, x: Any, rng: Any) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(self, known: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        p, q, x, rng = (known[role] for role in ("p", "q", "tokens", "rng"))
         count, depth = x.shape
         library: Any = import_module("torch") if self.tensors else np
         if self.tensors:  # torch's own, unless it is asked for
@@ -190,7 +181,7 @@ class ByRoles(Function):
 
         bonus = p.shape[2]
         counts = [depth] * count
-        known: dict[str, Any] = {
+        given: dict[str, Any] = {
             "gamma": depth,
             "rng": rng,
             "position": 0,
@@ -204,9 +195,8 @@ class ByRoles(Function):
         }
         with np.errstate(divide="ignore"):
             for role, values in (("p", laid(p[:, :-1] if self.bonus else p)), ("q", laid(q))):
-                known |= {role: values, f"{role}_logits": library.log(values)}
-        positional = [known[role] for _, role, by_name in self.roles if not by_name]
-        return positional, {name: known[role] for name, role, by_name in self.roles if by_name}
+                given |= {role: values, f"{role}_logits": library.log(values)}
+        return super().arguments(given)
 
 
 class Selection(ByRoles):
@@ -231,46 +221,33 @@ class Selection(ByRoles):
         slow: bool = False,
     ):
         self._identify(select, name)
-        parameters = signature(select)
-        first = (*INPUTS, "capacity")
-        more, named = extra(parameters, self.name, first, ("rng",)) if parameters is not None else ([], [])
-        roles = [("", role, False) for role in ("p", "q", "tokens", "capacity", *more)]
-        roles += [(role, role, True) for role in named]
+        roles = base.parameters_of(base.signature(select), self.name, (*base.INPUTS, "capacity"), ("rng",))
         tensors = "torch" in self.namespace if tensors is None else tensors
-        super().__init__(select, roles, "batch", _plain, tensors=tensors, name=self.name, dtype=dtype)
+        super().__init__(select, roles, "batch", None, tensors=tensors, name=self.name, dtype=dtype)
         self.adapter, self.slow, self.requests = "selection rule", slow, 0
 
     def instances(self, vocab: int, depth: int, rounds: int) -> list[Batch]:
         """The batches of the audit, smallest first: random ones, then those on which known rules fail."""
         sizes = [size for size in SIZES if size[0] <= vocab and size[1] <= depth]
-        if self.slow:
-            sizes = sizes[:1]
+        sizes = sizes[:1] if self.slow else sizes
         found = [batch for v, *size in sizes for batch in Batches(self.rule, v, *size)]
-        known = [*(witness(name, self.rule) for name in WITNESSES), *ties(self.rule)]
-        fit = (
-            batch
-            for batch in known
-            if all(each.vocab <= vocab and each.draft.depth <= depth for each in batch.requests)
-            and not (self.slow and _size(batch) > 4)
-        )
-        return sorted([*found, *fit], key=_size)
+        for batch in (*(witness(name, self.rule) for name in WITNESSES), *ties(self.rule)):
+            fits = all(each.vocab <= vocab and each.draft.depth <= depth for each in batch.requests)
+            found += [batch] if fits and not (self.slow and _size(batch) > 4) else []
+        return sorted(found, key=_size)
 
-    def _spelled(self, p: Any, q: Any, x: Any, rng: Any) -> Any:
-        arguments, named = self._arguments(p, q, x, rng)
-        return self.foreign(*arguments, **named)
-
-    def _emitted(self, result: Any, given: Arrays) -> Decision:
-        found, count = _plain(result), len(given[2])
+    def _emitted(self, result: Any, given: base.Arrays, known: dict[str, Any]) -> Decision:
+        found, count = plain(result), len(given[2])
         if not isinstance(found, list | tuple) or len(found) != count:
             raise Fault("returns garbage", f"not one entry for each of {count} requests")
         vocab = given[0].shape[2]
         return tuple(
-            _decided(_plain(each), tuple(draft), vocab)
+            _decided(plain(each), tuple(draft), vocab)
             for each, draft in zip(found, given[2].tolist(), strict=True)
         )
 
 
-def beside(p: np.ndarray, q: np.ndarray, x: np.ndarray, count: int) -> tuple[Arrays, int]:
+def beside(p: np.ndarray, q: np.ndarray, x: np.ndarray, count: int) -> tuple[base.Arrays, int]:
     """A request among `count`, and its place. The others, how many of their tokens are accepted, and the
     place depend on the target's first row only: a rule that cuts all requests where one of them ends then
     reads nothing of this request's draft.
@@ -298,7 +275,7 @@ def constant_request(vocab: int, depth: int, at: int) -> Instance:
 
 
 @lru_cache(64)
-def _constant(vocab: int, depth: int, at: int, accepted: int) -> Arrays:
+def _constant(vocab: int, depth: int, at: int, accepted: int) -> base.Arrays:
     # Of four requests two draft all zeros or all ones, two in turn 0 and 1; every second one is rejected
     # after so many accepted tokens.
     tokens = (np.arange(depth) * (at // 2) + at) % min(vocab, 2)
@@ -307,7 +284,7 @@ def _constant(vocab: int, depth: int, at: int, accepted: int) -> Arrays:
     p = np.concatenate([q, np.eye(1, vocab)])
     if at % 2 and accepted < depth:
         p[accepted] = np.roll(p[accepted], 1)
-    return arrays(p, q, tokens, "float64")
+    return base.arrays(p, q, tokens, "float64")
 
 
 def ties(rule: Rule) -> Iterator[Batch]:
@@ -348,12 +325,7 @@ def _decided(result: Any, draft: Prefix, vocab: int) -> Shown | Prefix:
         if not 0 <= result <= len(draft):
             raise Fault("returns garbage", f"{result} verified tokens, of {len(draft)} drafted")
         return Shown(draft[: int(result)], int(result))
-    return emitted(result, vocab, len(draft) + 1)
-
-
-def _plain(result: Any, _: Any = None) -> Any:
-    # Arrays and tensors as lists and numbers; anything else as it is.
-    return result.tolist() if hasattr(result, "tolist") else result
+    return base.emitted(result, vocab, len(draft) + 1)
 
 
 def _request(result: Any, at: int, count: int) -> Any:
@@ -361,15 +333,11 @@ def _request(result: Any, at: int, count: int) -> Any:
     # the tokens of each request.
     if isinstance(result, tuple) and not (len(result) == count and _is_row(result[0])):
         return tuple(_request(each, at, count) for each in result)
-    return result[at] if _is_listed(result) else result
-
-
-def _is_listed(result: Any) -> bool:
-    return hasattr(result, "__getitem__") and getattr(result, "ndim", 1) > 0
+    return result[at] if hasattr(result, "__getitem__") else result
 
 
 def _is_row(result: Any) -> bool:
-    return _is_listed(result) and not any(_is_listed(each) for each in result)
+    return hasattr(result, "__getitem__") and not any(hasattr(each, "__getitem__") for each in result)
 
 
 def _size(batch: Batch) -> int:

@@ -2,33 +2,21 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.sandbox import Sandbox
-from draftproof.simulators.audit.targets.base import (
-    INPUTS,
-    Arrays,
-    DraftVerifier,
-    arrays,
-    emitted,
-    extra,
-    known_dtype,
-    plainly,
-    signature,
-    tensors,
-)
+from draftproof.simulators.audit.targets import base
 from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
 
-class Function(DraftVerifier):
+class Function(base.DraftVerifier):
     """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
 
     Arrays are [gamma + 1, V], [gamma, V] and [gamma], numpy arrays or, with `tensors`, torch tensors. A class
@@ -43,6 +31,8 @@ class Function(DraftVerifier):
     """
 
     arrays = True
+    layout = "single"  # of its arguments
+    usual = True  # they are in the usual order
 
     def __init__(
         self,
@@ -51,18 +41,15 @@ class Function(DraftVerifier):
         name: str = "",
         dtype: str | None = None,
         tensors: bool | None = None,
+        roles: Sequence[base.Parameter] = (),
     ):
-        if not callable(verify):
-            raise BadInput(f"{name or verify!r} is not a function")
-        verify = plainly(verify)
-        self.verify = verify
-        self._called: Any = verify
+        self.verify = self._called = verify = self._identify(verify, name)
         self.stateful = inspect.isclass(verify)
         function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
-        if hasattr(verify, "forward") and signature(function) is None:
+        if hasattr(verify, "forward") and base.signature(function) is None:
             function = verify.forward  # type: ignore[attr-defined]
-        self._identify(verify, name, function)
-        self._extra, self._named = self._parameters(function)
+        self.namespace = getattr(inspect.unwrap(function), "__globals__", {})
+        self.roles = roles or self._parameters(function)
         if self.stateful:
             try:
                 inspect.signature(verify).bind()
@@ -70,26 +57,24 @@ class Function(DraftVerifier):
                 raise BadInput(f"{self.name} must be made without arguments: {error}") from None
             except ValueError:
                 pass  # a class of an extension module has no signature
-        if tensors is None:
-            takes_rng = "rng" in (*self._extra, *self._named)
-            tensors = "torch" in self.namespace and not takes_rng
-        self.tensors = tensors
+        takes_rng = any(role == "rng" for _, role, _ in self.roles)
+        self.tensors = "torch" in self.namespace and not takes_rng if tensors is None else tensors
         self.typed = dtype is not None
-        self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
+        self.dtype = base.known_dtype(dtype or ("float32" if self.tensors else "float64"))
         self.draw = self._draw if hasattr(verify, "draft") else None
-        self.adapter = "torch function" if tensors else "numpy function"
+        self.adapter = "torch function" if self.tensors else "numpy function"
 
-    def _parameters(self, function: Callable[..., Any]) -> tuple[list[str], list[str]]:
-        parameters = signature(function)
+    def _parameters(self, function: Callable[..., Any]) -> list[base.Parameter]:
+        parameters = base.signature(function)
         if parameters is None:
-            return ["rng"], []
+            return [*base.parameters_of(None, self.name, base.INPUTS, ()), ("rng", "rng", False)]
         own = parameters[1:] if self.stateful else parameters
-        return extra(own, self.name, INPUTS, ("rng", "position"))
+        return base.parameters_of(own, self.name, base.INPUTS, ("rng", "position"))
 
     @property
     def takes_position(self) -> bool:
         """Whether it gets the number of tokens emitted before, by which it may key its noise."""
-        return "position" in (*self._extra, *self._named)
+        return any(role == "position" for _, role, _ in self.roles)
 
     def reset(self) -> None:
         if self.stateful:
@@ -106,43 +91,34 @@ class Function(DraftVerifier):
                 sandbox.current.once |= {("torch", state) for state in _torch_states(self._called)}
         return self._called
 
-    def prepare(self, target: Rows, draft: Draft) -> Arrays:
+    def prepare(self, target: Rows, draft: Draft) -> base.Arrays:
         path = draft.path
         p = [target[node.prefix] for node in path]
         q = np.array([node.proposal for node in path[:-1]], dtype=np.float64).reshape(-1, target.vocab)
-        return arrays(p, q, [node.token for node in path[1:]], self.dtype)
+        return base.arrays(p, q, [node.token for node in path[1:]], self.dtype)
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
-        extra: dict[str, Any] = {"rng": sandbox.start(source), "position": position}
-        called = self._object(sandbox)
+        rng, called = sandbox.start(source), self._object(sandbox)
         given = [array.copy() for array in prepared]
 
-        def run(arguments: list[Any]) -> Any:
-            more, named = self._beside(extra)
-            return sandbox.call(lambda: self._emitted(called(*arguments, *more, **named), prepared))
+        def run() -> Any:
+            inputs = base.tensors(given, self.dtype) if self.tensors else given
+            known = {"rng": rng, "position": position} | dict(zip(base.INPUTS.values(), inputs, strict=True))
+            more, named = self.arguments(known)
+            return sandbox.call(lambda: self._emitted(called(*more, **named), prepared, known), self.usual)
 
-        word = (
-            self._on_tensors(run, source, given)
-            if self.tensors
-            else self.followed(partial(run, given), source)
-        )
-        for name, before, after in zip(INPUTS, prepared, given, strict=True):
+        word = self.followed(run, source)
+        for name, before, after in zip(base.INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
         return word
 
-    def _emitted(self, result: Any, given: Arrays) -> Any:
-        return emitted(result, given[0].shape[1], len(given[2]) + 1)
-
-    def _on_tensors(self, run: Callable[[list[Any]], Any], source: Source, given: Any) -> Any:
-        from draftproof.simulators.audit.stand_ins.torch_mode import answering
-
-        with answering(source, self.dtype):
-            return run(tensors(given, self.dtype))
+    def _emitted(self, result: Any, given: base.Arrays, known: dict[str, Any]) -> Any:
+        return base.emitted(result, given[0].shape[1], len(given[2]) + 1)
 
     def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
         rng, draft = sandbox.start(source), self._object(sandbox).draft
-        return sandbox.call(lambda: emitted([draft(np.array(row), rng, position)], len(row), 1))[0]
+        return sandbox.call(lambda: base.emitted([draft(np.array(row), rng, position)], len(row), 1))[0]
 
 
 def _torch_states(made: Any) -> Iterator[int]:

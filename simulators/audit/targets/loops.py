@@ -10,17 +10,7 @@ from draftproof.simulators.audit.coins.sources import Chance, Fixed, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets.base import (
-    LONGEST,
-    Program,
-    Target,
-    drafted_tokens,
-    emitted,
-    extra,
-    known_dtype,
-    plainly,
-    signature,
-)
+from draftproof.simulators.audit.targets import base
 from draftproof.simulators.audit.targets.models import PROMPT, Model
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -41,7 +31,7 @@ PROMPT_GIVEN = (
 NEW = "return the new tokens, text[0, prompt.shape[1]:]"
 
 
-class Loop(Target):
+class Loop(base.Target):
     """`generate(target, draft, prompt, length[, gamma][, rng])`; the law of its text is checked.
 
     `target` and `draft` are a `Model`, `prompt` is a tensor [1, 2], `gamma` is the instance's draft depth. It
@@ -55,27 +45,21 @@ class Loop(Target):
     adapter, style, whole = "generation loop", "loop", True
 
     def __init__(self, generate: Callable[..., Any], *, name: str = "", dtype: str | None = None):
-        self.generate = plainly(generate)
-        self._identify(generate, name)
-        self.dtype = known_dtype(dtype or "float32")
-        parameters = signature(generate) or []
+        self.generate = self._identify(generate, name)
+        self.dtype = base.known_dtype(dtype or "float32")
+        parameters = base.signature(generate) or None
         if parameters and [each.name for each in parameters[: len(PARAMETERS)]] != [*PARAMETERS]:
             raise BadInput(f"{self.name} must take {', '.join(PARAMETERS)} and optionally gamma and rng")
-        found = (
-            extra(parameters, self.name, PARAMETERS, ("gamma", "rng"), guess=False)
-            if parameters
-            else ([], [])
-        )
-        self._extra, self._named = found
+        self.roles = base.parameters_of(parameters, self.name, PARAMETERS, ("gamma", "rng"), guess=False)
         self._tried = False  # on models that show what it returns
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         length = instance.draft.depth + rounds
         return rounding_bound(
-            self.dtype, instance.vocab, drafted_tokens(instance), length, logits=True, draws=True
+            self.dtype, instance.vocab, base.drafted_tokens(instance), length, logits=True, draws=True
         )
 
-    def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
+    def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[base.Program]:
         """One program: the first depth + rounds tokens, in any number of rounds of the loop."""
         if not self._tried:
             self._tried = True
@@ -91,7 +75,7 @@ class Loop(Target):
             if 0 < kept <= PROMPT and set(words[kept:]) == {1}:
                 raise BadInput(f"{self.name} returns a part of the prompt, a tensor [1, {PROMPT}]: {NEW}")
 
-    def _program(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Program:
+    def _program(self, sandbox: Sandbox, instance: Instance, rounds: int) -> base.Program:
         import torch
 
         from draftproof.simulators.audit.stand_ins.torch_mode import answering
@@ -101,23 +85,21 @@ class Loop(Target):
         length = instance.draft.depth + rounds
 
         def run(source: Source) -> tuple[Prefix, None]:
-            known = {"gamma": instance.draft.depth, "rng": sandbox.start(source)}
-            more, named = self._beside(known)
+            known = {"length": length, "gamma": instance.draft.depth, "rng": sandbox.start(source)}
+            known |= dict(zip(("target", "draft"), models, strict=True))
             with answering(source, self.dtype):
-                prompt = torch.zeros(1, PROMPT, dtype=torch.int64)
+                known["prompt"] = torch.zeros(1, PROMPT, dtype=torch.int64)
                 for model in models:
                     model.asked.clear()
-                words = sandbox.call(
-                    lambda: emitted(
-                        self.generate(*models, prompt, length, *more, **named), instance.vocab, LONGEST
-                    )
-                )
+                more, named = self.arguments(known)
+                vocab = instance.vocab
+                words = sandbox.call(lambda: base.emitted(self.generate(*more, **named), vocab, base.LONGEST))
             asked = [context for model in models for context in model.asked]
             if asked and () not in asked:
                 raise Fault("raises", PROMPT_GIVEN)
             return words[:length], None
 
-        return Program(ONE, run, None, self.limit or LOOP_RUNS)
+        return base.Program(ONE, run, None, self.limit or LOOP_RUNS)
 
     def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
         (program,) = self.programs(sandbox, population.instance, 1)

@@ -1,32 +1,43 @@
 """What a function returns: tokens, tokens padded with -1, or the number of accepted tokens and the next one.
 
-Each reading gets the result and the drafted tokens, returns the emitted tokens, and raises if the result is
-something else. READINGS are tried in order.
+Each reading gets the `plain` result and the drafted tokens, returns the emitted tokens, and raises if the
+result is something else. READINGS are tried in order.
 """
 
 from typing import Any
 
-import numpy as np
-
 from draftproof.simulators.audit.targets.base import LONGEST
+
+
+def plain(result: Any) -> Any:
+    """Arrays and tensors as lists and numbers, those in a short list or tuple too; anything else as it is."""
+    if hasattr(result, "tolist"):
+        return result.tolist()
+    short = isinstance(result, list | tuple) and len(result) <= LONGEST
+    return (tuple if isinstance(result, tuple) else list)(map(plain, result)) if short else result
 
 
 def _integers(values: Any) -> list[int]:
     if isinstance(values, str | bytes | dict | set) or len(values) > LONGEST:
         raise ValueError("not a list of tokens")
-    found = values.tolist() if hasattr(values, "tolist") else list(values)
+    found = list(values)
     while len(found) == 1 and isinstance(found[0], list):
         found = found[0]
-    if not all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in found):
+    if not all(map(_is_whole, found)):
         raise ValueError("not token ids")
-    return [int(each) for each in found]
+    return found
 
 
-def _number(value: Any) -> int:
-    found = value.item() if hasattr(value, "item") else value
-    if isinstance(found, bool) or not isinstance(found, int | np.integer):
+def _number(value: Any) -> Any:
+    while isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    if not _is_whole(value):
         raise ValueError("not a number of tokens")
-    return int(found)
+    return value
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _kept(x: list[int], accepted: int, token: Any) -> list[int]:
@@ -78,7 +89,7 @@ def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
 
 def _mask_and_token(result: Any, x: list[int]) -> list[int]:
     mask, token = result
-    found = mask.tolist() if hasattr(mask, "tolist") else list(mask)
+    found = list(mask)
     if len(found) != len(x) or not all(isinstance(each, bool) for each in found):
         raise ValueError("not which tokens are accepted")
     return _kept(x, [*found, False].index(False), token)

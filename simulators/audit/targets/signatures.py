@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import product
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,8 @@ import numpy as np
 from draftproof.simulators.audit.coins.sources import Chance
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.sandbox import CALL_SECONDS, Fault, Observer, sandboxed
-from draftproof.simulators.audit.targets.base import plainly, signature
-from draftproof.simulators.audit.targets.batches import (
-    BESIDE,
-    ByRoles,
-    Parameter,
-    Selection,
-    called,
-    namespace_of,
-)
+from draftproof.simulators.audit.targets.base import Parameter, plainly, signature
+from draftproof.simulators.audit.targets.batches import BESIDE, ByRoles, Selection, called, namespace_of
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.audit.targets.readings import READINGS
 from draftproof.simulators.instances.scenarios import scenario
@@ -85,21 +79,6 @@ class Trial:
     fault: Fault | None = None
 
     @property
-    def layout(self) -> str:
-        """Which of LAYOUTS was tried."""
-        return self.target.layout if isinstance(self.target, ByRoles) else "single"
-
-    @property
-    def fits(self) -> bool:
-        """Whether every call works."""
-        return self.works > 0 and self.fault is None
-
-    @property
-    def raises(self) -> bool:
-        """Whether it works, but for calls that raise."""
-        return self.works >= ENOUGH and self.fault is not None and self.fault.kind == "raises"
-
-    @property
     def reached(self) -> tuple[float, int, bool]:
         """How far it came: to a result, or to a line of the function; the number of calls that work; and
         whether it was called by the names of its parameters.
@@ -108,19 +87,16 @@ class Trial:
         if self.fault is None or self.fault.kind != "raises":
             return float("inf"), self.works, named
         function = called(self.target.origin)
-        code, line = getattr(inspect.unwrap(function), "__code__", None), 0
+        code, lines = getattr(inspect.unwrap(function), "__code__", None), [0]
         error: BaseException | None = self.fault
         while error is not None:
-            traceback, error = error.__traceback__, error.__context__
-            while traceback is not None:
-                if traceback.tb_frame.f_code is code:
-                    line = max(line, traceback.tb_lineno)
-                traceback = traceback.tb_next
-        return line, self.works, named
+            lines += [line for frame, line in walk_tb(error.__traceback__) if frame.f_code is code]
+            error = error.__context__
+        return max(lines), self.works, named
 
     def __str__(self) -> str:
         arrays = "tensors" if self.target.tensors else "arrays"
-        return f"called with {LAYOUTS[self.layout]}, in {arrays}, it {self.fault}"
+        return f"called with {LAYOUTS[self.target.layout]}, in {arrays}, it {self.fault}"
 
 
 def roles_of(function: Any, given: Sequence[str] | None = None) -> tuple[list[Parameter] | None, str]:
@@ -202,7 +178,7 @@ def infer_signature(
             if roles is None or order[:3] == ["p", "q", TOKENS]:
                 if plain.fault is None or (not plain.works and plain.fault.kind not in UNREAD):
                     return plain.target
-                roles = roles or (None if inspect.isclass(verify) else _usual(plain.target))
+                roles = roles or (None if inspect.isclass(verify) else [*plain.target.roles])
             else:
                 plain.works = 0  # by chance: its parameters have another order
     made = None if roles is None else _read(verify, roles, name, dtype, seconds, observer, trials)
@@ -224,7 +200,7 @@ def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Seque
     farthest = max(trials, key=lambda trial: trial.reached, default=None)
     if farthest is not None:
         problem = str(farthest)
-    tried = ", ".join(dict.fromkeys(LAYOUTS[trial.layout] for trial in trials))
+    tried = ", ".join(dict.fromkeys(LAYOUTS[trial.target.layout] for trial in trials))
     parts = [problem or "it cannot be called", unknown, tried and f"tried: {tried}"]
     head = f"{name or getattr(verify, '__name__', verify)}: not audited: {'; '.join(filter(None, parts))}; "
     if "model" in found:
@@ -238,11 +214,6 @@ def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Seque
         "cu_num_draft_tokens (docs/audit.md); `signature` in --settings names them, or write a wrapper: def "
         "verify(target_probs, draft_probs, draft_tokens, rng): return [...]"
     )
-
-
-def _usual(plain: Function) -> list[Parameter]:
-    three = [(role, role, False) for role in ("p", "q", TOKENS)]
-    return [*three, *((each, each, False) for each in plain._extra), *((e, e, True) for e in plain._named)]
 
 
 def _read(
@@ -269,17 +240,18 @@ def _read(
             target = ByRoles(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
             trial = _tried(target, seconds, observer)
             trials.append(trial)
-            if trial.fits:
-                several = [other for other in trials if other.layout in ("batch", "flat")]
+            fault = trial.fault
+            if trial.works and fault is None:
+                several = [other for other in trials if other.target.layout in ("batch", "flat")]
                 if layout == "one" and several:
                     farthest = max(several, key=lambda other: other.reached)
                     target.alone = f"among {BESIDE} requests it {farthest.fault}"
                 return target
-            if trial.raises:
+            if fault is not None and fault.kind == "raises" and trial.works >= ENOUGH:
                 mostly.append(target)
-            if trial.fault is None or trial.fault.kind == "raises":
+            if fault is None or fault.kind == "raises":
                 break
-            if trial.fault.kind == "hangs":
+            if fault.kind == "hangs":
                 return None
     return mostly[0] if mostly else None
 

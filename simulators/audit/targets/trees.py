@@ -1,16 +1,13 @@
 """Targets that verify one draft of any kind, a tree for instance."""
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from draftproof.simulators.audit.battery import CORE
 from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.sandbox import Sandbox
-from draftproof.simulators.audit.targets.base import (
-    DraftVerifier,
-    emitted,
-    plainly,
-)
+from draftproof.simulators.audit.targets.base import DraftVerifier, emitted
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.theory.draft import Draft, Node
@@ -49,34 +46,24 @@ class Tree(DraftVerifier):
         if dtype not in (None, "float64", "float32"):
             raise BadInput(f"a {self.adapter} computes in float64, or in float32 where it draws from torch")
         self.typed, self.dtype = dtype is not None, dtype or "float64"
-        self.verify = plainly(verify)
-        self._identify(verify, name)
+        self.verify = self._identify(verify, name)
 
     def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
         """Scenarios and random instances on the target's `drafts`; without any, the chains of the battery,
         and trees of two children that are drawn independently.
         """
         if self.drafts:
-            sized = [(draft, v) for draft in self.drafts for v in range(2, vocab + 1)]
-            return [
-                each
-                for draft, v in sized
-                for each in (
-                    *(
-                        scenario(name, draft, v)
-                        for name in (SCENARIOS if draft.outcomes(v) <= DRAFTS_FOR_ALL_SCENARIOS else CORE)
-                    ),
-                    *Randoms(draft, v, 4),
-                )
-            ]
+            chosen: list[Any] = []
+            for draft, v in product(self.drafts, range(2, vocab + 1)):
+                names = SCENARIOS if draft.outcomes(v) <= DRAFTS_FOR_ALL_SCENARIOS else CORE
+                chosen += [*(scenario(name, draft, v) for name in names), *Randoms(draft, v, 4)]
+            return chosen
         found = list(super().instances(vocab, depth, rounds))
         if rounds > 1:
             return found
         shapes = (((), ()), (((),), ())) if depth > 1 else (((), ()),)
-        return [
-            *found,
-            *(scenario(name, Siblings(shape, replacement=True), vocab) for shape in shapes for name in CORE),
-        ]
+        trees = [Siblings(shape, replacement=True) for shape in shapes]
+        return [*found, *(scenario(name, tree, vocab) for tree in trees for name in CORE)]
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
         new: dict[int, Node] = {}

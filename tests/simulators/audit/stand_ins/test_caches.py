@@ -21,6 +21,9 @@ KEYS = {
     "two views": lambda p, q, x, rng: (id(p[0]), id(q[0])),
     "a shape": lambda p, q, x, rng: id(p.reshape(-1)),
     "turned": lambda p, q, x, rng: id(p.T),
+    "a list": lambda p, q, x, rng: id(p.tolist()),
+    "a tuple": lambda p, q, x, rng: id(tuple(p)),
+    "two lists": lambda p, q, x, rng: (id(p.tolist()), id(q.tolist())),
 }
 
 
@@ -48,6 +51,18 @@ def test_an_object_that_caches_by_address_is_not_lossless():
 
     assert not audit.examine(Verifier(), **SMALL).lossless
     assert not audit.examine(Verifier, **SMALL).lossless  # made anew for every run: wrong in its second call
+
+
+def test_a_list_that_is_kept_has_an_address_of_its_own():
+    cache = {}
+
+    def verify(p, q, x, rng):
+        rows = p.tolist()
+        _, found = cache.setdefault(id(rows), (rows, p.copy()))
+        return token(found, q, x, rng.random)
+
+    report = audit.examine(verify, **SMALL)
+    assert report.lossless, report
 
 
 @pytest.mark.parametrize("checked", [True, False])
