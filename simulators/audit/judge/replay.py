@@ -3,13 +3,13 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
 from time import monotonic
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
@@ -96,16 +96,8 @@ class WrongRun:
         ]
 
 
-@dataclass
-class _Seen:
-    # The runs of one draft that emit the same: their probability together, and the likeliest of them.
-    mass: fmpq = ZERO
-    runs: list[tuple[fmpq, Program, Callable[[], Any]]] = field(default_factory=list)
-
-    def add(self, mass: fmpq, program: Program, answers: Callable[[], Any]) -> None:
-        self.mass += mass
-        self.runs.append((mass, program, answers))
-        self.runs = sorted(self.runs, key=lambda run: -run[0])[:RUNS_KEPT]
+Emitted: TypeAlias = tuple[str | None, Any]
+"""A draft, and what runs on it emit, or their fault."""
 
 
 def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> tuple[WrongRun | None, str]:
@@ -146,7 +138,8 @@ def replayed(
 
 
 def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> WrongRun | None:
-    seen: dict[tuple[str | None, Any], _Seen] = {}
+    masses: dict[Emitted, fmpq] = {}
+    likeliest: dict[Emitted, list[tuple[fmpq, Program, Callable[[], Any]]]] = {}  # runs
     instance = case.instance
     for program in target.programs(sandbox, instance, case.rounds):
         drafted = program.drafted
@@ -156,11 +149,12 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
             fault = isinstance(result, Fault)
             if fault == (case.wrong is None):
                 key = drafted, str(result) if fault else result[0]
-                seen.setdefault(key, _Seen()).add(mass, program, answers)
-    fail = dict(sorted(seen.items(), key=lambda each: -each[1].mass)) if case.wrong is None else None
-    behind = fail or _too_often(target, sandbox, case, seen)
-    for (drafted, word), each in behind.items():
-        for mass, program, answers in each.runs:
+                masses[key] = masses.get(key, ZERO) + mass
+                runs = [*likeliest.get(key, ()), (mass, program, answers)]
+                likeliest[key] = sorted(runs, key=lambda run: -run[0])[:RUNS_KEPT]
+    fail = sorted(masses, key=lambda key: -masses[key]) if case.wrong is None else None
+    for drafted, word in _too_often(target, sandbox, case, masses) if fail is None else fail:
+        for mass, program, answers in likeliest[drafted, word]:
             again = answers()
             if again is not None and (coins := _shortest(program, again[0], again[1], word)) is not None:
                 emitted, fault = (None, word) if case.wrong is None else (word, "")
@@ -198,31 +192,29 @@ def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Calla
             yield mass, result, partial(answers, source)
 
 
-def _too_often(
-    target: Target, sandbox: Sandbox, case: Case, seen: dict[tuple[str | None, Any], _Seen]
-) -> dict[tuple[str | None, Any], _Seen]:
+def _too_often(target: Target, sandbox: Sandbox, case: Case, masses: dict[Emitted, fmpq]) -> list[Emitted]:
     # The runs that emit the prefix, of the wrong one's length, that comes too often by most; those first
     # that have the largest surplus.
     instance, wrong = case.instance, case.wrong
     rows: Rows = instance.target if case.aim is None else case.aim.rows(instance)
     length = len(wrong.prefix)
-    got = Law((word, each.mass) for (_, word), each in seen.items()).marginal(length).complete(rows, length)
+    got = Law((word, mass) for (_, word), mass in masses.items()).marginal(length).complete(rows, length)
     want = law_of(rows, length)
     often = max(got, key=lambda prefix: got[prefix] - want[prefix])
-    less = _expected(target, sandbox, case, rows, [*seen])
-    behind = [key for key in seen if key[1][:length] == often[: len(key[1])]]
-    return {key: seen[key] for key in sorted(behind, key=lambda key: less.get(key, ZERO) - seen[key].mass)}
+    less = _expected(target, sandbox, case, rows, [*masses])
+    behind = [key for key in masses if key[1][:length] == often[: len(key[1])]]
+    return sorted(behind, key=lambda key: less.get(key, ZERO) - masses[key])
 
 
 def _expected(
-    target: Target, sandbox: Sandbox, case: Case, rows: Rows, seen: Sequence[tuple[str | None, Any]]
-) -> dict[tuple[str | None, Any], fmpq]:
+    target: Target, sandbox: Sandbox, case: Case, rows: Rows, seen: Sequence[Emitted]
+) -> dict[Emitted, fmpq]:
     # (draft, word) -> its probability under token verification, or in a text of the target's own.
     instance = case.instance
     if not isinstance(target, DraftVerifier) or case.rounds > 1 or target.draw is not None:
         laws = {length: law_of(rows, length) for length in {len(word) for _, word in seen}}
         return {(drafted, word): laws[len(word)][word] for drafted, word in seen}
-    found: dict[tuple[str | None, Any], fmpq] = {}
+    found: dict[Emitted, fmpq] = {}
     if instance.draft.label != "chain":
         return found
     for program in target.calls(sandbox, instance):

@@ -155,9 +155,7 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
             return was["create_masked_store"](self, ptrs, value, mask, *rest)
         places, values, on = np.broadcast_arrays(ptrs.data.astype(np.int64), value.data, mask.data)
         memory.store(places[on].tolist(), values[on].tolist())
-        if (
-            value.data.dtype == object
-        ):  # code that reads the memory directly finds NaN instead of a plausible number
+        if value.data.dtype == object:  # who reads the memory directly finds NaN, and no plausible number
             plain = np.array([np.nan if isinstance(x, Coin) else x for x in value.data.ravel()])
             value = handle(plain.reshape(value.data.shape).astype(numpy_type(value.dtype)), value.dtype)
         return was["create_masked_store"](self, ptrs, value, mask, *rest)
