@@ -150,7 +150,7 @@ def test_a_call_that_waits_is_no_call_that_hangs(waits, verdict, monkeypatch):
 
 def test_the_process_stays_sane():
     def now():
-        starters = [getattr(*each) for each in sum(STARTERS.values(), []) if hasattr(*each)]
+        starters = [getattr(*each) for some in STARTERS.values() for each in some if hasattr(*each)]
         return random.random, np.random.rand, np.random.default_rng, *starters
 
     before, threads = now(), {*threading.enumerate()}
