@@ -19,7 +19,6 @@ from draftproof.simulators.audit.processors import Missing, processed_already
 from draftproof.simulators.audit.sandbox import Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
 from draftproof.simulators.audit.targets.batches import ByRoles, Selection
-from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.drafts.chain import Chain
@@ -290,7 +289,7 @@ class _Audit:
         except NotEnumerable:
             self.report.note(kind, what)
             raise
-        if isinstance(self.target, Function) and self.target.takes_position:
+        if self.target.takes("position"):
             self.report.note(kind, what)
             return
         raise NotEnumerable(

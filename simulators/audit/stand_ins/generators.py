@@ -183,10 +183,6 @@ class Random(StandIn):
     real, called = random.Random, "random"
     known = attributes(random, real)
 
-    @property
-    def _rng(self) -> Generator:
-        return Generator(self._source)
-
     def seed(self, a: Any = None, version: int = 2) -> None:
         self._source = self._source.seeds.seeded(Random, "random.seed", a)
 
@@ -206,19 +202,19 @@ class Random(StandIn):
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         options = range(start) if stop is None else range(start, stop, step)
-        at = self._rng.integers(len(options))
+        at = Generator(self._source).integers(len(options))
         return options[int(at)]
 
     def randint(self, a: int, b: int) -> int:
         return self.randrange(a, b + 1)
 
     def getrandbits(self, k: int) -> Any:
-        return self._rng.integers(2**k)
+        return Generator(self._source).integers(2**k)
 
     randbelow = randrange  # its name in `secrets`
 
     def choice(self, seq: Any) -> Any:
-        return seq[self._rng.integers(len(seq))]
+        return seq[Generator(self._source).integers(len(seq))]
 
     def choices(
         self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1

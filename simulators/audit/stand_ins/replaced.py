@@ -225,10 +225,6 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
 
         return make
 
-    def system(_: Any = None) -> Random:
-        assert current.source is not None
-        return Random(current.source)
-
     def of_bits(bits: Any) -> Any:
         if not current.followed:
             return _GENERATOR(bits)
@@ -255,7 +251,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         (random, "_inst", python),
         (np.random.mtrand, "_rand", numpys),
         (random, "Random", _made(random.Random, Random, made(Random, "random.Random"))),
-        (random, "SystemRandom", _made(random.SystemRandom, Random, system)),
+        (random, "SystemRandom", _made(random.SystemRandom, Random, lambda _=None: made(Random, "")())),
         *((place, name, unseen) for place, name in ((os, "urandom"), (random, "_urandom"))),
         (np.random, "default_rng", made(Generator, "default_rng")),
         (np.random, "Generator", _made(_GENERATOR, Generator, of_bits)),

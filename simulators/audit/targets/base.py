@@ -90,6 +90,10 @@ class Target:
         by_position = [known[role] for _, role, by_name in self.roles if not by_name]
         return by_position, {name: known[role] for name, role, by_name in self.roles if by_name}
 
+    def takes(self, role: str) -> bool:
+        """Whether one of its parameters has the role."""
+        return any(each == role for _, each, _ in self.roles)
+
     def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
         """The instances of the audit, smallest first; BadInput if they are too large."""
         several = max(rounds, 2) if self.whole else rounds  # a loop always makes several rounds

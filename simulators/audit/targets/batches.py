@@ -74,8 +74,7 @@ class ByRoles(Function):
         dtype: str | None = None,
     ):
         self.roles, self.layout, self.read = roles, layout, read
-        self.logits = any(role == "p_logits" for _, role, _ in roles)
-        self.bonus = any(role == "bonus" for _, role, _ in roles)
+        self.logits, self.bonus = self.takes("p_logits"), self.takes("bonus")
         self.requests = BESIDE if layout in ("batch", "flat") else 1
         self.alone = ""  # why it is judged in a batch of one
         name = name or getattr(verify, "__name__", "function")

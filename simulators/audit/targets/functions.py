@@ -57,8 +57,8 @@ class Function(base.DraftVerifier):
                 raise BadInput(f"{self.name} must be made without arguments: {error}") from None
             except ValueError:
                 pass  # a class of an extension module has no signature
-        takes_rng = any(role == "rng" for _, role, _ in self.roles)
-        self.tensors = "torch" in self.namespace and not takes_rng if tensors is None else tensors
+        torch = "torch" in self.namespace and not self.takes("rng")
+        self.tensors = torch if tensors is None else tensors
         self.typed = dtype is not None
         self.dtype = base.known_dtype(dtype or ("float32" if self.tensors else "float64"))
         self.draw = self._draw if hasattr(verify, "draft") else None
@@ -70,11 +70,6 @@ class Function(base.DraftVerifier):
             return [*base.parameters_of(None, self.name, base.INPUTS, ()), ("rng", "rng", False)]
         own = parameters[1:] if self.stateful else parameters
         return base.parameters_of(own, self.name, base.INPUTS, ("rng", "position"))
-
-    @property
-    def takes_position(self) -> bool:
-        """Whether it gets the number of tokens emitted before, by which it may key its noise."""
-        return any(role == "position" for _, role, _ in self.roles)
 
     def reset(self) -> None:
         if self.stateful:

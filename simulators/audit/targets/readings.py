@@ -75,10 +75,6 @@ def _count_and_token(result: Any, x: list[int]) -> list[int]:
     return _kept(x, _number(count), token)
 
 
-def _token_and_count(result: Any, x: list[int]) -> list[int]:
-    return _count_and_token(result[::-1], x)
-
-
 def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
     accepted, token = result
     found = _integers(accepted)
@@ -102,5 +98,5 @@ READINGS = (
     _accepted_and_token,
     _mask_and_token,
     _count_and_token,
-    _token_and_count,
+    lambda result, x: _count_and_token(result[::-1], x),  # the token first
 )
