@@ -288,18 +288,30 @@ def test_a_model_gives_its_rows_with_and_without_a_cache():
     assert model(torch.tensor([[1]]), past_key_values=cache).logits.softmax(-1).tolist() == [[[1.0, 0.0]]]
 
 
-def test_a_first_residual_holds_two_tokens_by_default():
-    def spread(target, draft, prompt, length):  # a rejected token is replaced evenly among those left
+RESIDUALS = {
+    "evenly": lambda p, q, x: ((p - q).clamp(min=0) > 1e-4).float(),
+    "the largest": lambda p, q, x: torch.nn.functional.one_hot((p - q).argmax(), len(p)).float(),
+    "squared": lambda p, q, x: (p - q).clamp(min=0) ** 2,
+    "by the target": lambda p, q, x: p * (p > q + 1e-4),
+    "without the drafted token alone": lambda p, q, x: p * (torch.arange(len(p)) != x),
+}
+"""What replaces a rejected token: right where the residual holds one token, as it does with two."""
+
+
+@pytest.mark.parametrize("name", RESIDUALS)
+@pytest.mark.sampled(2)
+def test_a_first_residual_holds_two_tokens_by_default(name):
+    def loop(target, draft, prompt, length):
         words = []
         while len(words) < length:
             p, q = (model.row(words).softmax(-1) for model in (target, draft))
             x = int(torch.multinomial(q, 1))
             if torch.rand(()) >= p[x] / q[x]:
-                x = int(torch.multinomial(((p - q).clamp(min=0) > 1e-4).float(), 1))
+                x = int(torch.multinomial(RESIDUALS[name](p, q, x), 1))
             words.append(x)
         return words
 
-    few = audit.examine(audit.Loop(spread), vocab=2, edges=False)
+    few = audit.examine(audit.Loop(loop), vocab=2, edges=False)
     assert few.lossless
     assert "vocab=2 cannot show" in str(few)
-    assert audit.examine(audit.Loop(spread), edges=False, smallest=False).lossless is False
+    assert audit.examine(audit.Loop(loop), edges=False, smallest=False).lossless is False
