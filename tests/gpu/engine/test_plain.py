@@ -9,10 +9,10 @@ from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.plain import decode
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
 from draftproof.gpu.verify import VERIFIERS, named
 from tests.gpu import small
-from tests.gpu.engine.plain import decode
 
 CHAINS = [name for name, each in VERIFIERS.items() if "chain" in each.drafts and not each.carry]
 FILTERED = [("block", Sampling(0.7, top_k=12, top_p=0.9)), ("token", Sampling(0.0))]
