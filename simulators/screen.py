@@ -24,6 +24,8 @@ from draftproof.theory.selection.batch import Batch
 VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget"}
 """Headings of columns of verdicts."""
 
+BRIEF = {"tree with replacement": "tree+", "tree without replacement": "tree"}
+
 WIDTH = 110  # columns when the output is not a terminal
 
 
@@ -98,7 +100,7 @@ def verdicts(tallies: Iterable[Tally], batches: bool = False) -> Table:
     made = table(title, sides, *headings)
     for tally in tallies:
         found = tally.found_lossless
-        name, of = tally.verifier.name, ", ".join(sorted(_brief(draft) for draft in tally.drafts))
+        name, of = tally.verifier.name, ", ".join(sorted(BRIEF.get(draft, draft) for draft in tally.drafts))
         made.add_row(
             *((name, of) if tally.rule is None else (tally.rule.name, name)),
             f"{tally.instances:,}",
@@ -188,7 +190,3 @@ def smallest(given: Instance | Batch, verdict: Verdict) -> str:
 
 def _instead(wrong: Wrong | JointWrong) -> str:
     return f"with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"
-
-
-def _brief(label: str) -> str:
-    return {"tree with replacement": "tree+", "tree without replacement": "tree"}.get(label, label)

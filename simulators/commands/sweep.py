@@ -67,7 +67,7 @@ def sweep(
         )
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
-        kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"
+        kept = f"{found.kept + found.computed:,} of {found.chunks:,} chunks are kept in {folder}"
         click.echo(f"interrupted: {kept}; the same command continues from there", err=True)
         return INTERRUPTED
     lines = Results(folder).summary()

@@ -79,10 +79,6 @@ class Swept:
     interrupted: bool = False
     evaluations: int = 0
 
-    @property
-    def finished(self) -> int:
-        return self.kept + self.computed
-
 
 def sweep(
     chunks: dict[str, Job],

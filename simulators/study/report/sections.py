@@ -112,8 +112,8 @@ def missing(results: Results) -> Rows:
     rows = results.rows(f"""
         select verifier, missing, share, optimum, optimum_exact, expected_accepted as mean,
                expected_accepted_exact as mean_exact, replace("of", '-', ' ') as "of", {PLACE}
-        from (select unnest(arg_max(b, missing)) from {BEST} b
-              where missing > 1e-8 and note not in ('keeps state') group by verifier)
+        from (select distinct on (verifier) * from {BEST}
+              where missing > 1e-8 and note not in ('keeps state') order by verifier, missing desc, {PLACE})
         order by missing desc, verifier
     """)
     return [_located(results, row) for row in rows]
@@ -126,9 +126,9 @@ def wrong(results: Results) -> Rows:
     rows = results.rows(f"""
         select verifier, total_variation, total_variation_exact, witness_prefix, witness_got, witness_want,
                witness_got as got, witness_want as want, {PLACE}
-        from (select unnest(arg_max(c, total_variation)) from "check" c
+        from (select distinct on (verifier) * from "check"
               where lossless is false or (lossless is null and not declared and total_variation > 1e-9)
-              group by verifier)
+              order by verifier, total_variation desc, {PLACE})
         order by total_variation desc, verifier
     """)
     for row in rows:
