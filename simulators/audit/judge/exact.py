@@ -213,7 +213,7 @@ def emit(
         for mass, result in runs_of(program, deadline, sandbox, each):
             if isinstance(result, Fault):
                 fault_mass += mass
-                drafted = f" (drafted {program.drafted})" if program.drafted else ""
+                drafted = "" if program.drafted is None else f" (drafted {program.drafted})"
                 faults.setdefault(result.kind, result.what + drafted)
             else:
                 word, tau = result
