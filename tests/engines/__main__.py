@@ -8,14 +8,18 @@ import time
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from urllib.error import HTTPError
 
 import click
 
-from tests.engines.engine import PAIR, Engine, Setting, serving
+from tests.engines.engine import PAIR, Engine, Setting, Way, serving
 from tests.engines.independent import LENGTH, PROMPTS, z_values
 
-SURE, QUIET = 6.0, 4.0
-"""|z| above which the second check rejects, and below which it finds nothing."""
+SURE, QUIET, STRAY = 6.0, 4.0, 0.01
+"""|z| above which the second check rejects, and below which it finds nothing; the share of forbidden tokens
+above which it rejects (one rounding may keep a token at the bound of a filter that another drops).
+"""
+REFUSES, ENDS, FORBIDDEN = "refused", "ends the server", "forbidden tokens"
 RECORD = Path(__file__).parents[2] / "docs" / "engines.json"
 """What is known of each engine, version and setting, for programs that must refuse rollouts off policy."""
 
@@ -47,20 +51,42 @@ def main(name: str, environment: Path | None, only: tuple[str, ...], port: int, 
 
 
 def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) -> dict:
-    """What both checks find of a server with that setting; printed as it comes."""
+    """What both checks find of a server with that setting. One that ends is started again."""
     click.echo(f"{engine.name} {engine.version}, {setting.name}")
-    started, zs = time.monotonic(), {}
-    with serving(engine, setting, place, port, log) as url:
-        for way, (texts, together) in engine.ways.items():
-            drawn = {tuple(prompt): engine.drawn(url, prompt, LENGTH, texts, together) for prompt in PROMPTS}
-            zs[way] = [round(z, 1) for z in z_values(str(PAIR / "target"), drawn)]
-            click.echo(f"  second check, {way}: z " + " ".join(f"{z:+.1f}" for z in zs[way]))
-        verdict, said = judged(url)  # afterwards: what it asks for may end the server
+    started, left = time.monotonic(), dict(engine.ways)
+    zs: dict[str, list[float] | str] = {}
+    verdict = said = ""
+    while not verdict:
+        with serving(engine, setting, place, port, log) as url:
+            while left:
+                name, way = next(iter(left.items()))
+                del left[name]
+                zs[name], words = second(engine, url, way)
+                click.echo(f"  second check, {name}: {words}")
+                if zs[name] == ENDS:
+                    break
+            else:
+                verdict, said = judged(url)  # last: what it asks for may end the server
     seconds = round(time.monotonic() - started)
     click.echo(f"  endpoint: {verdict} ({said}); {seconds} s")
-    largest = max(abs(z) for each in zs.values() for z in each)
-    second = "wrong" if largest > SURE else "right" if largest < QUIET else "unclear"
-    return {"verdict": verdict, "said": said, "second": second, "z": zs, "seconds": seconds}
+    largest = max(abs(z) for each in zs.values() if isinstance(each, list) for z in each)
+    wrong = largest > SURE or FORBIDDEN in zs.values()
+    law = "wrong" if wrong else "right" if largest < QUIET else "unclear"
+    return {"verdict": verdict, "said": said, "second": law, "z": zs, "seconds": seconds}
+
+
+def second(engine: Engine, url: str, way: Way) -> tuple[list[float] | str, str]:
+    """The z of one way to ask, or the word for what came instead; and what is printed of it."""
+    try:
+        drawn = {prompt: engine.drawn(url, prompt, LENGTH, way) for prompt in PROMPTS}
+    except HTTPError as error:
+        what = REFUSES if error.code == 400 else ENDS
+        return what, f"{what}: HTTP {error.code}, {error.read(300).decode(errors='replace')}"
+    except OSError as error:
+        return ENDS, f"{ENDS}: {error}"
+    zs, forbidden = z_values(str(PAIR / "target"), way.sampling, drawn)
+    words = " ".join(f"{z:+.1f}" for z in zs) + f"; {forbidden:.2%} of the tokens are forbidden"
+    return FORBIDDEN if forbidden > STRAY else [round(z, 1) for z in zs], words
 
 
 def judged(url: str) -> tuple[str, str]:

@@ -11,9 +11,34 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from tests.engines.independent import Sampling
+
+
+@dataclass(frozen=True)
+class Way:
+    """A number of texts of each prompt, `together` of them a request."""
+
+    texts: int
+    together: int
+    sampling: Sampling = field(default_factory=Sampling)
+
+
+CHOICE = ("the code", "the file is", "a module", "that")
 PAIR = Path(__file__).parents[2] / "gpu" / "pair"
-WAYS = {"100 texts a request": (400, 100), "one text a request": (200, 1)}
-"""How the second check asks for texts -> (texts of each prompt, texts together)."""
+TOGETHER = "100 texts a request"
+WAYS = {
+    TOGETHER: Way(400, 100),
+    "one text a request": Way(200, 1),
+    "T = 0.6": Way(400, 100, Sampling(temperature=0.6)),
+    "top-k 20": Way(400, 100, Sampling(top_k=20)),
+    "top-p 0.8": Way(400, 100, Sampling(top_p=0.8)),
+    "min-p 0.1": Way(400, 100, Sampling(min_p=0.1)),
+    "T = 0.6, top-k 20, top-p 0.8": Way(400, 100, Sampling(temperature=0.6, top_k=20, top_p=0.8)),
+    "repetition penalty 1.3": Way(400, 100, Sampling(repetition=1.3)),
+    "presence 0.5, frequency 0.5": Way(400, 100, Sampling(presence=0.5, frequency=0.5)),
+    "a choice": Way(400, 100, Sampling(choice=CHOICE)),
+}
+"""How the second check asks for texts."""
 PATIENCE = 300
 """Seconds that a server may take to start."""
 
@@ -36,18 +61,18 @@ class Setting:
 @dataclass(frozen=True)
 class Engine:
     """`install(environment)` makes the environment, `command(environment, port)` starts a server, and
-    `drawn(url, prompt, length, texts, together)` gives texts of token ids at temperature 1, without filters,
-    `together` of them a request; a text that ended early ends with the token that ended it.
+    `drawn(url, prompt, length, way)` gives texts of token ids, an ended one with the token that ended it.
+    Ways that an engine does not offer are left out.
     """
 
     name: str
     version: str
     install: Callable[[Path], None]
     command: Callable[[Path, int], list[str]]
-    drawn: Callable[[str, Sequence[int], int, int, int], list[list[int]]]
+    drawn: Callable[[str, Sequence[int], int, Way], list[list[int]]]
     settings: tuple[Setting, ...]
     environment: dict[str, str] = field(default_factory=dict)
-    ways: dict[str, tuple[int, int]] = field(default_factory=lambda: dict(WAYS))
+    ways: dict[str, Way] = field(default_factory=lambda: dict(WAYS))
 
 
 @contextmanager

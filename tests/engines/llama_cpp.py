@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from tests.engines.engine import PAIR, Engine, Setting
+from tests.engines.engine import PAIR, WAYS, Engine, Setting, Way
+from tests.engines.independent import END
 
 VERSION = "11434.0.0"
 SLOTS = 32
@@ -63,31 +64,37 @@ def command(environment: Path, port: int) -> list[str]:
     return [*serve, *f"--alias shipped --port {port} -c {SLOTS * 256} -np {SLOTS} {exact}".split()]
 
 
-def drawn(url: str, prompt: Sequence[int], length: int, texts: int, together: int) -> list[list[int]]:
-    """`texts` texts of at most `length` tokens, `together` in each request, without any filter. (Its
-    ignore_eos would forbid the token that ends a text, which is another law.)
-    """
+def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[int]]:
+    """Texts of at most `length` tokens. Its ignore_eos would forbid the token that ends one."""
     found: list[list[int]] = []
-    for seed in range(texts // together):
-        asked = {
-            "prompt": list(prompt) if together == 1 else [list(prompt)] * together,
-            "n_predict": length,
-            "return_tokens": True,
-            "samplers": ["temperature"],
-            "temperature": 1.0,
-            "seed": -1 if together > 1 else 1 + seed,
-            "cache_prompt": False,
-        }
+    how = way.sampling
+    asked = {
+        "prompt": list(prompt) if way.together == 1 else [list(prompt)] * way.together,
+        "n_predict": length,
+        "return_tokens": True,
+        "samplers": ["penalties", "temperature", "min_p", "top_k", "top_p"],
+        "temperature": how.temperature,
+        "min_p": how.min_p,
+        "top_k": how.top_k,
+        "top_p": how.top_p,
+        "repeat_penalty": how.repetition,
+        "repeat_last_n": -1,
+        "cache_prompt": False,
+    }
+    if how.choice:
+        asked["grammar"] = "root ::= " + " | ".join(f'"{each}"' for each in how.choice)
+    for request in range(way.texts // way.together):
+        seed = -1 if way.together > 1 else 1 + request + 1_000 * prompt[-1]
         sent = Request(
             f"{url.removesuffix('/v1')}/completion",
-            json.dumps(asked).encode(),
+            json.dumps(asked | {"seed": seed}).encode(),
             {"Content-Type": "application/json"},
         )
-        with urlopen(sent, timeout=120) as answer:
+        with urlopen(sent, timeout=300) as answer:
             given = json.load(answer)
         for each in given if isinstance(given, list) else [given]:
-            ended = [0] if each["stop_type"] == "eos" and len(each["tokens"]) < length else []
-            found.append([*each["tokens"], *ended])
+            ended = each["stop_type"] == "eos" and len(each["tokens"]) < length
+            found.append([*each["tokens"], *[END] * ended])
     return found
 
 
@@ -111,4 +118,6 @@ ENGINE = Engine(
         Setting("drafter, greedy drafts", lambda place: _with_drafter(place, "greedy"), "passes"),
         Setting("drafter, sampled drafts", lambda place: _with_drafter(place, "probabilistic"), "passes"),
     ),
+    ways={name: way for name, way in WAYS.items() if not (way.sampling.presence or way.sampling.frequency)},
 )
+"""Its presence and frequency penalties count the prompt too."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import copytree
 from urllib.request import Request, urlopen
 
-from tests.engines.engine import PAIR, Engine, Setting
+from tests.engines.engine import PAIR, Engine, Setting, Way
 
 VERSION = "5.23.0"
 
@@ -32,7 +32,7 @@ def command(environment: Path, port: int) -> list[str]:
     return [*serve, "--port", str(port)]
 
 
-def drawn(url: str, prompt: Sequence[int], length: int, texts: int, together: int) -> list[list[int]]:
+def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[int]]:
     """Texts of one token: the server gives no ids, and those of a longer text cannot be told from it."""
     from transformers import AutoTokenizer
 
@@ -42,7 +42,7 @@ def drawn(url: str, prompt: Sequence[int], length: int, texts: int, together: in
         raise ValueError(f"{asked['prompt']!r} is not the text of {prompt}")
     said = {tokenizer.decode([token]): token for token in range(len(tokenizer))}
     found = []
-    for _ in range(texts):
+    for _ in range(way.texts):
         sent = Request(f"{url}/completions", json.dumps(asked).encode(), {"Content-Type": "application/json"})
         with urlopen(sent, timeout=120) as answer:
             found.append([said[json.load(answer)["choices"][0]["text"]]])
@@ -62,5 +62,5 @@ ENGINE = Engine(
         ),
     ),
     {"HF_HUB_OFFLINE": "1"},
-    {"one text of one token a request": (60, 1)},
+    {"one text of one token a request": Way(60, 1)},
 )

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from tests.engines.engine import PAIR, Engine, Setting
+from tests.engines.engine import PAIR, Engine, Setting, Way
+from tests.engines.independent import END
 
 VERSION = "0.32.0"
 STRAY = ("torchvision", "torchaudio", "torchcodec")
@@ -64,24 +65,36 @@ def command(environment: Path, port: int) -> list[str]:
     return [*serve, "--port", str(port), *small.split()]
 
 
-def drawn(url: str, prompt: Sequence[int], length: int, texts: int, together: int) -> list[list[int]]:
-    """`texts` texts of `length` tokens, `together` in each request."""
+def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[int]]:
+    """Texts of `length` tokens; of a choice, until it is complete."""
     found: list[list[int]] = []
-    for seed in range(texts // together):
-        asked = {
-            "model": "shipped",
-            "prompt": list(prompt),
-            "n": together,
-            "max_tokens": length,
-            "temperature": 1.0,
-            "ignore_eos": True,
-            "return_token_ids": True,
-            "seed": 1_000 * seed,  # choice i of a request has the seed + i
-        }
+    how = way.sampling
+    asked = {
+        "model": "shipped",
+        "prompt": list(prompt),
+        "n": way.together,
+        "max_tokens": length,
+        "return_token_ids": True,
+        "ignore_eos": not how.choice,
+        "temperature": how.temperature,
+        "min_p": how.min_p,
+        "top_k": how.top_k,
+        "top_p": how.top_p,
+        "repetition_penalty": how.repetition,
+        "presence_penalty": how.presence,
+        "frequency_penalty": how.frequency,
+    }
+    if how.choice:
+        asked["structured_outputs"] = {"choice": list(how.choice)}
+    for request in range(way.texts // way.together):
+        seed = 1_000 * (request + 1_000 * prompt[-1])  # choice i of a request has the seed + i
         headers = {"Content-Type": "application/json"}
-        sent = Request(f"{url}/completions", json.dumps(asked).encode(), headers)
-        with urlopen(sent, timeout=120) as answer:
-            found += [each["token_ids"] for each in json.load(answer)["choices"]]
+        sent = Request(f"{url}/completions", json.dumps(asked | {"seed": seed}).encode(), headers)
+        with urlopen(sent, timeout=300) as answer:
+            for each in json.load(answer)["choices"]:
+                text = each["token_ids"]
+                ended = each["finish_reason"] == "stop" and text[-1:] != [END]
+                found.append([*text, END] if ended else text)
     return found
 
 
@@ -90,7 +103,7 @@ def speculative(**settings: object) -> tuple[str, ...]:
     return "--speculative-config", json.dumps({"num_speculative_tokens": 3, **settings})
 
 
-NGRAMS = speculative(method="ngram", prompt_lookup_max=3)
+NGRAMS = speculative(method="ngram", prompt_lookup_min=1, prompt_lookup_max=3)
 DRAFTER = speculative(method="draft_model", model=str(PAIR / "drafter"))
 
 
