@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 
 import click
 
-from tests.engines.engine import PAIR, Engine, Setting, Way, serving
+from tests.engines.engine import NO_SERVER, PAIR, Engine, Setting, Way, serving
 from tests.engines.independent import LENGTH, PROMPTS, z_values
 
 SURE, QUIET, STRAY = 6.0, 4.0, 0.01
@@ -25,7 +25,7 @@ RECORD = Path(__file__).parents[2] / "docs" / "engines.json"
 
 
 @click.command()
-@click.argument("name", type=click.Choice(["vllm", "llama_cpp", "transformers"]))
+@click.argument("name", type=click.Choice(["vllm", "llama_cpp", "openvino", "transformers"]))
 @click.option("--environment", type=click.Path(path_type=Path), help="Kept, and used again if it is there.")
 @click.option("--setting", "only", multiple=True, help="Only this setting; may be repeated.")
 @click.option("--port", default=8123, show_default=True)
@@ -66,7 +66,8 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
                 if zs[name] == ENDS:
                     break
             else:
-                verdict, said = judged(url)  # last: what it asks for may end the server
+                verdict, said = (NO_SERVER, "") if setting.expected == NO_SERVER else judged(url)
+                # last: what `endpoint` asks for may end the server
     seconds = round(time.monotonic() - started)
     click.echo(f"  endpoint: {verdict} ({said}); {seconds} s")
     largest = max(abs(z) for each in zs.values() if isinstance(each, list) for z in each)

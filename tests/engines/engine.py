@@ -39,6 +39,8 @@ WAYS = {
     "a choice": Way(400, 100, Sampling(choice=CHOICE)),
 }
 """How the second check asks for texts."""
+NO_SERVER = "no server"
+"""Expected of `endpoint` where an engine has no server that it could ask."""
 PATIENCE = 300
 """Seconds that a server may take to start."""
 
