@@ -1,6 +1,6 @@
 """What OpenVINO GenAI 2026.4.1 does with drafted tokens when it samples, as read in `validate_candidate` and
-`sample_from_sequence_group` (src/cpp/src/sampling/sampler.cpp of commit da1db864d), and checked against its texts
-(docs/engines.md).
+`sample_from_sequence_group` (src/cpp/src/sampling/sampler.cpp, commit da1db864d), and checked against its
+texts (docs/engines.md).
 
     draftproof audit studies/engines/openvino_rule.py:verify --vocab 2 --depth 1
 """
