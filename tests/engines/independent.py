@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-PROMPTS = ((275, 69, 567, 425, 627), (500, 12, 90, 333), (275, 69, 567, 275, 69, 567, 275, 69))
-"""The last repeats itself, so that n-grams of the prompt are drafted."""
+PROMPTS = ((275, 69, 567, 425, 627), (500, 12, 90, 333), (271, 65, 313) * 4 + (271, 65))
+"""The last repeats itself, and the model goes on with it in half of its texts, so that n-grams are accepted."""
 LENGTH = 5
 END = 0
 """The token that ends a text."""
