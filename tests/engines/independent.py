@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 PROMPTS = ((275, 69, 567, 425, 627), (500, 12, 90, 333), (271, 65, 313) * 4 + (271, 65))
-"""The last repeats itself, and the model goes on with it in half of its texts, so that n-grams are accepted."""
+"""The last repeats itself, and the model goes on with it in half of its texts: n-grams are accepted."""
 LENGTH = 5
 END = 0
 """The token that ends a text."""
