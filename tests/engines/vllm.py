@@ -98,13 +98,15 @@ def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[i
     return found
 
 
-def speculative(**settings: object) -> tuple[str, ...]:
-    """The options of speculative decoding with three drafted tokens."""
-    return "--speculative-config", json.dumps({"num_speculative_tokens": 3, **settings})
+def speculative(tokens: int = 3, **settings: object) -> tuple[str, ...]:
+    """The options of speculative decoding with a number of drafted tokens."""
+    return "--speculative-config", json.dumps({"num_speculative_tokens": tokens, **settings})
 
 
 NGRAMS = speculative(method="ngram", prompt_lookup_min=1, prompt_lookup_max=3)
-DRAFTER = speculative(method="draft_model", model=str(PAIR / "drafter"))
+MODEL = {"method": "draft_model", "model": str(PAIR / "drafter")}
+DRAFTER = speculative(**MODEL)
+ONE, FIVE = speculative(1, **MODEL), (*speculative(5, **MODEL), "--no-enable-prefix-caching")
 
 
 def mended(environment: Path) -> dict[Path, str]:
@@ -131,6 +133,8 @@ ENGINE = Engine(
         Setting("n-grams, mended", NGRAMS, "passes", mended),
         Setting("drafter", DRAFTER, "rejected", law="wrong"),
         Setting("drafter, mended", DRAFTER, "passes", mended),
+        Setting("drafter, one token, mended", ONE, "passes", mended),
+        Setting("drafter, five tokens, no prefix cache, mended", FIVE, "passes", mended),
     ),
     {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_LOGGING_LEVEL": "WARNING", "HF_HUB_OFFLINE": "1"},
 )
