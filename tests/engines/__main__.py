@@ -25,7 +25,7 @@ RECORD = Path(__file__).parents[2] / "docs" / "engines.json"
 
 
 @click.command()
-@click.argument("name", type=click.Choice(["vllm", "llama_cpp", "openvino", "transformers"]))
+@click.argument("name", type=click.Choice(["vllm", "llama_cpp", "mlx_lm", "openvino", "transformers"]))
 @click.option("--environment", type=click.Path(path_type=Path), help="Kept, and used again if it is there.")
 @click.option("--setting", "only", multiple=True, help="Only this setting; may be repeated.")
 @click.option("--port", default=8123, show_default=True)
@@ -66,7 +66,9 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
                 if zs[name] == ENDS:
                     break
             else:
-                verdict, said = (NO_SERVER, "") if setting.expected == NO_SERVER else judged(url)
+                verdict, said = (
+                    (NO_SERVER, "") if setting.expected == NO_SERVER else judged(url, engine.model)
+                )
                 # last: what `endpoint` asks for may end the server
     seconds = round(time.monotonic() - started)
     click.echo(f"  endpoint: {verdict} ({said}); {seconds} s")
@@ -90,9 +92,17 @@ def second(engine: Engine, url: str, way: Way) -> tuple[list[float] | str, str]:
     return FORBIDDEN if forbidden > STRAY else [round(z, 1) for z in zs], words
 
 
-def judged(url: str) -> tuple[str, str]:
+def judged(url: str, model: str) -> tuple[str, str]:
     """What `draftproof endpoint` finds: "passes", "rejected", "undecided" or "refused", and why."""
-    run = [sys.executable, "-m", "draftproof", "endpoint", url, "--json"]
+    run = [
+        sys.executable,
+        "-m",
+        "draftproof",
+        "endpoint",
+        url,
+        "--json",
+        *(["--model", model] if model else []),
+    ]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     if done.returncode == 2:
         return "refused", done.stderr.strip()

@@ -75,6 +75,7 @@ class Engine:
     settings: tuple[Setting, ...]
     environment: dict[str, str] = field(default_factory=dict)
     ways: dict[str, Way] = field(default_factory=lambda: dict(WAYS))
+    model: str = ""  # its name for `endpoint`, where the server lists none
 
 
 @contextmanager
