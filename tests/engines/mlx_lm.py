@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from urllib.request import Request, urlopen
 
 from tests.engines.engine import PAIR, TOGETHER, WAYS, Engine, Setting, Way
@@ -41,8 +42,8 @@ MENDED = (
             if cache is None:""",
     ),
 )
-"""What fails in mlx_lm/server.py, and what does not. With a drafter the last emitted token is not in the caches,
-but in the key under which they are kept, so that the next text with the same beginning is continued without a
+"""What fails in mlx_lm/server.py, and what does not. With a drafter the last emitted token is not in the
+caches, but in the key under which they are kept, so that the next text with the same beginning is continued without a
 token of it; a prompt that is such a key leaves nothing to read; and penalties do not see the prompt.
 """
 
@@ -130,7 +131,7 @@ ENGINE = Engine(
         Setting("drafter", _drafter, "undecided", law="wrong"),
         Setting("drafter, mended", _drafter, "undecided", mended),
     ),
-    {"HF_HUB_OFFLINE": "1"},
+    {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": gettempdir()},  # it lists models only if there is a cache
     {name: Way(200, 1, way.sampling) for name, way in WAYS.items() if name != TOGETHER and _offered(way)},
     "default_model",
 )
