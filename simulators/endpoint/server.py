@@ -130,7 +130,8 @@ class Server:
             choices = sorted(answer["choices"], key=lambda choice: choice.get("index") or 0)
             found = [self._sample(choice, read, prompt) for choice in choices]
             right = 0 < len(found) <= several * count and type(made) is type(read) is int
-            right = right and all(len(each.tokens) <= 2 * length + 16 for each in found)
+            told = (each.tokens for each in found if each.rows is not None)  # else they are pieces of texts
+            right = right and all(len(tokens) <= 2 * length + 16 for tokens in told)
             if not right or not (0 <= made <= 10 * several * count * length and 0 <= read < 10**7):
                 raise ValueError
         except (KeyError, TypeError, AttributeError, ValueError, LookupError, OverflowError, RecursionError):

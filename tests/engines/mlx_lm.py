@@ -43,8 +43,8 @@ MENDED = (
     ),
 )
 """What fails in mlx_lm/server.py, and what does not. With a drafter the last emitted token is not in the
-caches, but in the key under which they are kept, so that the next text with the same beginning is continued without a
-token of it; a prompt that is such a key leaves nothing to read; and penalties do not see the prompt.
+caches, but in the key under which they are kept: the next text with the same beginning is continued without a
+token of it. A prompt that is such a key leaves nothing to read. Penalties do not see the prompt.
 """
 
 

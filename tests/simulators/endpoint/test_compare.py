@@ -20,6 +20,12 @@ def test_equal_servers_pass():
     assert {"A/A", "law", "top_p", "stop"} <= {each.name for each in report.results}
 
 
+def test_tokens_of_many_spaces_are_tokens():
+    report = compared(Fake("spaces, no rows"), Fake("spaces, no rows", seed=1))
+    assert not report.stopped
+    assert report.status == 0
+
+
 @pytest.mark.parametrize(
     ("one", "name", "said"),
     [
