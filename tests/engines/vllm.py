@@ -129,7 +129,7 @@ ENGINE = Engine(
     drawn,
     (
         Setting("plain", (), "passes"),
-        Setting("n-grams", NGRAMS, "undecided"),  # top-k ends the server
+        Setting("n-grams", NGRAMS, "rejected", law="wrong"),
         Setting("n-grams, mended", NGRAMS, "passes", mended),
         Setting("drafter", DRAFTER, "rejected", law="wrong"),
         Setting("drafter, mended", DRAFTER, "passes", mended),
