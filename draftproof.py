@@ -17,42 +17,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import click
 
-    from draftproof.proofs_check.api import prove
-    from draftproof.simulators.api import check, gap, law, read, replay
-    from draftproof.simulators.audit import assert_lossless, examine
-    from draftproof.theory.drafts.best_first import BestFirst
-    from draftproof.theory.drafts.chain import Chain
-    from draftproof.theory.drafts.greedy import Greedy
-    from draftproof.theory.drafts.paths import Paths
-    from draftproof.theory.drafts.spechub import SpecHub
-    from draftproof.theory.drafts.stratified import Stratified
-    from draftproof.theory.drafts.top_k import TopK
-    from draftproof.theory.drafts.tree import Tree
-    from draftproof.theory.instance import Instance
-    from draftproof.theory.table import Table
-    from draftproof.theory.verifiers import VERIFIERS as verifiers
+    from draftproof.proofs_check.api import prove as prove
+    from draftproof.simulators.api import check as check
+    from draftproof.simulators.api import gap as gap
+    from draftproof.simulators.api import law as law
+    from draftproof.simulators.api import read as read
+    from draftproof.simulators.api import replay as replay
+    from draftproof.simulators.audit import assert_lossless as assert_lossless
+    from draftproof.simulators.audit import examine as examine
+    from draftproof.theory.drafts.best_first import BestFirst as BestFirst
+    from draftproof.theory.drafts.chain import Chain as Chain
+    from draftproof.theory.drafts.greedy import Greedy as Greedy
+    from draftproof.theory.drafts.paths import Paths as Paths
+    from draftproof.theory.drafts.spechub import SpecHub as SpecHub
+    from draftproof.theory.drafts.stratified import Stratified as Stratified
+    from draftproof.theory.drafts.top_k import TopK as TopK
+    from draftproof.theory.drafts.tree import Tree as Tree
+    from draftproof.theory.instance import Instance as Instance
+    from draftproof.theory.table import Table as Table
+    from draftproof.theory.verifiers import VERIFIERS
 
-__all__ = [
-    "BestFirst",
-    "Chain",
-    "Greedy",
-    "Instance",
-    "Paths",
-    "SpecHub",
-    "Stratified",
-    "Table",
-    "TopK",
-    "Tree",
-    "assert_lossless",
-    "check",
-    "examine",
-    "gap",
-    "law",
-    "prove",
-    "read",
-    "replay",
-    "verifiers",
-]
+    verifiers = VERIFIERS
 
 _WHERE = {
     "BestFirst": "theory.drafts.best_first:BestFirst",
@@ -76,8 +61,8 @@ _WHERE = {
     "verifiers": "theory.verifiers:VERIFIERS",
 }
 
-
 if not TYPE_CHECKING:  # type checkers read the imports above, and so know every name and which do not exist
+    __all__ = list(_WHERE)
 
     def __getattr__(name: str):
         if name not in _WHERE:
@@ -88,7 +73,7 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and so know every
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(_WHERE)
 
 
 _COMMANDS = {

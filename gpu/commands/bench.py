@@ -42,7 +42,7 @@ from draftproof.theory.errors import BadInput
     shared.no_graphs,
     shared.no_row_test,
 )
-@shared.as_json
+@shared.json_option
 def COMMAND(**options: Any) -> int:
     """Measure the speed of decoding with real models.
 

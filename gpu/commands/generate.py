@@ -31,7 +31,7 @@ DRAFT = (
     type=shared.VERIFIER,
     help="[default: block on chains, traversal on trees, lifted-priority on strata, one-hot on top-k trees]",
 )
-@option("--draft", "spelling", callback=shared.known_drafts, default="chain:4", show_default=True, help=DRAFT)
+@option("--draft", "spelling", callback=shared.known_draft, default="chain:4", show_default=True, help=DRAFT)
 @option("--prompt", "prompts", multiple=True, help="Text to continue, or - to read it; may be repeated.")
 @option("--prompts", "file", type=shared.FILE, help="A file of prompts or questions, instead of --prompt.")
 @option("--max-new-tokens", type=IntRange(1, 2**20), default=128, show_default=True)
@@ -47,7 +47,7 @@ DRAFT = (
 @shared.device
 @shared.settings(
     *shared.SAMPLING,
-    option("--selection", callback=shared.rule),
+    option("--selection", callback=shared.known_rule),
     *shared.BUDGET,
     option("--batch", type=IntRange(1)),
     shared.stop,
@@ -56,7 +56,7 @@ DRAFT = (
     shared.dtype,
     shared.no_graphs,
 )
-@shared.as_json
+@shared.json_option
 def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.
 

@@ -12,33 +12,36 @@ from click import Choice, Context, FloatRange, IntRange, Parameter, echo, option
 from draftproof.gpu.sampling import names as spelling
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.settings import FILE as FILE
-from draftproof.simulators.commands.settings import settings as settings
+from draftproof.simulators.commands.options import FILE as FILE
+from draftproof.simulators.commands.options import json_option as json_option
+from draftproof.simulators.commands.options import settings as settings
 from draftproof.theory.errors import BadInput, unknown
 
-Names = TypeVar("Names", str, tuple[str, ...])
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
-    """The callback of `--draft`: BadInput for an unknown structure."""
-    for each in (given,) if isinstance(given, str) else given:
-        spelling.draft(each)
-    return given
+def _each(check: Callable[[str], object]) -> Callable[..., Any]:
+    """A callback of an option that checks its value or each of them."""
+
+    def checked(_: Context, __: Parameter, given: Any) -> Any:
+        for each in (given,) if isinstance(given, str) else given or ():
+            check(each)
+        return given
+
+    return checked
 
 
-def rule(_: Context, __: Parameter, given: Names) -> Names:
-    """The callback of `--selection`: BadInput for an unknown rule."""
-    for each in (given,) if isinstance(given, str) else given or ():
-        if each not in spelling.SELECTIONS:
-            raise unknown("selection rule", each, spelling.SELECTIONS)
-    return given
+def _rule(name: str) -> None:
+    if name not in spelling.SELECTIONS:
+        raise unknown("selection rule", name, spelling.SELECTIONS)
 
 
-def _not_empty(_: Context, parameter: Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    if "" in given:
-        raise BadInput(f"{parameter.opts[0]} is empty")
-    return given
+def _not_empty(text: str) -> None:
+    if not text:
+        raise BadInput("--stop is empty")
+
+
+known_draft, known_rule, not_empty = map(_each, (spelling.draft, _rule, _not_empty))
 
 
 def _without(variable: str, name: str, said: str) -> Callable[[Decorated], Decorated]:
@@ -61,14 +64,13 @@ DTYPE = Choice(["float32", "bfloat16", "float16"])
 drafts = option(
     "--draft",
     multiple=True,
-    callback=known_drafts,
+    callback=known_draft,
     help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
 device = option("--device", help="A torch device, such as cuda:0 [default: cuda if there is one, else cpu].")
-as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 no_graphs = _without("draftproof.gpu.network.graphs:GRAPHS", "--no-graphs", GRAPHS)
 no_row_test = _without("draftproof.gpu.checks.row_test:ROW_TEST", "--no-row-test", NO_ROW_TEST)
-stop = option("--stop", multiple=True, callback=_not_empty, help="End a text where this string appears.")
+stop = option("--stop", multiple=True, callback=not_empty, help="End a text where this string appears.")
 chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
 dtype = option("--dtype", type=DTYPE)
 
@@ -94,7 +96,7 @@ BUDGET = (
     option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch."),
     option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
 )
-selections = option("--selection", multiple=True, callback=rule)
+selections = option("--selection", multiple=True, callback=known_rule)
 
 Item = TypeVar("Item")
 Stop: TypeAlias = KeyboardInterrupt | BadInput | None

@@ -1,13 +1,12 @@
 """The command `gpu record`."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
-from click import Path as File
 
 from draftproof.gpu.commands.options import DTYPE, device, model, no_graphs
+from draftproof.simulators.commands.options import PATH
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.errors import BadInput
 
@@ -15,13 +14,13 @@ from draftproof.theory.errors import BadInput
 @command("record")
 @model
 @option("--drafter", help="Likewise [default: trained with the target].")
-@option("--prompts", type=File(path_type=Path), help="A prompt a line [default: unseen text].")
+@option("--prompts", type=PATH, help="A prompt a line [default: unseen text].")
 @option("--count", type=IntRange(1), default=50, show_default=True, help="Prompts.")
 @option("--tokens", type=IntRange(1), default=64, show_default=True, help="Tokens that continue each prompt.")
 @option("--every", type=IntRange(1), default=8, show_default=True, help="Record one position of so many.")
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
 @option("--seed", type=IntRange(min=0), default=0, show_default=True)
-@option("--out", type=File(path_type=Path), required=True, metavar="FILE.npz", help="What to write.")
+@option("--out", type=PATH, required=True, metavar="FILE.npz", help="What to write.")
 @device
 @option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
 @no_graphs

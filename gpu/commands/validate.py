@@ -50,7 +50,7 @@ MANY = 128
     shared.no_graphs,
     shared.no_row_test,
 )
-@shared.as_json
+@shared.json_option
 def COMMAND(**options: Any) -> int:
     """Check that decoding with real models follows the target's law, and that acceptance is as predicted.
 

@@ -6,7 +6,7 @@ from time import monotonic
 
 import click
 
-from draftproof.gpu.commands.options import as_json, device
+from draftproof.gpu.commands.options import device, json_option
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 
@@ -17,7 +17,7 @@ from draftproof.simulators.commands.entry import INTERRUPTED
     "--vocab", type=click.IntRange(2, 2**20), default=32_768, show_default=True, help="Large vocabulary."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the logits at --vocab.")
-@as_json
+@json_option
 def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     """Check that the batched verifiers decide as the exact engine does.
 

@@ -13,8 +13,7 @@ from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.judge.plan import KNOWN, checked
 from draftproof.simulators.audit.judge.report import Report
 from draftproof.simulators.audit.sandbox import Observer
-from draftproof.simulators.commands.options import FILE, json_option
-from draftproof.simulators.commands.settings import Option, settings
+from draftproof.simulators.commands.options import PATH, Option, json_option, settings
 from draftproof.simulators.instances.files import draft_of
 from draftproof.theory.errors import BadInput
 
@@ -34,7 +33,7 @@ def option(name: str) -> Option:
 @click.option("--exec", "program", metavar="COMMAND", help="In place of TARGET: a program in any language.")
 @option("vocab")
 @option("depth")
-@click.option("--path", type=FILE, help="The file or repository that an adapter needs.")
+@click.option("--path", type=PATH, help="The file or repository that an adapter needs.")
 @option("dtype")
 @click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
 @click.option("--tree", is_flag=True, help="TARGET verifies trees: verify(target, draft, rng).")

@@ -14,7 +14,7 @@ import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
+from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
@@ -39,11 +39,11 @@ OWN = "own"
 
 
 @click.command()
-@click.argument("instances", nargs=-1, type=FILE, metavar="[INSTANCE.json]...")
+@click.argument("instances", nargs=-1, type=PATH, metavar="[INSTANCE.json]...")
 @click.option(
     "--verifier", "names", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated."
 )
-@click.option("--text", "source", type=FILE, help="Make instances from a text file.")
+@click.option("--text", "source", type=PATH, help="Make instances from a text file.")
 @click.option("--vocab", type=int, help="Number of symbol classes of --text [default: 3].")
 @click.option("--depth", type=int, help="Draft depth of --text [default: 2].")
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes [default: one per core].")

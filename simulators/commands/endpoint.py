@@ -8,8 +8,7 @@ import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, json_option
-from draftproof.simulators.commands.settings import settings
+from draftproof.simulators.commands.options import PATH, json_option, settings
 from draftproof.theory.errors import BadInput, quoted
 
 PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -21,7 +20,7 @@ POSITIVE = click.FloatRange(0, min_open=True)
 @click.option("--against", metavar="URL", help="A second server that URL should sample as.")
 @click.option("--model", help="The model's name  [default: the first that URL lists]")
 @click.option("--chat", is_flag=True, help="Ask by chat instead of completions.")
-@click.option("--prompts", type=FILE, help="One prompt a line, as text or a JSON string  [default: two]")
+@click.option("--prompts", type=PATH, help="One prompt a line, as text or a JSON string  [default: two]")
 @click.option("--tokens", type=click.IntRange(1), default=25_000, help="Most tokens that are asked for.")
 @click.option("--seconds", type=click.FloatRange(1), default=600.0, help="Longest time of the whole run.")
 @click.option("--length", type=click.IntRange(1), default=4, help="Tokens of a text; at least a whole draft.")

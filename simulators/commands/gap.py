@@ -12,7 +12,7 @@ from rich.table import Table
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
+from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
 from draftproof.simulators.instances.files import document, draft_of, read, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.batches import measure_batch
@@ -63,14 +63,14 @@ STATEFUL = (
 
 
 @click.command()
-@click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
+@click.argument("instance", required=False, type=PATH, metavar="[INSTANCE.json]")
 @click.option("--verifier", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated.")
 @click.option("--worst", metavar="NAME", help="Search for the instance where this rule costs most.")
 @click.option(
     "--against", metavar="NAME", help="The better rule, or full-information, of --worst [default: stateless]."
 )
 @click.option(
-    "--rows", type=FILE, metavar="FILE.npz", help="Recorded rows: acceptance by draft and verifier."
+    "--rows", type=PATH, metavar="FILE.npz", help="Recorded rows: acceptance by draft and verifier."
 )
 @click.option("--draft", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
 @click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of {MANY} [default: {VOCAB}].")

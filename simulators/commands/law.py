@@ -9,7 +9,7 @@ import click
 from flint import fmpq
 
 from draftproof.simulators import screen
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
+from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
 from draftproof.simulators.laws.check import judge_any, must_apply
@@ -29,7 +29,7 @@ WORDS = 10**6  # of a law that is listed
 
 
 @click.command()
-@click.argument("instance", type=FILE, metavar="INSTANCE.json")
+@click.argument("instance", type=PATH, metavar="INSTANCE.json")
 @click.option("--verifier", "name", required=True, metavar="NAME", help=f"The verifier: {NAMED}.")
 @click.option(
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."

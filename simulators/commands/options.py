@@ -1,10 +1,19 @@
-"""Options that commands share."""
+"""Options that commands share, and rare ones of a command, which are read from a TOML file."""
 
+import tomllib
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import click
 
-FILE = click.Path(path_type=Path)
+from draftproof.simulators.support.files import text_of
+from draftproof.theory.errors import BadInput, quoted
+
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 NAMED = "a name, or one of your own as file.py:name or package.module:name"
 """What names a verifier."""
@@ -13,3 +22,33 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON doc
 force_option = click.option(
     "--force", is_flag=True, help="Run verifiers also on drafts they are not made for."
 )
+
+Option = Callable[[Any], Any]
+"""A decorator that adds a click option."""
+
+
+def settings(*rare: Option) -> Option:
+    """Adds --settings FILE.toml. Its keys are the `rare` options, written as top_p for --top-p; the command
+    gets their values or defaults as if they had been given on the command line. BadInput for an unknown key
+    or a value of another kind.
+    """
+    holder = reduce(lambda made, add: add(made), rare, click.Command("settings"))
+    known = {each.opts[0].lstrip("-").replace("-", "_"): each for each in holder.params}
+
+    def read(context: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
+        try:
+            given = tomllib.loads(text_of(path)) if path else {}
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise BadInput(f"{path}: {error}") from None
+        for key in given:
+            if key not in known:
+                [like] = get_close_matches(key, known, 1, 0)
+                raise BadInput(f"{path}: unknown key {quoted(key)}; did you mean {like}?")
+        for key, parameter in known.items():
+            value = parameter.process_value(context, given.get(key, parameter.get_default(context)))
+            if parameter.expose_value and parameter.name:
+                context.params[parameter.name] = value
+        return path
+
+    keys = ", ".join(known)
+    return click.option("--settings", type=FILE, callback=read, help=f"TOML file with any of {keys}.")

@@ -10,17 +10,17 @@ from typing import Any
 
 import click
 
-from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.simulators.commands.options import FILE, PATH, json_option
 from draftproof.simulators.study.report.page import page
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.errors import BadInput
 
 
 @click.command()
-@click.argument("results", type=FILE, metavar="RESULTS")
+@click.argument("results", type=PATH, metavar="RESULTS")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     default=Path("report.html"),
     show_default=True,
     help="The page.",

@@ -11,17 +11,17 @@ from rich.table import Table
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.simulators.commands.options import PATH, json_option
 from draftproof.simulators.support.pool import cores
 from draftproof.theory.errors import BadInput, located
 
 
 @click.command()
-@click.argument("file", type=FILE, metavar="FILE.toml")
+@click.argument("file", type=PATH, metavar="FILE.toml")
 @click.option(
     "--results",
     "folder",
-    type=FILE,
+    type=PATH,
     metavar="DIR",
     help="Folder of the results [default: results/FILE].",
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from draftproof.simulators.commands.options import FILE
 from draftproof.simulators.instances.files import draft_of
 from draftproof.simulators.study.vectors import vectors as made
 from draftproof.simulators.support.files import replacing
@@ -20,11 +21,7 @@ from draftproof.simulators.user_code import named
 )
 @click.option("--calls", type=click.IntRange(0), default=6, help="Random calls on each instance.")
 @click.option("--seed", type=int, default=0, help="Seed of the random calls.")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write [default: standard output].",
-)
+@click.option("--output", type=FILE, help="File to write [default: standard output].")
 @click.option("--json", is_flag=True, expose_value=False, help="Has no effect: the output is JSON.")
 def vectors(
     verifier: str, vocab: int, depth: int, draft: str | None, calls: int, seed: int, output: Path | None
