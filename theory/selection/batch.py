@@ -74,19 +74,14 @@ class Batch:
         """An upper bound of how many drafts of the whole batch there are."""
         return prod(request.draft.outcomes(request.vocab) for request in self.requests)
 
-    def lengths(self, drafts: Sequence[Prefix]) -> list[int]:
-        """How many tokens of each draft the rule keeps. Raises Unpredictable if the rule reads too much."""
+    def select(self, drafts: Sequence[Prefix]) -> tuple[Shown, ...]:
+        """What the verifier is shown of each draft. Raises Unpredictable if the rule reads too much."""
         models = [(request.target, request.proposal) for request in self.requests]
         view = View(models, drafts, self.capacity, self.speed, self.rule)
         self.rule.select(view)
-        return view.lengths
-
-    def select(self, drafts: Sequence[Prefix]) -> tuple[Shown, ...]:
-        """What the verifier is shown of each draft."""
-        lengths = self.lengths(drafts)
         return tuple(
             Shown(draft[: length + self.rule.ahead], length)
-            for draft, length in zip(drafts, lengths, strict=True)
+            for draft, length in zip(drafts, view.lengths, strict=True)
         )
 
 

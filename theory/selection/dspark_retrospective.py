@@ -1,7 +1,9 @@
 """DSpark that looks past a fall of the throughput: the best number of tokens with all drafts known."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import prod
+from operator import itemgetter
 
 from draftproof.theory.rows import Number
 from draftproof.theory.selection.view import Rule, View
@@ -12,20 +14,11 @@ def keep_best(view: View, scores: Sequence[Sequence[Number]]) -> None:
 
     scores[r][j] does not rise with j, so that what is kept of a draft is a prefix.
     """
-    order = []
-    while len(order) < view.capacity:
-        at = [order.count(r) for r in range(len(scores))]
-        ready = [r for r, each in enumerate(scores) if at[r] < len(each)]
-        if not ready:
-            break
-        order.append(max(ready, key=lambda r: scores[r][at[r]]))
-    tau = view.one() * len(scores)
-    best, most = 0, tau * view.speed[0]
-    for count, r in enumerate(order, 1):
-        tau = tau + scores[r][order[: count - 1].count(r)]
-        if tau * view.speed[count] > most:
-            best, most = count, tau * view.speed[count]
-    for r in order[:best]:
+    tokens = [(score, r) for r, each in enumerate(scores) for score in each]
+    order = sorted(tokens, key=itemgetter(0), reverse=True)[: view.capacity]
+    tau = accumulate((score for score, _ in order), initial=view.one() * len(scores))
+    emitted = [mean * speed for mean, speed in zip(tau, view.speed, strict=False)]
+    for _, r in order[: max(range(len(emitted)), key=emitted.__getitem__)]:
         view.keep(r)
 
 

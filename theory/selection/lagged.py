@@ -1,7 +1,5 @@
 """DSpark's best number of tokens with scores from two calls ago, which no drafted token enters."""
 
-from math import prod
-
 from draftproof.theory.selection.dspark_retrospective import keep_best
 from draftproof.theory.selection.view import Rule, View
 
@@ -11,7 +9,7 @@ def select(view: View) -> None:
     scores = []
     for r in range(len(view.lengths)):
         c = view.confidence(r, ())
-        scores.append([prod([c] * (j + 1), start=view.one()) for j in range(view.drafted(r))])
+        scores.append([c ** (j + 1) for j in range(view.drafted(r))])
     keep_best(view, scores)
 
 

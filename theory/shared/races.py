@@ -24,10 +24,9 @@ def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
     >>> target_law((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")), (0,))
     (1/3, 1/3)
     """
-    K = len(drafts)
-    track = _Track(p, q)
+    K, track = len(drafts), _Track(p, q)
     zero = p[0] - p[0]
-    free = {x: track.winner(x, None) for x in set(drafts)}
+    free = {x: track.winner(x, None) for x in drafts}
     row = []
     for y, mass in enumerate(p):
         out = zero
@@ -35,7 +34,7 @@ def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
             for k, x in enumerate(drafts):
                 function = track.winner(x, y)
                 for other in (*drafts[:k], *drafts[k + 1 :]):
-                    function = _product(function, free[other])
+                    function = [(a + b, c * d) for a, c in function for b, d in free[other]]
                 for rate, factor in function:
                     out = out + factor / (K + rate)
         row.append(mass * out)
@@ -75,7 +74,3 @@ class _Track:
         if end < len(self.rates):  # the last token's hazard never ends
             out.append((self.rates[end], -before))
         return out
-
-
-def _product(first: Decays, second: Decays) -> Decays:
-    return [(a + b, c * d) for a, c in first for b, d in second]

@@ -166,24 +166,6 @@ class Optimum:
         return float(np.nextafter(float(self.upper - self.lower), np.inf))
 
 
-def optimum(target: Rows, law: Mapping[Seen, fmpq], exchangeable: Sequence[Sequence[int]] = ()) -> Optimum:
-    """The largest E[tau] of a rule that is valid for the target and the law of the drafted prefixes.
-
-    `exchangeable` lists classes of exchangeable tokens (`stateless.exchangeable_tokens`).
-    Raises BadInput when the program is too large, or HiGHS gives up on it.
-
-    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
-    >>> from draftproof.theory.table import Table
-    >>> found = optimum(Table(2, {(): p}), {frozenset({(), (x,)}): q[x] for x in (0, 1)})
-    >>> round(found.value, 9), found.lower <= fmpq(2, 3) <= found.upper, found.error < 1e-9
-    (0.666666667, True, True)
-    """
-    program = Program(target, law, exchangeable)
-    value, f, mu = solve(program)
-    size = program.size, len(f) + len(mu)
-    return Optimum(value, primal_bound(program, f), dual_bound(program, mu), *size)
-
-
 def dual_bound(program: Program, mu: Mapping[Prefix, float]) -> fmpq:
     """The value of exactly feasible duals near `mu[prefix]`: no valid rule exceeds it.
 

@@ -21,6 +21,8 @@ GRID = 48
 
 Edge: TypeAlias = tuple[int, int]
 """(row i of the supply, column j of the demand)."""
+Solved: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""A float solver's plan [m, n], and its duals v [n] of the demand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +63,6 @@ class Transport:
             side[side.index(max(side))] += 2**GRID - sum(side)
         a, b = (np.array(side) / 2.0**GRID * float(whole) for side in sides)
         return a, b
-
-
-@dataclass(frozen=True, eq=False)
-class Solved:
-    """A float solver's answer: value, plan [m, n], and the duals v [n] of the demand."""
-
-    value: float
-    plan: np.ndarray
-    v: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +109,7 @@ def network_simplex(problem: Transport) -> Solved:
     a, b = problem.float_masses()
     most = int(problem.reward.max())  # POT's first basis assumes non-negative costs
     plan, log = emd(a, b, (most - problem.reward).astype(float), log=True, center_dual=False)
-    return Solved(float(most * a.sum() - log["cost"]), plan, -log["v"])
+    return plan, -log["v"]
 
 
 def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
@@ -131,13 +124,13 @@ def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
     >>> found.value, found.holds()
     (2/3, True)
     """
-    solved = solved or network_simplex(problem)
-    v = np.where(np.isfinite(solved.v), np.rint(solved.v), 0).astype(np.int64)
+    floats, duals = solved or network_simplex(problem)
+    v = np.where(np.isfinite(duals), np.rint(duals), 0).astype(np.int64)
     u = (problem.reward - v).max(axis=1)
     v = (problem.reward - u[:, None]).max(axis=0)
     scale = lcm(*(int(mass.q) for mass in (*problem.supply, *problem.demand)))
     supply, demand = ([int(mass * scale) for mass in side] for side in (problem.supply, problem.demand))
-    plan = tight_plan(supply, demand, problem.reward, solved.plan > 0, u, v)
+    plan = tight_plan(supply, demand, problem.reward, floats > 0, u, v)
     return Certificate(problem, {edge: fmpq(mass, scale) for edge, mass in plan.items()}, u, v)
 
 

@@ -18,7 +18,13 @@ def highs(problem: Transport) -> Solved:
         -problem.reward.ravel().astype(float), A_eq=rows, b_eq=np.concatenate([a, b]), method="highs-ds"
     )
     assert found.x is not None, found.message
-    return Solved(-float(found.fun), found.x.reshape(m, n), -found.eqlin.marginals[m:])
+    return found.x.reshape(m, n), -found.eqlin.marginals[m:]
+
+
+def value(problem: Transport, solved: Solved) -> float:
+    """What a float plan is worth."""
+    plan, _ = solved
+    return float((plan * problem.reward).sum())
 
 
 def linear_program(p: Row, draws: SetLaw) -> float:

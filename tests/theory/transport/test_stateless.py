@@ -19,7 +19,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
-from draftproof.theory.transport.bounds import optimum
+from draftproof.theory.transport.bounds import Program, dual_bound, primal_bound, solve
 from draftproof.theory.transport.stateless import exchangeable_tokens
 from draftproof.theory.values import expected_accepted
 from draftproof.theory.verifiers import VERIFIERS, named
@@ -99,9 +99,11 @@ def test_exchangeable_tokens_are_merged() -> None:
     instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
     law = drafted(instance)
     assert exchangeable_tokens(law, instance.target) == [[1, 2, 3]]
-    whole, small = optimum(instance.target, law), stateless(instance)
-    assert small.variables * 4 < whole.variables
-    assert max(small.lower, whole.lower) <= min(small.upper, whole.upper)
+    whole, small = Program(instance.target, law), stateless(instance)
+    assert small.variables * 4 < whole.size
+    value, f, mu = solve(whole)
+    assert max(small.lower, primal_bound(whole, f)) <= min(small.upper, dual_bound(whole, mu))
+    assert small.value == pytest.approx(value, abs=1e-9)
     assert small.error < 1e-9
 
 
@@ -109,7 +111,7 @@ def test_extremes() -> None:
     assert stateless(context_free([1, 0], [0, 1], Chain(2))).upper == 0
     assert stateless(context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(3))).value == pytest.approx(3)
     with pytest.raises(BadInput, match="no draft"):
-        optimum(Table.exact(1, {(): [1]}), {})
+        Program(Table.exact(1, {(): [1]}), {})
 
 
 @pytest.mark.long
