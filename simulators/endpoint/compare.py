@@ -107,8 +107,8 @@ class Comparison(Session):
         names = [SELF, OTHER, *(checks.SETTINGS if plan.settings else ())]
         shares = {name: 1 / 2 if name == OTHER else 1 / 2 / (len(names) - 1) for name in names}
         self.pairs = {name: Pairs(plan.error * share) for name, share in shares.items()}
+        self.main = self.pairs[OTHER]
         self.same = False  # whether both spell tokens in the same way
-        self.done: list[Result] = []
 
     def judge(self) -> None:
         (one, other), plan = self.servers, self.plan
@@ -120,11 +120,7 @@ class Comparison(Session):
 
     def results(self) -> list[Result]:
         judged = [self._result(name) for name in (SELF, OTHER) if self.pairs[name].texts]
-        return [*judged, *self.done]
-
-    @property
-    def detectable(self) -> float:
-        return self.pairs[OTHER].detectable
+        return [*judged, *self.checked]
 
     def _settings(self, one: Server, other: Server) -> None:
         if not self.plan.settings:
@@ -135,10 +131,10 @@ class Comparison(Session):
             return self._result(name)
 
         for name, setting in checks.SETTINGS.items():
-            self.done.append(checks.checked(name, compared, name, setting))
+            self.checked.append(checks.checked(name, compared, name, setting))
         self.budget.tokens = int(self.plan.tokens * CHECKED)
         for name, check in checks.CHECKS.items():
-            self.done.append(checks.checked(name, check, one, self.plan.prompts[:PROMPTED]))
+            self.checked.append(checks.checked(name, check, one, self.plan.prompts[:PROMPTED]))
         self.budget.tokens = self.plan.tokens
 
     def _draw(

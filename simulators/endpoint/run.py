@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, Unanswered
@@ -52,7 +53,9 @@ class Plan:
 
 
 class Session:
-    """A run that judges servers."""
+    """A run that judges servers; `main` is its test of the law, `checked` the results of other tests."""
+
+    main: Any
 
     def __init__(self, clients: Sequence[Client], plan: Plan, progress: Progress):
         self.clients, self.plan, self.progress = clients, plan, progress
@@ -61,6 +64,7 @@ class Session:
         for each in clients:
             each.budget = self.budget
         self.servers: list[Server] = []
+        self.checked: list[Result] = []
 
     def go(self, models: Sequence[str | None] | None = None, chat: bool = False) -> Report:
         """The report; it has what was measured also if a server stops answering, or after Ctrl-C. Raises
@@ -83,7 +87,7 @@ class Session:
             report.stopped = str(error)
         except KeyboardInterrupt:
             report.stopped = "interrupted"
-        report.results, report.detectable = self.results(), self.detectable
+        report.results, report.detectable = self.results(), self.main.detectable
         for each in self.clients:
             each.close()
             report.requests += each.requests
@@ -98,11 +102,6 @@ class Session:
 
     def results(self) -> list[Result]:
         """What the tests say."""
-        raise NotImplementedError
-
-    @property
-    def detectable(self) -> float:
-        """The total variation of the law of a token that would have shown."""
         raise NotImplementedError
 
 
@@ -147,15 +146,11 @@ class Run(Session):
     def __init__(self, client: Client, plan: Plan, progress: Progress):
         super().__init__([client], plan, progress)
         self.stream = Stream(plan.setting, lambda *row: self.servers[0].law(*row), shares(plan.error))
-        self.checked: list[Result] = []
+        self.main = self.stream
         self.waves, self.cost = 0, 1  # tokens that a token of a text costs: its row may be asked for
 
     def results(self) -> list[Result]:
         return [] if self.servers[0].listed is None else [*self.stream.results(), *self.checked]
-
-    @property
-    def detectable(self) -> float:
-        return self.stream.detectable
 
     def judge(self) -> None:
         server, plan = self.servers[0], self.plan

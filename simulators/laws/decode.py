@@ -39,10 +39,6 @@ class Decoded:
     states: dict[tuple[Prefix, Rows], fmpq]
     accepted: tuple[fmpq, ...]
 
-    def law(self) -> Law:
-        """The law of everything emitted."""
-        return Law((word, mass) for (word, _), mass in self.states.items())
-
     def first(self, length: int) -> Law:
         """The joint law of the first `length` tokens, shorter words continued by their own target. Raises
         Invalid where a row of a target that a verifier left behind is no law.

@@ -11,7 +11,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.transport import block
 from draftproof.theory.transport import stateless as problems
 from draftproof.theory.transport.bounds import Optimum
-from draftproof.theory.transport.certificate import Certificate, Transport, certified
+from draftproof.theory.transport.certificate import Certificate, certified
 from draftproof.theory.transport.single_step import subset_formula
 from draftproof.theory.values import chains
 
@@ -24,14 +24,9 @@ def drafted(instance: Instance) -> block.Drafted:
     return block.merged(drafts(instance))
 
 
-def block_problem(instance: Instance) -> Transport:
-    """The full-information block transport problem of an instance."""
-    return block.problem(drafted(instance), instance.target, instance.draft.depth)
-
-
 def full_information(instance: Instance) -> Certificate:
     """The certified full-information optimum, a bound of every lossless verifier in its first call."""
-    return certified(block_problem(instance))
+    return certified(block.problem(drafted(instance), instance.target, instance.draft.depth))
 
 
 def stateless(instance: Instance) -> Optimum:

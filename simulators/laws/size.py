@@ -9,7 +9,6 @@ from time import process_time
 
 from draftproof.simulators.laws.enumerate import Enumerator, deepen
 from draftproof.simulators.laws.repeat import carried, on_rationals
-from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import WORDS
@@ -17,7 +16,7 @@ from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
-from draftproof.theory.verifier import Stop, Verifier
+from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 PROBES, SECONDS = 30, 0.05  # most random runs of an estimate; seconds for them, and for the first in order
@@ -144,8 +143,18 @@ def not_shown(depth: int, vocab: int) -> str:
 
 
 def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> None:
+    # Some iterations, by the oracle's choices.
+    proposal, word, verify = instance.proposal, Prefix(), on_rationals(verifier)
+    target: Rows = instance.target
     try:
-        last_stop(instance, verifier, oracle, iterations, on_rationals(verifier))
+        for left in reversed(range(iterations)):
+            draft = instance.draft.draw(oracle, proposal, word)
+            if verifier.reads_leaves:
+                extended(draft, proposal)
+            node, row = verify(oracle, draft, target)
+            if left:
+                word = (*node.prefix, oracle.choose(row))
+                target = carried(verifier, target, proposal, draft, node)
     except BadInput:
         raise
     except Exception:  # which the enumeration will find too
@@ -168,26 +177,3 @@ def _duration(seconds: float) -> str:
         if seconds > 2 * length:
             return f"about {seconds / length:,.0f} {unit}"
     return f"about {max(seconds, 1):.0f} s"
-
-
-def last_stop(
-    instance: Instance,
-    verifier: Verifier,
-    oracle: Oracle,
-    iterations: int,
-    verify: Callable[[Oracle, Draft, Rows], Stop],
-) -> Stop:
-    """Runs some iterations, with the oracle's choices; returns the stop of the last one and the row of Y.
-    `verify` is run in place of the verifier's own.
-    """
-    proposal, word = instance.proposal, Prefix()
-    target: Rows = instance.target
-    for left in reversed(range(iterations)):
-        draft = instance.draft.draw(oracle, proposal, word)
-        if verifier.reads_leaves:
-            extended(draft, proposal)
-        node, row = verify(oracle, draft, target)
-        if left:
-            word = (*node.prefix, oracle.choose(row))
-            target = carried(verifier, target, proposal, draft, node)
-    return node, row

@@ -7,7 +7,7 @@ from flint import fmpq
 
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.laws.optimum import block_problem, drafted, full_information
+from draftproof.simulators.laws.optimum import drafted, full_information
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -18,11 +18,16 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.transport import block
 from draftproof.theory.transport.block import chain_optimum
-from draftproof.theory.transport.certificate import certified, network_simplex
+from draftproof.theory.transport.certificate import Transport, certified, network_simplex
 from tests.problems import OPTIMA
 from tests.theory.transport.solvers import highs, value
 
 TREES = (Tree((((), ()), ())), Tree((((),), ())), Tree(((), ()), True), Paths(2, 2))
+
+
+def block_problem(instance: Instance) -> Transport:
+    """The full-information block transport problem of an instance."""
+    return block.problem(drafted(instance), instance.target, instance.draft.depth)
 
 
 def ceiling(instance: Instance) -> fmpq:
