@@ -29,14 +29,13 @@ class Emission:
         """Adds a stop: with probability `weight` at `node`, and then Y ~ row."""
         prefix = node.prefix
         if row is self.target[prefix]:
-            known = self.bonus.get(prefix)
-            self.bonus[prefix] = weight if known is None else known + weight
+            self.bonus[prefix] = self.bonus[prefix] + weight if prefix in self.bonus else weight
         else:
             row = scale(weight, row)
             known = self.residual.get(prefix)
             self.residual[prefix] = row if known is None else add(known, row)
-        known = self.stopped.get(len(prefix))
-        self.stopped[len(prefix)] = weight if known is None else known + weight
+        tau = len(prefix)
+        self.stopped[tau] = self.stopped[tau] + weight if tau in self.stopped else weight
 
     @property
     def expected_accepted(self) -> Any:

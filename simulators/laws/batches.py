@@ -74,7 +74,7 @@ class Emitted(dict[Shown, Block]):
         self.request, self.verifier = request, verifier
 
     def __missing__(self, shown: Shown) -> Block:
-        draft, target = presented(self.request, shown)
+        draft, target = presented(self.request, shown), self.request.target
         emission = Emission(target)
         if not draft.root.children:  # nothing to verify: Y ~ p
             emission.add(ONE, draft.root, target[()])

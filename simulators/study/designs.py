@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from draftproof.theory.rows import likeliest
-from draftproof.theory.shared.strata import inclusion, strata
-from draftproof.theory.transport.single_step import hu_greedy, inclusion_bound, of_prefixes
+from draftproof.theory.shared.strata import inclusion, rest_and_top, strata
+from draftproof.theory.transport.single_step import inclusion_bound, of_prefixes
+from draftproof.theory.verifiers.shared.priority import included
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
@@ -85,7 +86,7 @@ def top(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Genera
 
 def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """The K - 1 likeliest tokens and one sample of the others, at that draft's optimum (hu2025towards)."""
-    return [float(hu_greedy(p, q, k)) for k in counts]  # type: ignore[arg-type]
+    return [float(inclusion_bound(p, included(rest_and_top(q, k)))) for k in counts]  # type: ignore[arg-type]
 
 
 def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:

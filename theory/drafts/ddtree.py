@@ -29,21 +29,17 @@ class DDTree(Grown):
     label = "top-k"
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
-        below: dict[Prefix, list[Prefix]] = {context: []}  # prefix -> its children, likeliest first
-        open_: dict[Prefix, Number] = {}
-
-        def opened(prefix: Prefix, reach: Number) -> None:
-            if len(prefix) - len(context) < self.depth:
-                q = proposal[prefix]
-                open_.update({(*prefix, x): reach * q[x] for x in likeliest(q, self.nodes)})
-
-        opened(context, one(proposal[context]))
+        below: dict[Prefix, list[Prefix]] = {}  # prefix -> its children, likeliest first
+        open_: dict[Prefix, Number] = {context: one(proposal[context])}
         while open_ and len(below) <= self.nodes:
             best = min(open_, key=lambda prefix: (-open_[prefix], len(prefix), prefix))
             reach = open_.pop(best)
-            below[best[:-1]].append(best)
+            if below:
+                below[best[:-1]].append(best)
             below[best] = []
-            opened(best, reach)
+            if len(best) - len(context) < self.depth:
+                q = proposal[best]
+                open_ |= {(*best, x): reach * q[x] for x in likeliest(q, self.nodes)}
 
         def built(prefix: Prefix) -> Node:
             q = proposal[prefix] if below[prefix] else None

@@ -10,7 +10,6 @@ from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Number, Prefix, one
 from draftproof.theory.selection.view import Rule, View
-from draftproof.theory.table import Rows
 
 OUTCOMES = 10**5
 """Largest number of drafts of a whole batch for an exact enumeration."""
@@ -85,7 +84,7 @@ class Batch:
         )
 
 
-def presented(request: Instance, shown: Shown) -> tuple[Draft, Rows]:
-    """The draft and the target that the verifier is handed for one request."""
+def presented(request: Instance, shown: Shown) -> Draft:
+    """The draft that the verifier is handed for one request."""
     tokens, proposal = shown.tokens, request.proposal
-    return Draft(chained(tokens, [proposal[tokens[:j]] for j in range(len(tokens))])), request.target
+    return Draft(chained(tokens, [proposal[tokens[:j]] for j in range(len(tokens))]))

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
 from flint import fmpq
@@ -169,13 +170,9 @@ class TopP(Processor, kind="top-p"):
     mass: Annotated[Any, positive]
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
-        stay: list[int] = []
-        reached, wanted = ZERO, total(row) * self.mass
-        for x in descending(row):
-            if not reached < wanted:
-                break
-            stay.append(x)
-            reached = reached + row[x]
+        order, wanted = descending(row), total(row) * self.mass
+        before = accumulate((row[x] for x in order), initial=ZERO)
+        stay = [x for x, mass in zip(order, before, strict=False) if mass < wanted]
         return tuple([mass if x in stay else ZERO for x, mass in enumerate(row)])
 
 

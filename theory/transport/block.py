@@ -7,6 +7,7 @@ Appendix). Drafts with the same drafted prefixes are merged into one row; blocks
 column.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -61,17 +62,11 @@ def problem(law: Drafted, target: Rows, depth: int) -> Transport:
             f"{len(law):,} drafts times {len(words):,} target blocks; at most {CELLS:,} are solved for"
         )
     rewards = np.zeros((len(law), len(words)), dtype=np.int64)
-    column = {word: j for j, word in enumerate(words)}
-    below: dict[Prefix, list[int]] = {}
-    for word, j in column.items():
-        for length in range(1, len(word) + 1):
-            below.setdefault(word[:length], []).append(j)
-    spans = {prefix: (at[0], at[-1] + 1) for prefix, at in below.items()}  # words are sorted
+    order = list(words)  # sorted
     for reward, prefixes in zip(rewards, law, strict=True):
-        for prefix in prefixes:
-            if prefix in spans:
-                first, last = spans[prefix]
-                reward[first:last] += 1  # all shorter prefixes are drafted too
+        for prefix in filter(None, prefixes):
+            first, last = (bisect_left(order, word) for word in (prefix, (*prefix, target.vocab)))
+            reward[first:last] += 1  # all shorter prefixes are drafted too
     return Transport(tuple(law.values()), tuple(words.values()), rewards)
 
 

@@ -10,9 +10,9 @@ and for i.i.d. draws, and draws without replacement, some prefix of the tokens s
 largest first, is a minimiser (hu2025towards, Section 4). Rows may hold rationals or floats.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, combinations
+from itertools import accumulate, chain, combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,13 +22,12 @@ from draftproof.theory.rows import (
     Number,
     Row,
     excess,
-    likeliest,
     meet,
+    minimum,
     normalise,
     one,
     supported,
     total,
-    without,
 )
 from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.certificate import Transport
@@ -40,36 +39,25 @@ Plan: TypeAlias = Mapping[frozenset[int], Mapping[int, Number]]
 
 
 def problem(p: Row, draws: SetLaw) -> Transport:
-    """The single-step problem as an exact transport; p is a rational row.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> from draftproof.theory.transport.certificate import certified
-    >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
-    >>> certified(problem(p, set_law(q, 2, True))).value
-    8/9
-    """
+    """The single-step problem as an exact transport; p is a rational row."""
     tokens = [x for x, mass in enumerate(p) if mass > 0]
     rewards = np.array([[x in t for x in tokens] for t in draws], dtype=np.int64)
     return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)
 
 
 def subset_formula(p: Row, draws: SetLaw) -> Any:
-    """alpha* of any draws: 1 plus the smallest `surplus` over all 2^V sets of tokens.
+    """alpha* of any draws: 1 plus the least p(H) - Pr(all drafts in H) over all 2^V sets H of tokens.
 
     >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> subset_formula(p, set_law(q, 2, True))
     8/9
     """
-    sets = (H for size in range(len(p) + 1) for H in combinations(range(len(p)), size))
-    return one(p) + min(surplus(p, draws, H) for H in sets)
-
-
-def surplus(p: Row, draws: SetLaw, H: Collection[int]) -> Number:
-    """p(H) - Pr(all drafts in H)."""
-    zero = p[0] - p[0]
-    drawn = sum((mass for t, mass in draws.items() if t.issubset(H)), zero)
-    return sum((p[x] for x in H), zero) - drawn
+    least = zero = p[0] - p[0]
+    for H in chain.from_iterable(combinations(range(len(p)), size) for size in range(1, len(p) + 1)):
+        drawn = sum((mass for t, mass in draws.items() if t.issubset(H)), zero)
+        least = minimum(least, sum((p[x] for x in H), zero) - drawn)
+    return one(p) + least
 
 
 def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Any, tuple[int, ...]]:
@@ -105,9 +93,7 @@ def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Nu
     if k < 1:
         raise BadInput(f"a draft has at least one token, not {k}")
     zero = q[0] - q[0]
-    mass = [zero]
-    for x in order:
-        mass.append(mass[-1] + q[x])
+    mass = list(accumulate((q[x] for x in order), initial=zero))
     support = supported(q)
     if not support:
         raise BadInput("nothing can be drawn from a proposal row without mass")
@@ -125,25 +111,14 @@ def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Nu
     out = [zero] * (len(order) + 1)
     for t, part in set_law(q, k, False).items():
         out[max(rank[x] for x in t)] += part
-    for n in range(1, len(out)):
-        out[n] = out[n - 1] + out[n]
-    return out
-
-
-def hu_greedy(p: Row, q: Row, n: int) -> Number:
-    """alpha* of Hu et al.'s draft in closed form: p(T) + sum off T of min(p, norm(q off T)).
-
-    Source: hu2025towards, Section 5.
-    """
-    top = likeliest(q, n - 1)
-    return sum((p[x] for x in top), total(meet(p, without(q, *top))))
+    return list(accumulate(out))
 
 
 def inclusion_bound(p: Row, pi: Row) -> Number:
     """sum min(p, pi), where pi(x) is how often siblings are x on average: no rule at a node accepts more.
 
     Y is x with probability p(x), and a drafted x at most with Pr(x is drafted) <= pi(x). It is alpha* with
-    the constraints of single tokens alone.
+    the constraints of single tokens alone; alpha* itself for Hu et al.'s draft (hu2025towards, Section 5).
 
     >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))

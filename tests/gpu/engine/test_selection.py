@@ -56,7 +56,7 @@ def test_what_is_kept_is_what_the_exact_engine_keeps(name, budget):
         shown = exact.select(drafts)
         assert found.counts == found.kept.tolist() == [each.kept for each in shown]
         for b, (request, each) in enumerate(zip(requests, shown, strict=True)):
-            *above, leaf = presented(request, each)[0].path
+            *above, leaf = presented(request, each).path
             assert tuple(x for x in found.draft.tokens[b].tolist() if x >= 0) == leaf.prefix
             rows = found.draft.proposal[b, : len(above)].tolist()
             assert rows == [list(map(float, node.proposal)) for node in above]
