@@ -11,7 +11,7 @@ holds no logic.
 
 import signal
 import sys
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and so know every
     def __getattr__(name: str):
         if name not in _WHERE:
             raise AttributeError(f"module 'draftproof' has no attribute {name!r}")
-        module, _, attribute = _WHERE[name].partition(":")
-        value = globals()[name] = getattr(import_module(f"draftproof.{module}"), attribute)
+        value = globals()[name] = resolve_name(f"draftproof.{_WHERE[name]}")
         return value
 
 
@@ -92,7 +91,7 @@ _COMMANDS = {
 """Name -> (`module:NAME` of the command, its line in `draftproof --help`)."""
 
 _FROM_PROOFS = {
-    "metrics": {"prove": "draftproof.proofs_check.sweep:PROVE"},
+    "metrics": {"prove": "draftproof.proofs_check.sweep:jobs"},
     "claims": "draftproof.proofs_check.claims:registry",
 }
 """The parts of `proofs_check` that `sweep` and `report` need but `simulators` may not import; passed to them

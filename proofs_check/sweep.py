@@ -9,7 +9,7 @@ import pyarrow as pa
 from draftproof.proofs_check.prove import Proof, prove
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.plan import SIZE, Metric, size
+from draftproof.simulators.study.plan import SIZE, size
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -64,6 +64,3 @@ def jobs(entry: Entry) -> Iterator[Prove]:
         for draft in entry.drafts:
             for rule in entry.fitting(draft):
                 yield Prove(rule.name, draft, vocab, entry.seconds)
-
-
-PROVE = Metric("prove", SCHEMA, jobs)

@@ -27,18 +27,12 @@ class OwnDraft:
     spelling: str
     version: str = field(repr=False)
     made: Any = field(repr=False, compare=False)
+    label: str = field(repr=False, compare=False)
+    depth: int = field(repr=False, compare=False)
     kind: ClassVar[str] = "own"
 
     def __reduce__(self) -> tuple:
         return own_draft, (self.spelling,)
-
-    @property
-    def label(self) -> str:
-        return self.made.label
-
-    @property
-    def depth(self) -> int:
-        return self.made.depth
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         try:
@@ -69,8 +63,8 @@ def own_draft(spelling: str) -> OwnDraft | None:
 @remembered
 def _made(spelling: str) -> OwnDraft:
     found = load(spelling)
-    made = found() if isclass(found) else found
+    made: Any = found() if isclass(found) else found
     missing = [part for part in PARTS if not hasattr(made, part)]
     if missing:
         raise BadInput(f"{spelling}: is no drafting scheme: it has no {', '.join(missing)} (docs/write.md)")
-    return OwnDraft(spelling, version(spelling), made)
+    return OwnDraft(spelling, version(spelling), made, made.label, made.depth)

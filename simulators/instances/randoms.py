@@ -7,7 +7,7 @@ numbers), so that a result of the float engine can be repeated exactly.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,15 +20,6 @@ from draftproof.theory.table import Table
 
 Pairs: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
 """Target weights and proposal weights, int64 [V, count] each, for one prefix after another."""
-
-
-class Law(Protocol):
-    """How the rows of `count` instances are drawn."""
-
-    @property
-    def name(self) -> str: ...
-
-    def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs: ...
 
 
 @dataclass(frozen=True)
@@ -97,6 +88,10 @@ class Mixed:
         concentrations = rng.choice((0.3, 1.0, 3.0), (2, 1, count))
         far = rng.choice((0.1, 0.25, 0.5, 0.75, 1.0), count)
         return _dirichlet(rng, (2, vocab, count), concentrations, far, self.grain)
+
+
+Law: TypeAlias = Edges | Logits | Dirichlet | Mixed
+"""How the rows of many instances are drawn."""
 
 
 @dataclass(frozen=True)

@@ -99,11 +99,6 @@ class Family:
     instances: Sequence[Instance]
 
     @property
-    def symmetric(self) -> bool:
-        """Whether the family is reduced by relabelling tokens; it then excludes rules that order tokens."""
-        return isinstance(self.instances, Grid) and self.instances.symmetric
-
-    @property
     def block(self) -> int:
         """The number of instances made together as lanes."""
         return self.instances.block if isinstance(self.instances, Randoms) else BATCH
@@ -274,8 +269,9 @@ class Entry(Spec):
         return tuple(each for each in chosen if draft.label in each.drafts)
 
     def suited(self, family: Family) -> list[Verifier]:
-        """The verifiers to run on a family."""
-        return [each for each in self.fitting(family.draft) if not (family.symmetric and each.ordered)]
+        """The verifiers to run on a family: none that orders tokens on one reduced by relabelling them."""
+        symmetric = getattr(family.instances, "symmetric", False)
+        return [each for each in self.fitting(family.draft) if not (symmetric and each.ordered)]
 
     def families(self) -> Iterator[Family]:
         """Every family of the entry; BadInput if its rows cannot be made."""

@@ -45,7 +45,6 @@ def distances(many: lanes.Lanes, rules: Sequence[Verifier], _: bool) -> Iterator
 
 
 CHECK = on_instances(
-    "check",
     (("lossless", pa.bool_()), *number("total_variation"), *number("expected_accepted"), *WITNESS),
     verdicts,
     distances,
@@ -69,7 +68,11 @@ def gaps(instance: Instance, rules: Sequence[Verifier], optima: bool) -> Iterato
         known |= {"stateless_upper": text(best.upper)}
         known |= exactly("stateless", best.upper) if best.lower == best.upper else {}
     for rule in rules:
-        mean = _mean(instance, rule)
+        mean = None
+        try:
+            mean = expected(instance, rule)
+        except Invalid as error:
+            must_have_a_law(rule, str(error))
         above = mean is not None and best is not None and exceeds(rule, mean, best.upper)
         yield {
             **exactly("expected_accepted", mean),
@@ -95,7 +98,6 @@ def gaps_in_lanes(many: lanes.Lanes, rules: Sequence[Verifier], optima: bool) ->
 
 
 GAP = on_instances(
-    "gap",
     (
         *number("expected_accepted"),
         *number("full_information"),
@@ -111,14 +113,6 @@ GAP = on_instances(
     wide=lambda entry, family: family.draft.label == "chain" or not entry.optima,
     larger=4,  # E[tau] costs less than a law
 )
-
-
-def _mean(instance: Instance, rule: Verifier) -> fmpq | None:
-    try:
-        return expected(instance, rule)
-    except Invalid as error:
-        must_have_a_law(rule, str(error))
-        return None
 
 
 def _ratios(mean: np.ndarray, best: np.ndarray) -> np.ndarray:

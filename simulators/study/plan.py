@@ -35,13 +35,8 @@ class Job(Protocol):
     def __call__(self) -> pa.Table: ...
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A name, the columns of its rows, and how an entry of the configuration is cut into jobs."""
-
-    name: str
-    schema: pa.Schema
-    jobs: Callable[[Entry], Iterator[Job]]
+Jobs = Callable[[Entry], Iterator[Job]]
+"""A metric: it cuts an entry of the configuration into jobs."""
 
 
 def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> dict[str, Job]:
@@ -51,8 +46,8 @@ def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> dict[str, Job]
     out: dict[str, Job] = {}
     for entry in entries:
         for name in entry.metrics:
-            metric: Metric = resolve_name(metrics[name])
-            out |= {f"{name}-{n:06d}": job for n, job in enumerate(metric.jobs(entry), len(out))}
+            jobs: Jobs = resolve_name(metrics[name])
+            out |= {f"{name}-{n:06d}": job for n, job in enumerate(jobs(entry), len(out))}
     return out
 
 
@@ -176,13 +171,12 @@ def _column(kind: pa.DataType, entry: Any, count: int) -> pa.Array:
 
 
 def on_instances(
-    name: str,
     columns: Columns,
     found: Found,
     in_lanes: Found,
     wide: Callable[[Entry, Family], bool] = lambda entry, family: True,
     larger: int = 1,
-) -> Metric:
+) -> Jobs:
     """A metric of verifiers on instances, or in floats on lanes where they can be used: for rules that run in
     step, on families that are `wide`. Every family is taken in order, in slices large enough for a file each
     and small enough to take a few seconds; `larger` multiplies the number of instances of those not in lanes.
@@ -203,4 +197,4 @@ def on_instances(
                     indices = range(start, min(start + step, count))
                     yield Slice(compute, schema, family, indices, names, entry.optima, engine)
 
-    return Metric(name, schema, jobs)
+    return jobs
