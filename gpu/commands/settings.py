@@ -21,7 +21,9 @@ def sampling(options: Mapping[str, Any]) -> Sampling:
     """The target's sampling, with the temperature and the top_k that `options` have."""
     names = "temperature", "top_k", "top_p", "min_p"
     given = {name: options[name] for name in names if options.get(name) is not None}
-    return Sampling(**given, processors=tuple(Processor(_function(name)) for name in options["functions"]))
+    functions = map(load, options["functions"])
+    made = (each() if isinstance(each, type) else each for each in functions)
+    return Sampling(**given, processors=tuple(map(Processor, made)))
 
 
 def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
@@ -53,8 +55,3 @@ def selected(options: Mapping[str, Any], batch: int | None = None) -> list[Selec
     names = [names] if isinstance(names, str) else names or ["all"]
     cost = COST if cost is None else cost
     return [Selection.of(name, budget, batch, cost) for name in dict.fromkeys(names)]
-
-
-def _function(name: str) -> Any:
-    found = load(name)
-    return found() if isinstance(found, type) else found

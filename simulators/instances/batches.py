@@ -76,16 +76,13 @@ APPENDIX: tuple[Rows, Rows] = (
 )
 """Target and proposal of the instance in Appendix A of dspark2026throughput, with rows that make it exact."""
 
+UNEQUAL: tuple[Rows, Rows] = {(): ["1/2", "1/2"]}, {(): ["1/3", "2/3"]}
+
 WITNESSES: dict[str, tuple[int, list[tuple[Rows, Rows]], int, list[str]]] = {
-    "tetris": (
-        2,
-        [({(): ["0", "1"]}, {(): ["1/2", "1/2"]}), ({(): ["1/2", "1/2"]}, {(): ["1/3", "2/3"]})],
-        1,
-        [],
-    ),
+    "tetris": (2, [({(): ["0", "1"]}, {(): ["1/2", "1/2"]}), UNEQUAL], 1, []),
     "dspark-retrospective": (2, [APPENDIX], 2, ["1", "1/2", "1/2"]),
     "drop-forbidden": (3, [({(): ["1/2", "1/2", "0"]}, {(): ["1/2", "0", "1/2"]})], 1, []),
-    "confidence-drop": (2, [({(): ["1/2", "1/2"]}, {(): ["1/3", "2/3"]})], 1, []),
+    "confidence-drop": (2, [UNEQUAL], 1, []),
 }
 """Rule -> a small batch on which it loses the law: vocabulary, rows of each request, capacity, speed."""
 

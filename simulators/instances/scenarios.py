@@ -13,10 +13,22 @@ from draftproof.theory.rows import Prefix, Row
 
 Rule = Callable[[int, Prefix], Row]
 
+WEIGHTS: dict[str, Callable[[int, int, Prefix, int], int]] = {
+    "uniform": lambda x, V, prefix, k: 1,
+    "toy": lambda x, V, prefix, k: V if x == V - 1 else 1,
+    "one-hot": lambda x, V, prefix, k: x == (len(prefix) + k) % V,
+    "half": lambda x, V, prefix, k: 1 + x if x % 2 == k else 0,
+    "holes": lambda x, V, prefix, k: 0 if x == (k + sum(prefix)) % V else 1 + (x + k) % 3,
+    "peaked": lambda x, V, prefix, k: 10**6 if x == sum(prefix) % V else 1,
+    # the ratio p/q of token 0 is alternately large and small with depth, so prefix ratios rise and fall
+    "seesaw": lambda x, V, prefix, k: 4 if x else 9 if (len(prefix) + k) % 2 else 1,
+}
+"""Name -> the weight of token x in the row after a prefix, in variants k."""
 
-def _weighing(weight: Callable[[int, int, Prefix], int]) -> Rule:
-    # The rows in proportion to weight(x, vocab, prefix).
-    return lambda vocab, prefix: weighted([weight(x, vocab, prefix) for x in range(vocab)])
+
+def _rule(name: str, k: int = 0) -> Rule:
+    weight = WEIGHTS[name]
+    return lambda vocab, prefix: weighted([weight(x, vocab, prefix, k) for x in range(vocab)])
 
 
 def _skewed(vocab: int, prefix: Prefix) -> Row:
@@ -25,24 +37,8 @@ def _skewed(vocab: int, prefix: Prefix) -> Row:
     return weighted([1 + (x - start) % vocab for x in range(vocab)])
 
 
-_uniform = _weighing(lambda x, V, prefix: 1)
-_toy = _weighing(lambda x, V, prefix: V if x == V - 1 else 1)
-
-
 def _reversed(rule: Rule) -> Rule:
     return lambda vocab, prefix: rule(vocab, prefix)[::-1]
-
-
-def _one_hot(shift: int) -> Rule:
-    return _weighing(lambda x, V, prefix: x == (len(prefix) + shift) % V)
-
-
-def _half(parity: int) -> Rule:
-    return _weighing(lambda x, V, prefix: 1 + x if x % 2 == parity else 0)
-
-
-def _holes(hole: int) -> Rule:
-    return _weighing(lambda x, V, prefix: 0 if x == (hole + sum(prefix)) % V else 1 + (x + hole) % 3)
 
 
 def _near(vocab: int, prefix: Prefix) -> Row:
@@ -52,34 +48,27 @@ def _near(vocab: int, prefix: Prefix) -> Row:
     return tuple(row)
 
 
-def _peaked(height: int) -> Rule:
-    return _weighing(lambda x, V, prefix: height if x == sum(prefix) % V else 1)
-
-
-def _seesaw(phase: int) -> Rule:
-    # The ratio p/q of token 0 is alternately large and small with depth, so prefix ratios rise and fall.
-    return _weighing(lambda x, V, prefix: 4 if x else 9 if (len(prefix) + phase) % 2 else 1)
-
+UNIFORM, TOY = _rule("uniform"), _rule("toy")
 
 SCENARIOS: dict[str, tuple[Rule, Rule]] = {
-    "toy": (_toy, _reversed(_toy)),
+    "toy": (TOY, _reversed(TOY)),
     "equal": (_skewed, _skewed),
     "reversed": (_skewed, _reversed(_skewed)),
-    "uniform proposal": (_skewed, _uniform),
-    "uniform target": (_uniform, _skewed),
+    "uniform proposal": (_skewed, UNIFORM),
+    "uniform target": (UNIFORM, _skewed),
     "near tie": (_skewed, _near),
-    "disjoint supports": (_half(0), _half(1)),
-    "holes in the proposal": (_skewed, _holes(0)),
-    "holes in the target": (_holes(1), _skewed),
-    "holes in both": (_holes(0), _holes(1)),
-    "one-hot target": (_one_hot(0), _skewed),
-    "one-hot proposal": (_skewed, _one_hot(1)),
-    "one-hot both, equal": (_one_hot(0), _one_hot(0)),
-    "one-hot both, apart": (_one_hot(0), _one_hot(1)),
-    "peaked target": (_peaked(10**6), _uniform),
-    "peaked proposal": (_uniform, _peaked(10**6)),
-    "seesaw": (_seesaw(0), _seesaw(1)),
-    "seesaw, falling first": (_seesaw(1), _seesaw(0)),
+    "disjoint supports": (_rule("half", 0), _rule("half", 1)),
+    "holes in the proposal": (_skewed, _rule("holes", 0)),
+    "holes in the target": (_rule("holes", 1), _skewed),
+    "holes in both": (_rule("holes", 0), _rule("holes", 1)),
+    "one-hot target": (_rule("one-hot", 0), _skewed),
+    "one-hot proposal": (_skewed, _rule("one-hot", 1)),
+    "one-hot both, equal": (_rule("one-hot", 0), _rule("one-hot", 0)),
+    "one-hot both, apart": (_rule("one-hot", 0), _rule("one-hot", 1)),
+    "peaked target": (_rule("peaked"), UNIFORM),
+    "peaked proposal": (UNIFORM, _rule("peaked")),
+    "seesaw": (_rule("seesaw", 0), _rule("seesaw", 1)),
+    "seesaw, falling first": (_rule("seesaw", 1), _rule("seesaw", 0)),
 }
 """Name -> (rule of p, rule of q): functions of the vocabulary and the prefix."""
 

@@ -46,22 +46,20 @@ class AgainstVerdict(Verdict):
 
     `total_variation` and `wrong` are about the declared law; `token` is the largest distance of a token's row
     from p's, given the text before it, and `block` that of the first depth + 1 tokens. `over`: whether some
-    token is further from p than the budget of the declared target; None without one. `follows`: the target
-    has a law of its own, other than p.
+    token is further from p than the budget of the declared target; None without one.
     """
 
     against: str = ""
     token: Distance = Distance()
     block: Distance = Distance()
     over: bool | None = None
-    follows: bool = True
 
     @property
     def kept(self) -> bool:
         """Whether the declared target is met: its law, or the budget of a rule without a law of its own."""
         if self.invalid or self.over:
             return False
-        return self.lossless or (self.over is False and not self.follows)
+        return self.lossless or (self.over is False and declared(self.against).row is None)
 
     @property
     def more(self) -> dict[str, Any]:
@@ -91,8 +89,7 @@ def judge_against(
     token, over = tokens(instance, text, law)
     block = between(text, law_of(instance.target, depth + 1))
     accepted = emitted.expected_accepted
-    follows = law.row is not None
-    return AgainstVerdict(*head, variation, accepted, wrong, "", str(law), token, block, over, follows)
+    return AgainstVerdict(*head, variation, accepted, wrong, "", str(law), token, block, over)
 
 
 def laws(

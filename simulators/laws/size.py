@@ -98,8 +98,8 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
 
 @contextmanager
 def announced(tell: Callable[[str], object]) -> Iterator[Callable[..., None]]:
-    """Yields `size`, and tells at the end if what was estimated takes long; after LONG seconds also what is
-    being estimated: the first run alone may take long.
+    """Yields `size`, and tells at the end if what was estimated takes long, and the three longest; after
+    LONG seconds also what is being estimated: the first run alone may take long.
     """
     doing, sizes = "", list[Size]()
 
@@ -115,15 +115,10 @@ def announced(tell: Callable[[str], object]) -> Iterator[Callable[..., None]]:
         yield estimate
     finally:
         timer.cancel()
-    if line := announcement(sizes):
-        tell(line)
-
-
-def announcement(sizes: list[Size]) -> str:
-    """A line that announces enumerations that take long and names the three longest; empty if none does."""
     seconds = sum(each.seconds for each in sizes)
     longest = sorted(sizes, key=lambda each: -each.seconds)[:3]
-    return f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}" if seconds > LONG else ""
+    if seconds > LONG:
+        tell(f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}")
 
 
 def not_shown(depth: int, vocab: int) -> str:

@@ -1,6 +1,7 @@
 """Enumerations are estimated before they begin: announced, left out or refused."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 
@@ -9,7 +10,7 @@ from draftproof.simulators.commands.gap import gap
 from draftproof.simulators.commands.law import law
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.simulators.laws.enumerate import iteration
-from draftproof.simulators.laws.size import Size, announcement, size
+from draftproof.simulators.laws.size import Size, announced, size
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme
@@ -58,9 +59,15 @@ def test_what_is_too_large_is_left_out_where_nothing_was_named(deep, capsys, mon
     assert "sampling-match has about 1.1e+12 runs" in err
 
 
-def test_long_enumerations_are_told_in_one_line():
-    assert announcement([Size("token", 10, 1.0)]) == ""
-    line = announcement([Size("token", 10, 1.0), Size("nss", 2_000_000, 7_300.0), Size("rrs", 9, 200.0)])
+def test_long_enumerations_are_told_in_one_line(monkeypatch):
+    sizes = [Size("token", 10, 1.0), Size("nss", 2_000_000, 7_300.0), Size("rrs", 9, 200.0)]
+    told = []
+    for some in (sizes[:1], sizes):
+        monkeypatch.setattr("draftproof.simulators.laws.size.size", Mock(side_effect=some))
+        with announced(told.append) as estimate:
+            for _ in some:
+                estimate(context_free(HALF, HALF, Chain(1)), named("token"))
+    [line] = told
     assert line.startswith("takes about 2 hours: nss about 2,000,000 runs, about 2 hours; rrs")
 
 
