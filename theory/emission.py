@@ -81,7 +81,13 @@ class Emission:
     def _prefixes(self) -> Iterator[tuple[Prefix, Any, Any, bool]]:
         # (prefix, probability that the completed block starts with it, that of the target, is_last), longer
         # prefixes first. After a last prefix the completed block follows the target.
-        inner = self._inner()
+        inner = set(self.residual)  # prefixes after which the emitted tokens do not simply follow the target
+        for prefix in [*self.bonus, *self.residual]:
+            while prefix:
+                prefix = prefix[:-1]
+                if prefix in inner:
+                    break
+                inner.add(prefix)
 
         def walk(prefix: Prefix, got: Any, want: Any) -> Generator[tuple[Prefix, Any, Any, bool], None, Any]:
             if prefix in inner:
@@ -99,14 +105,3 @@ class Emission:
             return got
 
         yield from walk((), self.bonus.get((), self._one * 0), self._one)
-
-    def _inner(self) -> set[Prefix]:
-        # Prefixes after which the emitted tokens do not simply follow the target.
-        inner = set(self.residual)
-        for prefix in [*self.bonus, *self.residual]:
-            while prefix:
-                prefix = prefix[:-1]
-                if prefix in inner:
-                    break
-                inner.add(prefix)
-        return inner

@@ -39,7 +39,19 @@ def exact(value: object) -> fmpq:
         raise BadInput(f"{quoted(value)} is not a number")
     if isinstance(value, int):
         return fmpq(value)
-    return _parse(value)
+    digits = value.lstrip("+-").isdecimal()
+    if len(value) > 2 * DIGITS or (digits and len(value) > DIGITS):
+        raise BadInput(f"{quoted(value)} has more than {DIGITS} digits")
+    match = _NUMBER.fullmatch(value)
+    if match is None:
+        raise BadInput(f"{quoted(value)} is not a number such as 1/3, 0.25 or 1")
+    exponent = match[1] or "0"
+    if len(exponent) > 6 or abs(int(exponent)) > DIGITS:
+        raise BadInput(f"{quoted(value)} has an exponent beyond {DIGITS}")
+    try:
+        return fmpq(*Fraction(value).as_integer_ratio())
+    except ZeroDivisionError:
+        raise BadInput(f"{quoted(value)} divides by zero") from None
 
 
 def text(number: fmpq) -> str:
@@ -59,19 +71,3 @@ def shown(number: fmpq) -> str:
     """
     exactly = text(number)
     return exactly if len(exactly) <= 12 else f"~{float(number):.6g}"
-
-
-def _parse(spelling: str) -> fmpq:
-    digits = spelling.lstrip("+-").isdecimal()
-    if len(spelling) > 2 * DIGITS or (digits and len(spelling) > DIGITS):
-        raise BadInput(f"{quoted(spelling)} has more than {DIGITS} digits")
-    match = _NUMBER.fullmatch(spelling)
-    if match is None:
-        raise BadInput(f"{quoted(spelling)} is not a number such as 1/3, 0.25 or 1")
-    exponent = match[1] or "0"
-    if len(exponent) > 6 or abs(int(exponent)) > DIGITS:
-        raise BadInput(f"{quoted(spelling)} has an exponent beyond {DIGITS}")
-    try:
-        return fmpq(*Fraction(spelling).as_integer_ratio())
-    except ZeroDivisionError:
-        raise BadInput(f"{quoted(spelling)} divides by zero") from None

@@ -8,7 +8,7 @@ from draftproof.proofs_check.claims.quantities import Quantity
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import minimum
-from draftproof.theory.values import expected_accepted
+from draftproof.theory.verifiers import named
 
 
 def chain(name, depth=2):
@@ -52,7 +52,7 @@ def full_information(domain, oracle):
 def closed_form(name, scheme):
     """E[tau] by the verifier's closed form in `theory/values`."""
     return lambda domain, oracle: (
-        domain.number(1) * expected_accepted(Instance(domain.target, domain.proposal, scheme), name)
+        domain.number(1) * named(name).form(scheme.label)(Instance(domain.target, domain.proposal, scheme))
     )
 
 

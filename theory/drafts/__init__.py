@@ -36,5 +36,5 @@ class Scheme(Protocol):
     def smaller(self) -> "Iterator[Scheme]": ...
 
 
-SCHEMES = Folder[type[Scheme]](__name__, __path__, "SCHEME", besides=("names", "shape"))
+SCHEMES = Folder[type[Scheme]](__name__, __path__, "SCHEME", "drafting scheme", besides=("names", "shape"))
 """Instance-file kind -> scheme, imported when it is first asked for."""

@@ -5,20 +5,10 @@ and knows none of them; a verifier is handed the kept prefix of a draft and does
 dropped. Every file has `RULE`, its declarations. `RULES` finds them by listing this folder.
 """
 
-from draftproof.theory.errors import unknown
 from draftproof.theory.selection.view import Rule
 from draftproof.theory.shared.folder import Folder
 
-RULES = Folder[Rule](__name__, __path__, "RULE", besides=("batch", "view"))
+RULES = Folder[Rule](__name__, __path__, "RULE", "selection rule", besides=("batch", "view"))
 """Name -> selection rule, imported when it is first asked for."""
 
-
-def named(name: object) -> Rule:
-    """The rule of that name. Raises BadInput, which lists similar names or all of them, if there is none.
-
-    >>> named("tetris").predictable
-    False
-    """
-    if not isinstance(name, str) or name not in RULES:
-        raise unknown("selection rule", name, RULES)
-    return RULES[name]
+named = RULES.named

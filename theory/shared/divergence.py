@@ -47,10 +47,8 @@ def entropy_exceeds(row: Row, bound: fmpq) -> bool:
 
     The entropy is 0 or the logarithm of an algebraic number other than 1, so it never equals the bound.
 
-    >>> entropy_exceeds((fmpq(1, 2), fmpq(1, 2)), fmpq(3, 5))
-    True
-    >>> entropy_exceeds((fmpq(1, 4), fmpq(3, 4)), fmpq(3, 5))
-    False
+    >>> [entropy_exceeds((x, 1 - x), fmpq(3, 5)) for x in (fmpq(1, 2), fmpq(1, 4))]
+    [True, False]
     """
     return _above([(mass, 1 / mass) for mass in row if mass > 0], bound)
 

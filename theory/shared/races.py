@@ -7,9 +7,10 @@ is a race with handicaps p_i s / q_i. Its law is a sum of exponentials in s, and
 rational in p and q.
 """
 
+from collections.abc import Callable
 from typing import TypeAlias
 
-from draftproof.theory.rows import Number, Row
+from draftproof.theory.rows import Number, Row, one
 from draftproof.theory.shared.memo import remembered
 
 Decays: TypeAlias = list[tuple[Number, Number]]
@@ -24,15 +25,15 @@ def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
     >>> target_law((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")), (0,))
     (1/3, 1/3)
     """
-    K, track = len(drafts), _Track(p, q)
+    K, winner = len(drafts), _race(p, q)
     zero = p[0] - p[0]
-    free = {x: track.winner(x, None) for x in drafts}
+    free = {x: winner(x, None) for x in drafts}
     row = []
     for y, mass in enumerate(p):
         out = zero
         if mass > 0:
             for k, x in enumerate(drafts):
-                function = track.winner(x, y)
+                function = winner(x, y)
                 for other in (*drafts[:k], *drafts[k + 1 :]):
                     function = [(a + b, c * d) for a, c in function for b, d in free[other]]
                 for rate, factor in function:
@@ -41,36 +42,31 @@ def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
     return tuple(row)
 
 
-class _Track:
-    """The draft race after target time s; its tokens are sorted by the earliest time they can win."""
+def _race(p: Row, q: Row) -> Callable[[int, int | None], Decays]:
+    # The draft race after target time s; its tokens are sorted by the earliest time they can win.
+    order = sorted((x for x in range(len(q)) if q[x] > 0), key=lambda x: p[x] / q[x])
+    place = {x: n for n, x in enumerate(order)}
+    rates: list[Number] = []  # accumulated hazard when the n-th token enters, in units of s
+    masses: list[Number] = []  # hazard rate from then on
+    P = Q = zero = p[0] - p[0]
+    for x in order:
+        P, Q = P + p[x], Q + q[x]
+        rates.append(Q * (p[x] / q[x]) - P)
+        masses.append(Q)
 
-    def __init__(self, p: Row, q: Row):
-        self.q = q
-        zero, self.one = p[0] - p[0], type(p[0])(1)
-        order = sorted((x for x in range(len(q)) if q[x] > 0), key=lambda x: p[x] / q[x])
-        self.place = {x: n for n, x in enumerate(order)}
-        self.rates: list[Number] = []  # accumulated hazard when the n-th token enters, in units of s
-        self.masses: list[Number] = []  # hazard rate from then on
-        P = Q = zero
-        for x in order:
-            P, Q = P + p[x], Q + q[x]
-            self.rates.append(Q * (p[x] / q[x]) - P)
-            self.masses.append(Q)
-
-    def winner(self, x: int, y: int | None) -> Decays:
-        """The probability that x wins, as a function of s. `y` is the target token if this race's noise
-        decided it, else None; if given, the race ends where y enters.
-        """
-        end = len(self.rates) if y is None else self.place.get(y, len(self.rates))
-        start = self.place[x]
+    def winner(x: int, y: int | None) -> Decays:
+        # The probability that x wins, as a function of s. `y` is the target token if this race's noise
+        # decided it, else None; if given, the race ends where y enters.
         if x == y:
-            return [(self.rates[start], self.one)]
-        out: Decays = []
-        before = self.q[x] - self.q[x]
-        for n in range(start, end):
-            weight = self.q[x] / self.masses[n]
-            out.append((self.rates[n], weight - before))
+            return [(rates[place[x]], one(p))]
+        end = len(rates) if y is None else place.get(y, len(rates))
+        out, before = [], zero
+        for n in range(place[x], end):
+            weight = q[x] / masses[n]
+            out.append((rates[n], weight - before))
             before = weight
-        if end < len(self.rates):  # the last token's hazard never ends
-            out.append((self.rates[end], -before))
+        if end < len(rates):  # the last token's hazard never ends
+            out.append((rates[end], -before))
         return out
+
+    return winner

@@ -73,8 +73,15 @@ class Program:
             raise BadInput(f"{self.size} variables; at most {VARIABLES} are solved for")
 
     def orbit(self, prefix: Prefix) -> Prefix:
-        """The representative of the prefix's orbit under exchanges of tokens."""
-        return canonical(prefix, self.exchangeable) if self.exchangeable else prefix
+        """What stands for the prefix's orbit: it, its exchangeable tokens renamed in order of appearance."""
+        names: dict[int, int] = {}
+        fresh: dict[int, Iterator[int]] = {}
+        for group in self.exchangeable:
+            fresh |= dict.fromkeys(group, iter(group))
+        for x in prefix:
+            if x in fresh and x not in names:
+                names[x] = next(fresh[x])
+        return tuple([names.get(x, x) for x in prefix])
 
     def _outputs(self, seen: Seen) -> Iterator[Output]:
         stack: list[Prefix] = [()]
@@ -107,28 +114,6 @@ class Program:
             out.extend(u for u, _ in self.children(v) if u in self.inner)
         return out
 
-    def balanced(self, lp: Linear) -> dict[Prefix, int]:
-        """Adds the variables m and, for each u, the row of the outputs that end there; u -> its row."""
-        rows: dict[Prefix, int] = {}
-        for v in self.reached():
-            below = self.children(v)
-            rows |= {u: lp.row(0.0 if v else float(p)) for u, p in below}
-            if v:
-                lp.column([(rows[v], 1.0), *((rows[u], -float(p)) for u, p in below)])
-        return rows
-
-
-def canonical(prefix: Prefix, classes: Sequence[Sequence[int]]) -> Prefix:
-    """The prefix with the tokens of each class renamed in order of appearance."""
-    names: dict[int, int] = {}
-    fresh: dict[int, Iterator[int]] = {}
-    for group in classes:
-        fresh.update(dict.fromkeys(group, iter(group)))
-    for x in prefix:
-        if x in fresh and x not in names:
-            names[x] = next(fresh[x])
-    return tuple(names.get(x, x) for x in prefix)
-
 
 def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], dict[Prefix, float]]:
     """(value, f, mu) of a program, from HiGHS in floats.
@@ -138,7 +123,13 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], dict[Prefix,
     """
     lp = Linear(VARIABLES)
     drafted = [lp.row(float(mass)) for mass in program.law.values()]
-    rows, at = program.balanced(lp), dict[Seen, list[int]]()
+    rows: dict[Prefix, int] = {}  # of the outputs that end at a prefix
+    for v in program.reached():
+        below = program.children(v)
+        rows |= {u: lp.row(0.0 if v else float(p)) for u, p in below}
+        if v:  # the variable m(v)
+            lp.column([(rows[v], 1.0), *((rows[u], -float(p)) for u, p in below)])
+    at: dict[Seen, list[int]] = {}
     for row, (seen, outputs) in zip(drafted, program.outputs.items(), strict=True):
         at[seen] = [lp.column([(row, 1.0), (rows[o.end], 1.0)], -float(o.accepted)) for o in outputs]
     x, prices = lp.solve()

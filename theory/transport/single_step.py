@@ -46,13 +46,7 @@ def problem(p: Row, draws: SetLaw) -> Transport:
 
 
 def subset_formula(p: Row, draws: SetLaw) -> Any:
-    """alpha* of any draws: 1 plus the least p(H) - Pr(all drafts in H) over all 2^V sets H of tokens.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
-    >>> subset_formula(p, set_law(q, 2, True))
-    8/9
-    """
+    """alpha* of any draws: 1 plus the least p(H) - Pr(all drafts in H) over all 2^V sets H of tokens."""
     least = zero = p[0] - p[0]
     for H in chain.from_iterable(combinations(range(len(p)), size) for size in range(1, len(p) + 1)):
         drawn = sum((mass for t, mass in draws.items() if t.issubset(H)), zero)

@@ -21,7 +21,7 @@ from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
 from draftproof.theory.transport.bounds import Program, dual_bound, primal_bound, solve
 from draftproof.theory.transport.stateless import exchangeable_tokens
-from draftproof.theory.values import expected_accepted
+from draftproof.theory.values.chains import block
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import OPTIMA, TOY
 
@@ -29,7 +29,7 @@ BINARY = Tree((((), ()), ((), ())))
 
 
 def same_as_block(instance: Instance) -> None:
-    found, exact = stateless(instance), expected_accepted(instance, "block")
+    found, exact = stateless(instance), block(instance)
     assert found.lower is not None
     assert found.lower <= exact <= found.upper
     assert found.error < 1e-9
