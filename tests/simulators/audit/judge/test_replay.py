@@ -55,10 +55,10 @@ def flat(target, draft, rng):
 def generate(target, draft, prompt, length):
     import torch
     ids = prompt
-    while ids.shape[1] <= length:
+    while ids.shape[1] < prompt.shape[1] + length:
         row = draft(ids).logits[0, -1].softmax(-1)
         ids = torch.cat([ids, torch.multinomial(row, 1)[None]], 1)
-    return ids[0, 1:].tolist()
+    return ids[0, prompt.shape[1] :].tolist()
 """
 PROGRAM = """
 import json, sys
