@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -163,15 +163,16 @@ class _Addresses:
         """The number of an object, with the salt for plain ones, whose addresses real code may meet again at
         any time. One that nothing else holds any more, as the object at 0, is gone.
         """
-        holders = {real: sys.getrefcount(held) for real, (_, held) in self._held.items()}
-        for real in [real for real in holders if real and holders[real] <= holders[0]]:
-            heappush(self._free, self._held.pop(real)[0])
+        for real in [*islice(reversed(self._held), _LATEST)]:
+            if real and sys.getrefcount(self._held[real][1]) <= sys.getrefcount(self._held[0][1]):
+                heappush(self._free, self._held.pop(real)[0])
         if id(value) not in self._held:
             number = heappop(self._free) if self._free else 16 * next(_UNUSED)
             self._held[id(value)] = number, value
         return self._held[id(value)][0] + 16 * salt * (type(value).__weakrefoffset__ == 0)
 
 
+_LATEST = 256  # objects of which one looks whether they are gone
 _UNUSED = count(1)  # of addresses, so that no audit gives one of another's
 
 
