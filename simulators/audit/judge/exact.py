@@ -323,7 +323,7 @@ def must_repeat(program: Callable[[Source], object]) -> None:
         return str(found) if isinstance(found, Fault) else found
 
     for coin in (0.5, 0.9, 0.1):
-        if len({result(coin) for _ in range(4)}) > 1:
+        if len({result(coin) for _ in range(8)}) > 1:
             raise NotEnumerable(HIDDEN)
 
 
