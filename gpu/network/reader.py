@@ -195,7 +195,7 @@ class Reader:
         levels: Tensor | int = 0,
         **inputs: Any,
     ) -> Any:
-        """Writes `offset` slots after each row's end and on. Queries see at most the first `seen` slots."""
+        """Writes from `offset` slots after each row's end on; queries see at most the first `seen` slots."""
         at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
         self.slots.at, self.slots.seen, self.slots.lengths = at, seen, self.lengths
         if sees is None:

@@ -207,7 +207,9 @@ def _tensors(
 
 def _cut(laws: Iterable[Law], lengths: Sequence[int]) -> list[Any]:
     # The joint laws of so many tokens of each request.
-    short: Any = lambda words: tuple(word[:n] for word, n in zip(words, lengths, strict=True))  # noqa: E731
+    def short(words: Any) -> Any:
+        return tuple(word[:n] for word, n in zip(words, lengths, strict=True))
+
     return [law.map(short) for law in laws]
 
 

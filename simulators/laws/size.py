@@ -138,7 +138,7 @@ def not_shown(depth: int, vocab: int) -> str:
 
 
 def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int) -> None:
-    # Some iterations, by the oracle's choices.
+    # So many calls of the verifier, one after the other, with the choices of the oracle.
     proposal, word, verify = instance.proposal, Prefix(), on_rationals(verifier)
     target: Rows = instance.target
     try:

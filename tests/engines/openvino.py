@@ -30,7 +30,7 @@ def install(environment: Path) -> None:
 
 
 def command(environment: Path, port: int) -> list[str]:
-    """The program, with the target."""
+    """What starts our program with the target."""
     return [str(environment / "bin" / "python"), "-P", str(PROGRAM), str(port), str(environment / "target")]
 
 

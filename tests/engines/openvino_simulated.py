@@ -101,7 +101,7 @@ def judged(
 
 
 def distance(one: list[list[int]], other: list[list[int]], n: int) -> tuple[float, int]:
-    """Chi-squared between the tokens at place n of two lists of texts, and its degrees of freedom."""
+    """Chi-squared between the tokens that two lists of texts have at place n, and its degrees of freedom."""
     a, b = (Counter(text[n] for text in texts) for texts in (one, other))
     often = [token for token in a | b if a[token] + b[token] >= FEWEST]
     pairs = [(a[token], b[token]) for token in often]

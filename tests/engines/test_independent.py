@@ -1,4 +1,4 @@
-"""The second check, on texts that transformers' own processors draw, and on texts of other samplings."""
+"""The second check is quiet on texts that transformers draws as asked, and not on texts drawn otherwise."""
 
 import pytest
 

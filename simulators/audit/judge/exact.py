@@ -16,6 +16,7 @@ from draftproof.simulators.audit.coins.state import NotEnumerable, Opaque, dyadi
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Program, Target
 from draftproof.simulators.laws.against import Distance, between, tokens
+from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.optimum import stateless
 from draftproof.simulators.laws.size import Descent
@@ -80,13 +81,13 @@ class DeclaredTarget:
 class Case:
     """A target on one instance. Total variation above `bound`, the most that rounding can cause, is bias."""
 
-    instance: Any  # an Instance, or a Batch
+    instance: Instance | Batch
     expected_accepted: fmpq | None  # E[tau] of the first round; None for a generation loop
     fault_mass: fmpq  # the probability of runs with a fault
     faults: dict[str, str]  # kind -> what happens
     total_variation: fmpq
     bound: fmpq
-    wrong: Any  # a Wrong, of a batch a JointWrong; None if the law is right
+    wrong: Wrong | JointWrong | None  # None if the law is right
     aim: DeclaredTarget | None = None  # what it was has_law against in place of p
     token: Distance = NONE  # from p, of one token and of the words; only with an aim
     text: Distance = NONE

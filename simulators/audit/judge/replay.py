@@ -21,6 +21,7 @@ from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Target
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.laws.enumerate import outcomes
+from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
@@ -141,6 +142,7 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
     masses: dict[Emitted, fmpq] = {}
     likeliest: dict[Emitted, list[tuple[fmpq, Program, Callable[[], Any]]]] = {}  # runs
     instance = case.instance
+    assert isinstance(instance, Instance)
     for program in target.programs(sandbox, instance, case.rounds):
         drafted = program.drafted
         for mass, result, answers in _runs(program, sandbox):
@@ -196,6 +198,8 @@ def _too_often(target: Target, sandbox: Sandbox, case: Case, masses: dict[Emitte
     # The runs that emit the prefix, of the wrong one's length, that comes too often by most; those first
     # that have the largest surplus.
     instance, wrong = case.instance, case.wrong
+    assert isinstance(instance, Instance)
+    assert isinstance(wrong, Wrong)
     rows: Rows = instance.target if case.aim is None else case.aim.rows(instance)
     length = len(wrong.prefix)
     got = Law((word, mass) for (_, word), mass in masses.items()).marginal(length).complete(rows, length)
@@ -211,6 +215,7 @@ def _expected(
 ) -> dict[Emitted, fmpq]:
     # (draft, word) -> its probability under token verification, or in a text of the target's own.
     instance = case.instance
+    assert isinstance(instance, Instance)
     if not isinstance(target, DraftVerifier) or case.rounds > 1 or target.draw is not None:
         laws = {length: law_of(rows, length) for length in {len(word) for _, word in seen}}
         return {(drafted, word): laws[len(word)][word] for drafted, word in seen}
