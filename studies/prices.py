@@ -13,14 +13,14 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.instances.files import read
-from draftproof.simulators.study.worst import share
 from draftproof.simulators.support.make import prefixes as prefixes_of
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.transport.prices import NEAR, most
+from draftproof.theory.transport.prices import NEAR
 from studies import drawing
+from studies.worst import most, share
 
 GAMMAS, KS = range(2, max(NEAR) + 1), range(2, 7)
 WITNESSES = Path(__file__).parents[1] / "docs" / "prices"

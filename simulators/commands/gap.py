@@ -1,8 +1,7 @@
-"""The command `gap`: one instance, means over random ones, --worst and --rows."""
+"""The command `gap`: one instance, means over random ones, and --rows."""
 
 import json
-from collections.abc import Mapping, Sequence
-from math import isfinite
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +10,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import screen
-from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
-from draftproof.simulators.instances.files import document, draft_of, read, read_any
+from draftproof.simulators.instances.files import draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.batches import measure_batch
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import gap as study
-from draftproof.simulators.study import worst
 from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
 from draftproof.simulators.user_code import named
@@ -31,28 +28,22 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
-from draftproof.theory.transport.prices import most
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
-COUNT, SECONDS, VOCAB = 40, 20.0, 3
+COUNT, VOCAB = 40, 3
 STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
 """The drafts without an instance."""
 MANY_DRAFTS = 500  # whose optima take long
 
 BELONGS = {
-    "draft": ("worst", ""),
-    "against": ("worst",),
-    "vocab": ("worst", ""),
+    "draft": ("",),
+    "vocab": ("",),
     "count": ("rows", ""),
-    "seconds": ("worst",),
-    "seed": ("worst",),
     "verifier": ("instance", ""),
     "force": ("instance",),
 }
-"""Option -> the modes that it belongs to; "" is the mode without --worst, --rows and an instance."""
-
-MANY = "an ensemble or of --worst"
+"""Option -> the modes that it belongs to; "" is the mode without --rows and an instance: an ensemble."""
 
 FOUR = SIBLINGS.index(4)
 NOTE = "No verifier exceeds a design's optimum or bound; of top-k and greedy drafts the verifier reaches it."
@@ -65,22 +56,16 @@ STATEFUL = (
 @click.command()
 @click.argument("instance", required=False, type=PATH, metavar="[INSTANCE.json]")
 @click.option("--verifier", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated.")
-@click.option("--worst", metavar="NAME", help="Search for the instance where this rule costs most.")
-@click.option(
-    "--against", metavar="NAME", help="The better rule, or full-information, of --worst [default: stateless]."
-)
 @click.option(
     "--rows", type=PATH, metavar="FILE.npz", help="Recorded rows: acceptance by draft and verifier."
 )
-@click.option("--draft", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
-@click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of {MANY} [default: {VOCAB}].")
+@click.option("--draft", metavar="JSON", help="The draft of an ensemble, as in an instance file.")
+@click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of an ensemble [default: {VOCAB}].")
 @click.option(
     "--count",
     type=click.IntRange(1),
     help=f"Random instances at each point [default: {COUNT}]; of --rows the number of rows [default: all].",
 )
-@click.option("--seconds", type=click.FloatRange(0.1), help=f"Duration of --worst [default: {SECONDS:g}].")
-@click.option("--seed", type=int, help="Random seed of --worst [default: 0].")
 @force_option
 @json_option
 def gap(as_json: bool, **options: Any) -> int:
@@ -91,35 +76,30 @@ def gap(as_json: bool, **options: Any) -> int:
     blocks can do (full information). Verifiers are run where that takes a moment; the value of any other
     is a closed form, which the table says beside it. With a batch of requests: the tokens emitted under
     every selection rule, and the most under a predictable one. Without an instance: means over random
-    instances on three standard drafts, or on one --draft. With --worst: the instance of small rationals
-    on which a rule was found furthest below another rule or an optimum, in tokens a call (on drafts of one
-    level in acceptance), on standard output as an instance file, and what is proved of the worst; the
-    search begins at INSTANCE.json if it is given too. With --rows: what a node of your own models accepts,
-    by draft and verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V] of
-    probabilities and perhaps `sequence` [n] (`draftproof gpu record` writes one).
+    instances on three standard drafts, or on one --draft. With --rows: what a node of your own models
+    accepts, by draft and verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V]
+    of probabilities and perhaps `sequence` [n] (`draftproof gpu record` writes one).
     """
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
-    modes = [mode for mode in ("worst", "rows", "instance") if mode in given]
-    if len(modes) > 1 and modes != ["worst", "instance"]:
+    modes = [mode for mode in ("rows", "instance") if mode in given]
+    if len(modes) > 1:
         raise BadInput(f"{' and '.join(map(_spelled, modes))} do not go together")
     mode = modes[0] if modes else ""
     for option, allowed in BELONGS.items():
         if option in given and mode not in allowed:
-            raise BadInput(f"--{option} goes with {' or '.join(_spelled(each) for each in allowed if each)}")
+            raise BadInput(f"--{option} goes with {' or '.join(map(_spelled, allowed))}")
     if mode == "rows":
         return _rows(given["rows"], given.get("count"), as_json)
     vocab, count = given.get("vocab", VOCAB), given.get("count", COUNT)
     verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
     draft = draft_of(given["draft"]) if "draft" in given else None
-    if mode == "worst":
-        return _worst(draft, vocab, given, as_json)
     if mode == "instance":
         return _instance(given["instance"], verifiers, options["force"], as_json)
     return _ensembles([draft] if draft else STANDARD, vocab, verifiers, count, as_json)
 
 
 def _spelled(mode: str) -> str:
-    return "an instance" if mode == "instance" else f"--{mode}"
+    return {"instance": "an instance", "": "random instances"}.get(mode, f"--{mode}")
 
 
 def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
@@ -198,49 +178,6 @@ def _ensembles(
         rows = [{"draft": title, "means": [vars(row) for row in found]} for title, found in means.items()]
         click.echo(json.dumps({"ensembles": rows}))
     return 0
-
-
-def _worst(draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: bool) -> int:
-    rule, against = given["worst"], given.get("against", "stateless")
-    seconds, seed = given.get("seconds", SECONDS), given.get("seed", 0)
-    if not isfinite(seconds):
-        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
-    start = read(given["instance"]) if "instance" in given else None
-    if start is not None:
-        if {"draft", "vocab"} & given.keys():
-            raise BadInput("an instance has its own draft and vocabulary: no --draft, no --vocab")
-        draft, vocab = start.draft, start.vocab
-    with screen.console(stderr=True).status("searching") as status:
-
-        def progress(found: worst.Worst) -> None:
-            share = float(found.share)
-            status.update(f"{rule}: {share:.4f} of {against} after {found.tried:,} instances")
-
-        scheme = draft or worst.usual(rule, against)
-        found = worst.search(rule, against, scheme, vocab, seconds, seed, start, progress)
-    if found.instance is None:
-        raise KeyboardInterrupt
-    instance = document(found.instance)
-    beside = study.measure(found.instance, worst.rules_of(rule, against))
-    some = found.share < 1 - worst.ROUNDING
-    bound = most(rule, against, found.instance.draft)
-    price = "no gap found" if not some else f"price {shown(1 / found.share)}" if found.share else "no bound"
-    if as_json:
-        answer = {"verifier": rule, "against": against, "share": text(found.share), "tried": found.tried}
-        answer["price_at_most"] = bound and text(bound)
-        gap = worst.tokens(found.instance, against) - worst.tokens(found.instance, rule)
-        answer |= {"gap": float(gap) if some else 0.0, "instance": instance}
-        click.echo(json.dumps({**answer, **_document(beside)}))
-    else:
-        click.echo(json.dumps(instance))
-        means = ", ".join(f"{name} {shown(mean)}" for name, mean in beside.expected_accepted.items())
-        optima = f"stateless {beside.stateless.value:.6f}, full information {shown(beside.full.value)}"
-        proved = "" if bound is None else f", at most {float(bound):.6f} for all p and q"
-        stopped = ", interrupted" if found.interrupted else ""
-        tried = f"{found.tried:,} instances tried{stopped}"
-        click.echo(f"{rule} against {against}: {price}{proved}; {tried}", err=True)
-        click.echo(f"E[tau]: {means}, {optima}", err=True)
-    return INTERRUPTED if found.interrupted else 0
 
 
 def _rows(path: Path, count: int | None, as_json: bool) -> int:

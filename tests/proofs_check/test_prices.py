@@ -8,9 +8,9 @@ from draftproof.proofs_check.claims.checks import NEVER_BELOW, compare, related
 from draftproof.proofs_check.claims.claim import REACHED, REFUTED, SIZES, UNDECIDED
 from draftproof.proofs_check.claims.prices import dropped
 from draftproof.proofs_check.claims.quantities import Quantity
-from draftproof.simulators.study.worst import tokens
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme
+from studies.worst import tokens
 
 
 def never_below(*pair, draft="chain:2", vocabs=(2,)):

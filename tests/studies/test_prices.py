@@ -6,12 +6,12 @@ from click.testing import CliRunner
 from flint import fmpq
 
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.study.worst import share
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from studies import prices
+from studies.worst import share
 
 
 def rows(instance):

@@ -1,6 +1,6 @@
-"""What a simpler rule can cost at most: bounds of the ratio of two rules' tokens over all p and q.
+"""What token verification can cost beside block verification at most, over all p and q.
 
-**Token against block, gamma drafted tokens.** Let r = p / q at each drafted token, so that E_q[r] <= 1. Block
+Let r = p / q at each drafted token, so that E_q[r] <= 1. Block
 verification keeps prefixes with w <- min(1, w r), token verification with a <- a min(1, r), and w is a
 supermartingale in [0, 1]. So the supremum of (1 + E[sum of w]) / (1 + E[sum of a]) is a control problem:
 choose the law of the next w', of mean at most w; then a' = a min(1, w' / w). With c fixed and n tokens to go
@@ -15,18 +15,11 @@ are bounds between them, by interpolation, and over a cell of w with prices t_0 
 is at most its chord + |cell| (t_0 - t_1)+ / 4, the last for the product t w. All numbers are whole multiples
 of 2^-33 in 64 bits, rounded up, so that the bound is a rational and no float is trusted.
 
-**Recursive rejection of K i.i.d. siblings against alpha***: two tokens are the worst vocabulary, and on them
-the share is 1 - x^K + x^(2K-1) at the least, itself least at x^(K-1) = K / (2K-1).
-
-docs/prices.md has the proofs.
+docs/prices.md has the proof.
 """
 
 import numpy as np
 from flint import fmpq
-
-from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.numbers import ONE
 
 CELLS = 192
 """Cells of w, finer towards 0 and 1; positions are multiples of 2^-12."""
@@ -42,39 +35,6 @@ NEAR = {1: 16384, 2: 18919, 3: 21066, 4: 22962, 5: 24728, 6: 26462, 7: 28145, 8:
 
 Ends = tuple[np.ndarray, np.ndarray, np.ndarray]
 """The positions w [cells] of one end of each cell, and bounds of P and Q there [cells, prices]."""
-
-
-NODE = {("specinfer", optimum) for optimum in ("optimal", "optimal-transport", "stateless")}
-
-
-def most(rule: str, against: str, draft: Scheme) -> fmpq | None:
-    """A number that tokens of `against` over those of `rule` (on one level: acceptance) never exceed on this
-    draft, for any p and q; None where no bound is known.
-
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> most("token", "block", Chain(1)), most("token", "rrs", Chain(3))
-    (1, None)
-    """
-    if draft.kind == "chain" and rule == "token" and against in ("block", "stateless"):
-        return token_against_block(draft.depth) if draft.depth in NEAR else None
-    if draft.kind == "chain" and draft.depth <= 2 and (rule, against) == ("block", "full-information"):
-        return token_against_block(draft.depth)  # the same supremum
-    if isinstance(draft, Tree) and draft.replacement and draft.depth == 1 and (rule, against) in NODE:
-        return 1 / recursive_against_optimum(len(draft.shape))
-    return None
-
-
-def recursive_against_optimum(k: int) -> fmpq:
-    """The least share of alpha* that recursive rejection of k i.i.d. siblings accepts, in millionths, rounded
-    down. What is lost, the maximum of x^k - x^(2k-1), has a rational power k - 1: so the comparison is exact.
-
-    >>> float(recursive_against_optimum(2)), 23 / 27
-    (0.851851, 0.8518518518518519)
-    """
-    if k == 1:
-        return ONE
-    power = fmpq(k - 1, 2 * k - 1) ** (k - 1) * fmpq(k, 2 * k - 1) ** k
-    return next(fmpq(n, 10**6) for n in range(10**6, 0, -1) if (1 - fmpq(n, 10**6)) ** (k - 1) >= power)
 
 
 def token_against_block(gamma: int) -> fmpq:

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from flint import fmpq
 
-from draftproof.simulators.instances.files import document, parse
+from draftproof.simulators.instances.files import document
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.study.gap import measure
 from draftproof.theory.drafts.chain import Chain
@@ -14,7 +13,6 @@ from draftproof.theory.verifiers import VERIFIERS, block
 from tests.mutants.edits import edited
 from tests.mutants.rules import BEYOND
 from tests.problems import VECTORS
-from tests.terminal import on_terminal
 
 CHAIN = '{"kind": "chain", "depth": 2}'
 
@@ -108,61 +106,17 @@ def test_without_an_instance_it_is_an_ensemble(command):
     assert {"full information", "stateless", "block"} <= {row["name"] for row in ensemble["means"]}
 
 
-def test_worst_prints_an_instance_file(command, tmp_path):
-    status, out, err = command("gap", "--worst", "token", "--draft", CHAIN, "--vocab", 2, "--seconds", 0.5)
-    assert status == 0
-    assert parse(out).draft == Chain(2)
-    assert "instances tried" in err
-    path = tmp_path / "worst.json"
-    path.write_text(out, encoding="utf-8")
-    assert command("gap", path)[0] == 0
-
-
-def test_where_there_is_no_gap_it_says_so(command):
-    status, _, err = command("gap", "--worst", "block", "--draft", CHAIN, "--vocab", 2, "--seconds", 0.2)
-    assert status == 0
-    assert "no gap found" in err
-
-
-def test_worst_as_json(command):
-    status, out, err = command("gap", "--worst", "rrs", "--seconds", 0.3, "--json")
-    answer = json.loads(out)
-    assert (status, err) == (0, "")
-    assert answer["gap"] > 0
-    assert fmpq(answer["share"]) < 1
-    assert answer["against"] == "stateless"
-    assert answer["expected_accepted"].keys() == {"rrs"}
-    assert answer["instance"]["draft"]["kind"] == "tree"
-
-
-def test_worst_against_another_rule_from_a_given_instance(command, toy):
-    arguments = ["gap", toy, "--worst", "token", "--against", "block", "--seconds", 0.2]
-    status, out, err = command(*arguments)
-    assert status == 0
-    assert parse(out).draft == Chain(2)
-    assert err.startswith("token against block: price ")
-    assert ", at most 1.154724 for all p and q" in err
-    assert "E[tau]: token " in err
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["nothing.json"], "nothing.json: no such file"),
         (["{toy}", "--verifier", "blok"], "no verifier is named 'blok'"),
         (["{toy}", "--verifier", "spechub"], "spechub is made for spechub"),
-        (["{toy}", "--draft", CHAIN], "--draft goes with --worst"),
-        (["{toy}", "--seconds", "1"], "--seconds goes with --worst"),
-        (["--worst", "blok"], "no verifier is named 'blok'"),
-        (["--worst", "token", "--against", "blok"], "no verifier is named 'blok'"),
-        (["--against", "token"], "--against goes with --worst"),
-        (["{toy}", "--worst", "token", "--vocab", "3"], "an instance has its own draft and vocabulary"),
-        (["--worst", "token", "--draft", "{"], "draft: not JSON"),
-        (["--worst", "token", "--draft", "[]"], "draft: must be an object"),
-        (["--worst", "token", "--draft", '{"kind": "chain", "depth": 0}'], "draft: depth must be"),
-        (["--worst", "spechub", "--draft", CHAIN], "spechub is made for spechub, not for chain"),
-        (["--worst", "token", "--vocab", "0"], "--vocab"),
-        (["--worst", "token", "--seconds", "nan"], "--seconds"),
+        (["{toy}", "--draft", CHAIN], "--draft goes with random instances"),
+        (["--draft", "{"], "draft: not JSON"),
+        (["--draft", "[]"], "draft: must be an object"),
+        (["--draft", '{"kind": "chain", "depth": 0}'], "draft: depth must be"),
+        (["--vocab", "0"], "--vocab"),
         (["--count", "0"], "--count"),
         (["--verifier", "typical", "--verifier", "spechub"], "not for chain, tree without replacement"),
         (["--draft", CHAIN, "--verifier", "spechub"], "spechub is made for spechub, not for chain"),
@@ -173,12 +127,3 @@ def test_bad_input_is_one_line_and_status_2(command, toy, arguments, said):
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
-
-
-def test_ctrl_c_prints_the_best_found_so_far():
-    arguments = ["gap", "--worst", "token", "--seconds", 100]
-    status, out, shown = on_terminal(*arguments, until=rb"after [0-9,]+ instances")
-    assert status == 130
-    assert parse(out).draft.label in VERIFIERS["token"].drafts
-    assert b"interrupted" in shown
-    assert b"Traceback" not in shown

@@ -141,9 +141,7 @@ def test_the_command(tmp_path, capsys):
     assert len(answer["acceptance"]) == len(COLUMNS)
 
 
-@pytest.mark.parametrize(
-    "extra", [["--vocab", "3"], ["--worst", "token"], ["--seed", "1"], ["--verifier", "token"]]
-)
+@pytest.mark.parametrize("extra", [["--vocab", "3"], ["--verifier", "token"]])
 def test_options_of_other_modes_are_refused(tmp_path, capsys, extra):
     path = made(tmp_path / "rows.npz")
     assert enter(commands(), ["gap", "--rows", str(path), *extra]) == 2

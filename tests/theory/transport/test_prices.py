@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators.instances.files import read
-from draftproof.simulators.study.worst import share
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
@@ -18,7 +17,8 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
 from draftproof.theory.transport import prices
-from draftproof.theory.transport.prices import most, recursive_against_optimum, token_against_block
+from draftproof.theory.transport.prices import token_against_block
+from studies.worst import most, recursive_against_optimum, share
 
 WITNESSES = Path(__file__).parents[3] / "docs" / "prices"
 

@@ -1,13 +1,16 @@
 """The search for the instance on which a rule costs most."""
 
+import json
+import subprocess
+import sys
 from random import Random
 
 import pytest
+from click.testing import CliRunner
 from flint import fmpq
 
+from draftproof.simulators.instances.files import document, parse
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.study import worst
-from draftproof.simulators.study.worst import OPTIMA, ROUNDING, drawn, moves, search, share, tokens, usual
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
@@ -15,6 +18,8 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
 from draftproof.theory.transport.single_step import alpha
 from draftproof.theory.verifiers import VERIFIERS
+from studies import worst
+from studies.worst import OPTIMA, ROUNDING, drawn, moves, search, share, tokens, usual
 from tests.problems import TOY
 
 PAIR = Tree(every(2, 1), True)
@@ -90,3 +95,41 @@ def test_it_refuses_a_draft_that_a_rule_is_not_made_for(names):
 
 def test_rounding_is_above_the_certified_errors():
     assert fmpq(1, 10**9) < ROUNDING < fmpq(1, 10**6)
+
+
+def asked(*arguments):
+    return CliRunner().invoke(worst.main, [str(each) for each in arguments])
+
+
+def test_it_prints_an_instance_file():
+    found = asked("token", "--draft", "chain:3", "--vocab", 2, "--seconds", 0.5)
+    assert found.exit_code == 0
+    assert parse(found.stdout).draft == Chain(3)
+    assert "token against stateless: price " in found.stderr
+
+
+def test_where_there_is_no_gap_it_says_so():
+    found = asked("block", "--draft", "chain:2", "--vocab", 2, "--seconds", 0.2)
+    assert "no gap found" in found.stderr
+
+
+def test_what_is_proved_stands_beside_the_price(tmp_path):
+    path = tmp_path / "toy.json"
+    path.write_text(json.dumps(document(TOY)), encoding="utf-8")
+    found = asked("token", "--against", "block", "--start", path, "--seconds", 0.2)
+    assert found.stderr.startswith("token against block: price ")
+    assert ", at most 1.154724 for all p and q" in found.stderr
+
+
+def test_ctrl_c_prints_the_best_found_so_far(monkeypatch):
+    stopped = worst.Worst(TOY, fmpq(19, 20), 7, interrupted=True)
+    monkeypatch.setattr(worst, "search", lambda *_: stopped)
+    found = asked("token", "--draft", "chain:2")
+    assert (found.exit_code, parse(found.stdout).draft) == (130, TOY.draft)
+
+
+@pytest.mark.parametrize("wrong", ["blok", "token --against blok", "spechub --draft chain:2"])
+def test_bad_input_is_one_line(wrong):
+    command = [sys.executable, "-m", "studies.worst", *wrong.split(), "--seconds", "0.1"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout, found.stderr.count("\n")) == (1, "", 1)

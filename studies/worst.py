@@ -1,27 +1,42 @@
 """Searches for the instance on which one rule is furthest below another, or below an optimum: its price.
 
+python -m studies.worst traversal > worst.json
+python -m studies.worst token --against block --draft chain:3 --vocab 2
+python -m studies.worst token --against block --start docs/prices/token-block-8.json --seconds 0.1
+
 What is compared is the number of tokens that a call emits, 1 + E[tau]; on drafts of one level, a node's
-acceptance E[tau]. `draftproof.theory.transport.prices` has what is certified about the worst possible.
+acceptance E[tau]. `most` is what is proved of the worst possible (docs/prices.md).
 """
 
+import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
 from random import Random
 from time import monotonic
 
+import click
 from flint import fmpq
 
+from draftproof.simulators import screen
+from draftproof.simulators.instances.files import document, draft_of, read
 from draftproof.simulators.instances.suite import of_depth
 from draftproof.simulators.laws.check import must_fit
 from draftproof.simulators.laws.optimum import best_full, best_stateless
 from draftproof.simulators.laws.witness import shrink
+from draftproof.simulators.screen import shown
 from draftproof.simulators.study.gap import expected
 from draftproof.simulators.support.make import Key, assembled, prefixes, weighted
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
+from draftproof.theory.transport.prices import NEAR, token_against_block
 from draftproof.theory.verifier import Verifier
 
 BOUND = 9  # the largest whole-number weight of a row
@@ -168,3 +183,79 @@ def _weights(rng: Random, vocab: int) -> list[int]:
     while not any(weights := [rng.choice((0, 1, 1, rng.randint(1, BOUND))) for _ in range(vocab)]):
         pass
     return weights
+
+
+NODE = {("specinfer", optimum) for optimum in ("optimal", "optimal-transport", "stateless")}
+
+
+def most(rule: str, against: str, draft: Scheme) -> fmpq | None:
+    """A number that tokens of `against` over those of `rule` (on one level: acceptance) never exceed on this
+    draft, for any p and q; None where no bound is known.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> most("token", "block", Chain(1)), most("token", "rrs", Chain(3))
+    (1, None)
+    """
+    if draft.kind == "chain" and rule == "token" and against in ("block", "stateless"):
+        return token_against_block(draft.depth) if draft.depth in NEAR else None
+    if draft.kind == "chain" and draft.depth <= 2 and (rule, against) == ("block", "full-information"):
+        return token_against_block(draft.depth)  # the same supremum
+    if isinstance(draft, Tree) and draft.replacement and draft.depth == 1 and (rule, against) in NODE:
+        return 1 / recursive_against_optimum(len(draft.shape))
+    return None
+
+
+def recursive_against_optimum(k: int) -> fmpq:
+    """The least share of alpha* that recursive rejection of k i.i.d. siblings accepts, in millionths, rounded
+    down. What is lost, the maximum of x^k - x^(2k-1), has a rational power k - 1: so the comparison is exact.
+
+    >>> float(recursive_against_optimum(2)), 23 / 27
+    (0.851851, 0.8518518518518519)
+    """
+    if k == 1:
+        return ONE
+    power = fmpq(k - 1, 2 * k - 1) ** (k - 1) * fmpq(k, 2 * k - 1) ** k
+    return next(fmpq(n, 10**6) for n in range(10**6, 0, -1) if (1 - fmpq(n, 10**6)) ** (k - 1) >= power)
+
+
+@click.command()
+@click.argument("rule")
+@click.option("--against", default="stateless", help="The better rule, stateless or full-information.")
+@click.option("--draft", help="The draft, as in an instance file [default: the first that the rules take].")
+@click.option("--vocab", type=click.IntRange(1, 8), default=3, show_default=True)
+@click.option("--start", type=click.Path(path_type=Path), help="Begin at this instance, with its draft.")
+@click.option("--seconds", type=click.FloatRange(0.1), default=20.0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+def main(
+    rule: str, against: str, draft: str | None, vocab: int, start: Path | None, seconds: float, seed: int
+) -> None:
+    """Search for the instance where RULE costs most, and print it as an instance file, also after Ctrl-C."""
+    if not isfinite(seconds):
+        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
+    given = read(start) if start else None
+    if given and draft:
+        raise BadInput("an instance has its own draft: no --draft")
+    scheme = given.draft if given else draft_of(draft) if draft else usual(rule, against)
+    with screen.console(stderr=True).status("searching") as status:
+
+        def progress(found: Worst) -> None:
+            share = float(found.share)
+            status.update(f"{rule}: {share:.4f} of {against} after {found.tried:,} instances")
+
+        found = search(rule, against, scheme, given.vocab if given else vocab, seconds, seed, given, progress)
+    if found.instance is not None:
+        click.echo(json.dumps(document(found.instance)))
+        some, bound = found.share < 1 - ROUNDING, most(rule, against, found.instance.draft)
+        price = (
+            "no gap found" if not some else f"price {shown(1 / found.share)}" if found.share else "no bound"
+        )
+        proved = "" if bound is None else f", at most {float(bound):.6f} for all p and q"
+        click.echo(f"{rule} against {against}: {price}{proved}; {found.tried:,} instances tried", err=True)
+    sys.exit(130 if found.interrupted else 0)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BadInput as error:
+        sys.exit(f"error: {error}")
