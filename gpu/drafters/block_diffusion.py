@@ -1,73 +1,115 @@
-"""Drafting a block of tokens in one pass (DFlash, chen2026dflash): the network, its drafter, and saved ones:
-ours, and those of z-lab, SpecForge and speculators.
+"""Drafting a block of tokens in one pass (DFlash, chen2026dflash): the network and its drafter. Saved ones
+are read by `drafters.block_layouts`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import Qwen3Config
 from transformers.cache_utils import Cache
 from transformers.models.qwen3 import modeling_qwen3 as qwen3
 
+from draftproof.gpu.drafters.dflash2 import CandidateSelector, ConvolvedLayer
 from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
-from draftproof.gpu.drafters.published import Layout, config_of, fill, settings, weights
+from draftproof.gpu.drafters.published import family, gemma, widened
 from draftproof.gpu.network.models import Model, shut
-from draftproof.gpu.network.reader import Reader
+from draftproof.gpu.network.reader import Reader, Within
 from draftproof.gpu.network.session import Draft, Level, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.theory.errors import BadInput
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What a block drafter has beside DFlash's parts (DSpark, dspark2026throughput). `markov`: rank of a bias
-    W2 W1[x] on the token after x, 0 for none; `confidence`: a head that predicts sum min(p, q) of each row.
+    """In what a block drafter differs from DFlash's first.
+
+    `markov`: rank of a bias W2 W1[x] on the token after x, 0 for none; `confidence`: a head that predicts
+    sum min(p, q) of each row, which reads W1[x] too if `joined` (both: DSpark, dspark2026throughput).
+    `first`: the place of the block whose row is that of the next token, 0 for the anchor's own. `conv`: taps
+    and group size, `selector`: rank and candidates of DFlash 2. Embeddings are multiplied by `scale`, logits
+    by `multiplier` and then bounded by `cap`. `causal`: whether a place sees those after it in its block; by
+    default it does but in layers with a window, which count from the anchor if `anchored`.
     """
 
     markov: int = 0
     confidence: bool = False
+    joined: bool = True
+    first: int = 1
+    conv: tuple[int, int] | None = None
+    selector: tuple[int, int] | None = None
+    scale: float = 1.0
+    multiplier: float = 1.0
+    cap: float | None = None
+    causal: bool | None = None
+    anchored: bool = False
 
 
 class BlockNetwork(nn.Module):
     """A block is an anchor, the text's last token, and masks, each for one of the tokens after it.
 
     Context are the target's hidden states, after the layers `layers` (0 is the first), of the tokens before
-    the anchor. Embeddings and output head are the target's. Parameters have the names of DFlash's published
-    checkpoints; `mask_embedding` is there if no token of the target's serves as the mask.
+    the anchor. Parameters have the names of DFlash's published checkpoints. Embeddings and output head are
+    the target's, if the checkpoint has none of its own (`own`); with `ids`, the head's rows are those of
+    these tokens of the target. `mask_embedding` is there if no token of the target's serves as the mask.
     """
+
+    ids: Tensor | None
 
     def __init__(
         self,
-        config: Qwen3Config,
+        config: Any,
         block: int,
         layers: tuple[int, ...],
         variant: Variant | None = None,
         mask: int | None = None,
+        own: Mapping[str, int] | None = None,
+        ids: Tensor | None = None,
     ) -> None:
         super().__init__()
         config._attn_implementation = "sdpa"
-        variant, hidden = variant or Variant(), config.hidden_size
-        config.head_dim = config.head_dim or hidden // config.num_attention_heads
+        variant, hidden, own = variant or Variant(), config.hidden_size, own or {}
         self.config, self.block, self.sources, self.variant, self.mask = config, block, layers, variant, mask
+        made, norm, turns = family(config)
         self.fc = nn.Linear(len(layers) * hidden, hidden, bias=False)
-        self.hidden_norm, self.norm = (qwen3.Qwen3RMSNorm(hidden, config.rms_norm_eps) for _ in range(2))
-        every = range(config.num_hidden_layers)
-        self.layers = nn.ModuleList(qwen3.Qwen3DecoderLayer(config, k) for k in every)
-        self.rotary_emb = qwen3.Qwen3RotaryEmbedding(config)
+        self.hidden_norm, self.norm = (norm(hidden, config.rms_norm_eps) for _ in range(2))
+        made = (
+            made
+            if variant.conv is None
+            else partial(ConvolvedLayer, taps=variant.conv[0], group=variant.conv[1])
+        )
+        self.layers = nn.ModuleList(made(config, k) for k in range(config.num_hidden_layers))
+        self.rotary_emb = turns(config)
+        self.register_buffer("ids", ids, persistent=False)
         if mask is None:
             self.mask_embedding = nn.Parameter(0.02 * torch.randn(hidden))
+        if size := own.get("embed_tokens"):
+            self.embed_tokens: Any = nn.Embedding(size, hidden)
+        if size := own.get("lm_head"):
+            self.lm_head: Any = nn.Linear(hidden, size, bias=False)
+        vocab: int = config.vocab_size
         if rank := variant.markov:
-            first, second = nn.Embedding(config.vocab_size, rank), nn.Linear(rank, config.vocab_size, False)
+            first, second = nn.Embedding(vocab, rank), nn.Linear(rank, own.get("lm_head", vocab), False)
             nn.init.zeros_(second.weight)
             self.markov_head: Any = nn.ModuleDict({"markov_w1": first, "markov_w2": second})
         if variant.confidence:
-            self.confidence_head: Any = nn.ModuleDict({"proj": nn.Linear(hidden + rank, 1)})
+            self.confidence_head: Any = nn.ModuleDict({"proj": nn.Linear(hidden + rank * variant.joined, 1)})
+        if variant.selector is not None:
+            self.candidate_selector = CandidateSelector(hidden, vocab, *variant.selector)
+
+    @property
+    def reach(self) -> dict[str, Within | None]:
+        """How far each kind of layer sees, as in `reader.reach`."""
+        made: dict[str, Within | None] = {}
+        for kind in sorted(set(getattr(self.config, "layer_types", None) or ["full_attention"])):
+            window = self.config.sliding_window if kind == "sliding_attention" else None
+            causal = window is not None if self.variant.causal is None else self.variant.causal
+            seen = partial(_seen, window=window, causal=causal, anchored=self.variant.anchored)
+            made[kind] = seen if window is not None or causal else None
+        return made
 
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The hidden states [B, T, H] after the layers that are read, side by side."""
@@ -75,8 +117,9 @@ class BlockNetwork(nn.Module):
 
     def opening(self, anchors: Tensor, embed: Any) -> Tensor:
         """The inputs [.., block, H] of blocks with these anchors; `embed` has the target's embeddings."""
-        mask = self.mask_embedding if self.mask is None else embed(anchors.new_tensor(self.mask))
-        first = embed(anchors)[..., None, :]
+        table = getattr(self, "embed_tokens", embed).weight
+        mask = self.mask_embedding if self.mask is None else table[self.mask] * self.variant.scale
+        first = (functional.embedding(anchors, table) * self.variant.scale)[..., None, :]
         rest = mask.to(first).expand(*anchors.shape, self.block - 1, -1)
         return torch.cat((first, rest), -2)
 
@@ -87,7 +130,7 @@ class BlockNetwork(nn.Module):
         *,
         position_ids: Tensor,
         past_key_values: Cache,
-        attention_mask: Tensor | None = None,
+        attention_mask: Any = None,
         **_: Any,
     ) -> Tensor:
         """Hidden states of the blocks `embedded` [B, n, H], ready for the target's output head. If `hidden`
@@ -95,20 +138,33 @@ class BlockNetwork(nn.Module):
         """
         states = hidden if embedded is None else embedded
         assert states is not None
-        turn = self.rotary_emb(states, position_ids)
+        turn = self.rotary_emb(states, position_ids, *["full_attention"] * gemma(self.config))
         if embedded is None:
             states = self.hidden_norm(self.fc(states))
             for layer in self.layers:
                 _keep(layer.self_attn, states, turn, past_key_values)
             return states
-        for layer in self.layers:
-            states = layer(
-                states,
-                attention_mask=attention_mask,
-                past_key_values=past_key_values,
-                position_embeddings=turn,
-            )
+        given = {"past_key_values": past_key_values, "position_embeddings": turn}
+        given |= {"shared_kv_states": {}} if gemma(self.config) else {}
+        for number, layer in enumerate(self.layers):
+            mask = attention_mask
+            if isinstance(mask, dict):
+                mask = mask[self.config.layer_types[number]]
+            states = layer(states, attention_mask=mask, **given)
         return self.norm(states)
+
+    def logits(self, states: Tensor, head: Any) -> Tensor:
+        """Logits [.., D] of states [.., H]; `head` is the target's output head."""
+        made = getattr(self, "lm_head", head)(states)
+        if self.variant.multiplier != 1:
+            made = made * self.variant.multiplier
+        return made if (cap := self.variant.cap) is None else (made / cap).tanh() * cap
+
+    def after(self, logits: Tensor, states: Tensor, before: Tensor) -> Tensor:
+        """Rows [B, m, D] after the tokens `before` [B, m], from logits [B, D] and states [B, H]."""
+        if self.variant.selector is not None:
+            return self.candidate_selector(logits, states, before)
+        return self.biased(logits[:, None].expand(-1, before.shape[1], -1), before)
 
     def biased(self, logits: Tensor, before: Tensor) -> Tensor:
         """Logits [.., V] with the bias that the tokens `before` [..] give them."""
@@ -118,14 +174,14 @@ class BlockNetwork(nn.Module):
 
     def confidence(self, states: Tensor, before: Tensor) -> Tensor:
         """The logit [..] of sum min(p, q), from the states [.., H] of masks and the tokens before them."""
-        if self.variant.markov:
+        if self.variant.markov and self.variant.joined:
             states = torch.cat((states, self.markov_head.markov_w1(before)), -1)
         return self.confidence_head.proj(states)[..., 0]
 
 
 class BlockSession(HiddenSession):
     """The reader keeps the context's keys and values; a block is written behind them and then overwritten.
-    `last` [B, 1] are the anchors, `states` [B, block - 1, H] and `rows` [B, block - 1, V] those of the masks.
+    `last` [B, 1] are the anchors, `states` [B, n, H] and `rows` [B, n, D] those of the tokens after them.
     """
 
     states: Tensor
@@ -150,21 +206,26 @@ class BlockSession(HiddenSession):
     def root(self) -> Tensor:
         embedded = self.network.opening(self.last[:, 0], self.embed)
         output = self.reader.forward(self.network.block, 0, self.sees, self.levels, embedded=embedded)
-        self.states = output[:, 1:]
-        self.rows = self.output(self.states)
+        self.states = output[:, self.network.variant.first :]
+        self.rows = self.network.logits(self.states, self.output)
         return self._after(self.last, 0)[:, 0]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         return self._after(tokens, level.depth)
 
     def by_depth(self) -> Tensor:
-        """Logits [B, block - 1, V] of the next tokens, none of which depends on the others."""
+        """Logits [B, n, V] of the next tokens, none of which depends on the others."""
         self.root()
-        return shut(self.rows, self.target.known, self.target.vocab)
+        return self._shut(self.rows)
 
     def _after(self, tokens: Tensor, depth: int) -> Tensor:
-        rows = self.rows[:, depth, None].expand(-1, tokens.shape[1], -1)
-        return shut(self.network.biased(rows, tokens), self.target.known, self.target.vocab)
+        return self._shut(self.network.after(self.rows[:, depth], self.states[:, depth], tokens))
+
+    def _shut(self, rows: Tensor) -> Tensor:
+        known, vocab = self.target.known, self.target.vocab
+        return shut(
+            rows if self.network.ids is None else widened(rows, self.network.ids, vocab), known, vocab
+        )
 
     def drawn(
         self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None
@@ -184,68 +245,32 @@ class BlockSession(HiddenSession):
 
 
 class BlockDrafter(Drafter):
-    """Drafts with a block network: without a Markov head all nodes of one depth have the same row. It is not
-    stateless, since its rows depend on where the last step stopped.
+    """Drafts with a block network: without a Markov head or a selector all nodes of one depth have the same
+    row. It is not stateless, since its rows depend on where the last step stopped.
     """
 
     reads_hidden, session = True, BlockSession
 
     def __init__(self, network: BlockNetwork, target: Model, name: str = "block") -> None:
         self.network, self.target, self.name = network, target, name
-        self.deepest = network.block - 1
-        self.by_depth = not network.variant.markov
+        self.deepest = network.block - network.variant.first
+        self.by_depth = not network.variant.markov and network.variant.selector is None
 
 
 def _keep(layer: Any, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache) -> None:
     """Writes an attention's keys and values of states [B, n, H] to the cache."""
     heads = *states.shape[:-1], -1, layer.head_dim
-    keys = layer.k_norm(layer.k_proj(states).view(heads)).transpose(1, 2)
-    values = layer.v_proj(states).view(heads).transpose(1, 2)
-    cache.update(qwen3.apply_rotary_pos_emb(keys, keys, *turn)[1], values, layer.layer_idx)
+    keys = layer.k_proj(states).view(heads)
+    values = keys if layer.v_proj is None else layer.v_proj(states).view(heads)
+    if hasattr(layer, "v_norm"):
+        values = layer.v_norm(values)
+    keys = layer.k_norm(keys).transpose(1, 2)
+    cache.update(qwen3.apply_rotary_pos_emb(keys, keys, *turn)[1], values.transpose(1, 2), layer.layer_idx)
 
 
-LAYOUT: Layout = (
-    ("logit_head.markov_head.", "markov_head."),
-    ("logit_head.confidence_head.", "confidence_head."),
-)
-"""Early DSpark checkpoints have their heads one level deeper; all other keys are parameters' own names."""
-OF_TARGET = "embed_tokens.", "lm_head.", "verifier_", "rotary_emb."
-"""Keys of weights that are the target's, and of tables that are computed."""
-SHARED = "d2t", "t2d"
-
-
-def load_block(folder: Path, target: Any) -> BlockNetwork:
-    """The DFlash drafter in a folder, of which DSpark's with a plain Markov head is a variant; BadInput if
-    keys are missing or unknown, or if the drafter does not fit the target. Without a `mask_token_id` the
-    checkpoint has an embedding for masks, as that of the pair has.
-    """
-    about = config_of(folder)
-    how, text = about.get("dflash_config") or {}, target.config.get_text_config(decoder=True)
-    confident = how.get("enable_confidence_head", (how.get("confidence_head_alpha") or 0) > 0)
-    variant = Variant(markov=how.get("markov_rank") or 0, confidence=bool(confident))
-    if "speculators_model_type" in about:
-        (inner, states) = settings(about, ["transformer_layer_config", "aux_hidden_state_layer_ids"], folder)
-        block, mask = settings(about, ["block_size", "mask_token_id"], folder)
-        sources = [state - 1 for state in states]  # hidden state k + 1 is the output of layer k
-        if about.get("draft_vocab_size", inner.get("vocab_size")) != inner.get("vocab_size"):
-            raise BadInput(f"{folder}: a vocabulary of its own (draft_vocab_size), which cannot be loaded")
-        if about.get("sample_from_anchor"):
-            raise BadInput(f"{folder}: sample_from_anchor is set, which cannot be loaded")
-    else:
-        inner = {key: each for key, each in about.items() if key not in ("dflash_config", "architectures")}
-        block = about.get("block_size") or how.get("block_size")
-        (block,) = settings({"block_size": block}, ["block_size"], folder)
-        (sources,), mask = settings(how, ["target_layer_ids"], folder), how.get("mask_token_id")
-    config = Qwen3Config(**{key: each for key, each in inner.items() if key != "model_type"})
-    if "sliding_attention" in (config.layer_types or ()):
-        raise BadInput(f"{folder}: sliding_attention layers cannot be loaded")
-    if config.hidden_size != text.hidden_size:
-        size = config.hidden_size
-        raise BadInput(f"{folder}: made for a target of hidden size {size}, not {text.hidden_size}")
-    if min(sources) < -1 or max(sources) >= text.num_hidden_layers:
-        raise BadInput(f"{folder}: reads layers {[*sources]} of a target with {text.num_hidden_layers}")
-    if (head := how.get("markov_head_type", "vanilla")) != "vanilla":
-        raise BadInput(f"{folder}: markov_head_type {head}: vanilla can be loaded")
-    config.vocab_size = target.get_output_embeddings().weight.shape[0]
-    network = BlockNetwork(config, block, tuple(sources), variant, mask)
-    return fill(network, target, weights(folder), LAYOUT, folder, (*OF_TARGET, *SHARED))
+def _seen(query: Tensor, key: Tensor, window: int | None, causal: bool, anchored: bool) -> Tensor:
+    """Whether the places of a block see others; `query` [B, n, 1] begins with the anchor's position."""
+    if window is None:
+        return key <= query
+    near = key >= query[:, :1] - window if anchored else (query - key).abs() < window
+    return near & (key <= query) if causal else near.expand(torch.broadcast_shapes(query.shape, key.shape))

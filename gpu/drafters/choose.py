@@ -4,7 +4,8 @@ from pathlib import Path
 
 import torch
 
-from draftproof.gpu.drafters.block_diffusion import BlockDrafter, load_block
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter
+from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.eagle3 import FeatureDrafter, load_eagle3
 from draftproof.gpu.drafters.published import config_of, kind

@@ -1,5 +1,5 @@
 """Drafting from the target's hidden states with an EAGLE-3 head (li2025eagle3), and published heads in the
-layouts of SafeAILab/EAGLE, SpecForge, and speculators.
+layouts of SafeAILab/EAGLE, SpecForge, DeepSpec, and speculators.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,21 +8,18 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, LlamaConfig
+from transformers import AutoModel, LlamaConfig
 
+from draftproof.gpu.drafters import published as saved
 from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
-from draftproof.gpu.drafters.published import Layout, config_of, fill, settings, weights
+from draftproof.gpu.drafters.published import gemma, settings
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Level
 from draftproof.theory.errors import BadInput
 
-EAGLE: Layout = (("midlayer.", "decoder.layers.0."), ("norm.", "decoder.norm."))
-SPECULATORS: Layout = (("layers.", "decoder.layers."), ("norm.", "decoder.norm."))
-LEFT_OUT = "d2t", "t2d", "verifier_", "rotary_emb."
-"""Keys that are no parameters here; d2t and t2d, the maps between vocabularies, are read apart."""
-DECODERS = "llama", "qwen3"
-"""Types of layers that speculators' heads may have; all others have those of Llama."""
+EAGLE: saved.Layout = (("midlayer.", "decoder.layers.0."), ("norm.", "decoder.norm."))
+SPECULATORS: saved.Layout = (("layers.", "decoder.layers."), ("norm.", "decoder.norm."))
 
 
 class Eagle3Head(nn.Module):
@@ -50,15 +47,18 @@ class Eagle3Head(nn.Module):
         super().__init__()
         hidden, eps = config.hidden_size, config.rms_norm_eps
         self.layers, self.vocab, self.traits = layers, vocab, traits
-        size = config.vocab_size
-        config.vocab_size, config.pad_token_id, config._attn_implementation = 1, None, "sdpa"
+        size = config.vocab_size if "embed_tokens" in traits else 1
+        config.vocab_size, config.pad_token_id, config._attn_implementation = size, None, "sdpa"
         self.config = config
-        self.decoder: Any = AutoModel.from_config(config)
+        self.decoder: Any = AutoModel.from_config(config, dtype=torch.float32)
+        if "embed_tokens" in traits:
+            self.embed_tokens = self.decoder.embed_tokens
         self.decoder.embed_tokens = None
         first = self.decoder.layers[0]
         norm = type(first.input_layernorm)
         for name in ("q_proj", "k_proj", "v_proj"):
-            made = getattr(first.self_attn, name)
+            if (made := getattr(first.self_attn, name)) is None:
+                continue  # Gemma's values may be its keys
             wider = nn.Linear(2 * hidden, made.out_features, bias=made.bias is not None)
             setattr(first.self_attn, name, wider)
         first.hidden_norm = norm(hidden, eps)
@@ -68,8 +68,6 @@ class Eagle3Head(nn.Module):
         if "fc_norm" in traits:
             self.fc_norm = nn.ModuleList([norm(source, eps) for _ in layers])
         self.lm_head = nn.Linear(hidden, len(ids), bias=False)
-        if "embed_tokens" in traits:
-            self.embed_tokens = nn.Embedding(size, hidden)
         self.register_buffer("ids", ids, persistent=False)
 
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
@@ -94,8 +92,9 @@ class Eagle3Head(nn.Module):
         belongs to the positions before them, `attention_mask` [B or 1, 1, T, keys] is true where a key is
         seen.
         """
-        options |= {"position_ids": position_ids}
-        options |= {"position_embeddings": self.decoder.rotary_emb(feature, position_ids)}
+        turn = self.decoder.rotary_emb(feature, position_ids, *["full_attention"] * gemma(self.config))
+        options |= {"position_ids": position_ids, "position_embeddings": turn}
+        options |= {"shared_kv_states": {}} if gemma(self.config) else {}
         kinds = getattr(self.config, "layer_types", None) or ["full_attention"] * len(self.decoder.layers)
         states = feature
         for number, (layer, kind) in enumerate(zip(self.decoder.layers, kinds, strict=True)):
@@ -108,6 +107,10 @@ class Eagle3Head(nn.Module):
         normed = layer.hidden_norm(feature)
         joined = torch.cat((layer.input_layernorm(embedded), normed), dim=-1)
         attended, _ = layer.self_attn(hidden_states=joined, **options)
+        if gemma(self.config):
+            states = feature + layer.post_attention_layernorm(attended)
+            fed = layer.mlp(layer.pre_feedforward_layernorm(states))
+            return (states + layer.post_feedforward_layernorm(fed)) * layer.layer_scalar.to(states)
         states = (normed if "norm_before_residual" in self.traits else feature) + attended
         return states + layer.mlp(layer.post_attention_layernorm(states))
 
@@ -116,8 +119,9 @@ class Eagle3Head(nn.Module):
         if not self.traits & {"norm_output", "raw_output"}:
             states = self.decoder.norm(states)
         own = self.lm_head(states)
-        every = own.new_full((*own.shape[:-1], self.vocab), -torch.inf)
-        return every.index_copy(-1, self.ids, own)
+        if cap := getattr(self.config, "final_logit_softcapping", None):
+            own = (own / cap).tanh() * cap
+        return saved.widened(own, self.ids, self.vocab)
 
 
 class FeatureSession(HiddenSession):
@@ -192,16 +196,16 @@ def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
     """The EAGLE-3 head in a folder, for a target with `vocab` outputs; BadInput if keys are missing or
     unknown, or if the head does not fit the target.
     """
-    about, given = config_of(folder), weights(folder)
+    about, given = saved.config_of(folder), saved.weights(folder)
     text, depth = target.config.get_text_config(decoder=True), target.config.num_hidden_layers
-    speculators = "speculators_model_type" in about
+    speculators, deep = "speculators_model_type" in about, about.get("target_layer_ids")
     if speculators:
-        (inner,) = settings(about, ["transformer_layer_config"], folder)
+        (inner,) = settings(about, [saved.INNER], folder)
         layers = about.get("eagle_aux_hidden_state_layer_ids")
         traits = {name for name in TRAITS if about.get(name)}
-        if (type_ := inner.get("model_type", DECODERS[1])) not in DECODERS:
-            raise BadInput(f"{folder}: layers of type {type_}: {' and '.join(DECODERS)} can be loaded")
-        config = AutoConfig.for_model(type_, **{k: v for k, v in inner.items() if k != "model_type"})
+        config = saved.decoder(inner, folder)
+    elif deep:  # DeepSpec's
+        layers, traits, config = [layer + 1 for layer in deep], set(), saved.decoder(about, folder)
     else:
         named = (about.get("eagle_config") or {}).get("eagle_aux_hidden_state_layer_ids")
         layers = named and [layer + 1 for layer in named]  # of layers whose outputs are read
@@ -223,21 +227,8 @@ def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
         raise BadInput(f"{folder}: the checkpoint lacks weights: embed_tokens.weight")
     if "lm_head.weight" not in given:
         raise BadInput(f"{folder}: the checkpoint lacks weights: lm_head.weight")
-    ids = _ids(given, vocab, folder)
+    ids = saved.identified(given, vocab, folder)
     head = Eagle3Head(config, source, layers, ids, vocab, frozenset(traits))
-    return fill(head, target, given, SPECULATORS if speculators else EAGLE, folder, LEFT_OUT)
-
-
-def _ids(given: Mapping[str, Tensor], vocab: int, folder: Path) -> Tensor:
-    """The target's ids of the drafter's tokens: d2t has the distance of each from its own number."""
-    own = len(given["lm_head.weight"])
-    if own == vocab:
-        return torch.arange(vocab)
-    if "d2t" not in given:
-        raise BadInput(f"{folder}: the checkpoint lacks weights: d2t ({own} tokens of the target's {vocab})")
-    ids = given["d2t"].long() + torch.arange(len(given["d2t"]))
-    if len(ids) != own or len(ids.unique()) != own or ids.min() < 0 or ids.max() >= vocab:
-        raise BadInput(f"{folder}: d2t does not name {own} different tokens of the target's {vocab}")
-    if "t2d" in given and not torch.equal(given["t2d"].bool().nonzero()[:, 0], ids.sort().values):
-        raise BadInput(f"{folder}: t2d and d2t name different tokens")
-    return ids
+    return saved.fill(
+        head, target, given, SPECULATORS if speculators or deep else EAGLE, folder, saved.SHARED
+    )

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias, TypeVar
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
+from transformers import AutoConfig
+from transformers.models.qwen3 import modeling_qwen3 as qwen3
 
 from draftproof.gpu.network.models import keys_of, lacking
 from draftproof.theory.errors import BadInput
@@ -16,8 +18,17 @@ Network = TypeVar("Network", bound=nn.Module)
 Layout: TypeAlias = tuple[tuple[str, str], ...]
 """(published beginning of a key, beginning of the parameter's name here); the first that fits counts."""
 
-KINDS = "eagle3", "dflash"
-"""Kinds of published drafters that can be loaded."""
+GEMMA = "gemma4_text"
+KINDS = {"eagle3": "eagle3", "dflash": "dflash", "dflash2": "dflash", "dspark": "dflash"}
+"""Types of speculators' heads that can be loaded, and which of two networks here they are."""
+SHARED = "d2t", "t2d", "verifier_", "rotary_emb."
+"""Keys that are no parameters: the maps between vocabularies, the target's, and tables that are computed."""
+DECODERS = {"qwen3": "qwen3", "llama": "llama"} | dict.fromkeys(("gemma4_text", "gemma4_unified_text"), GEMMA)
+"""Types of layers that drafters may have, and of transformers' layers that these are."""
+UNREAD = "model_type", "architectures", "dflash_config"
+"""Keys of a drafter's config.json that are no settings of its layers."""
+INNER = "transformer_layer_config"
+"""Key of the settings of the layers of speculators' heads."""
 
 
 def config_of(folder: Path) -> dict[str, Any]:
@@ -35,23 +46,45 @@ def config_of(folder: Path) -> dict[str, Any]:
 
 
 def kind(config: Mapping[str, Any]) -> str | None:
-    """Which of the `KINDS` of drafters a config.json describes; None for another model. Layouts are those of
-    SafeAILab/EAGLE, SpecForge, z-lab's DFlash, and speculators (vllm-project).
+    """Which of the networks `eagle3` and `dflash` a config.json describes; None for another model. Layouts
+    are those of SafeAILab/EAGLE, SpecForge, z-lab's DFlash, deepseek-ai/DeepSpec, and speculators.
 
     >>> kind({"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 32000})
     'eagle3'
-    >>> kind({"speculators_model_type": "dflash"}), kind({"architectures": ["LlamaForCausalLM"]})
+    >>> kind({"speculators_model_type": "dspark"}), kind({"architectures": ["LlamaForCausalLM"]})
     ('dflash', None)
     """
     if "speculators_model_type" in config:
         given = str(config["speculators_model_type"])
         if given not in KINDS:
             raise BadInput(f"speculators_model_type {given}: {', '.join(KINDS)} can be loaded")
-        return given
-    if "dflash_config" in config:
+        return KINDS[given]
+    named = "".join(map(str, config.get("architectures") or ()))
+    if "dflash_config" in config or "DSpark" in named or "DFlash" in named:
         return "dflash"
-    named = any("Eagle3" in str(each) for each in config.get("architectures") or ())
-    return "eagle3" if named or "draft_vocab_size" in config else None
+    return "eagle3" if "Eagle3" in named or "draft_vocab_size" in config else None
+
+
+def decoder(given: Mapping[str, Any], folder: Path) -> Any:
+    """The configuration of a drafter's layers; BadInput if they are of a type that cannot be loaded."""
+    if (type_ := given.get("model_type", "qwen3")) not in DECODERS:
+        raise BadInput(f"{folder}: layers of type {type_}: {', '.join(DECODERS)} can be loaded")
+    kept = {key: each for key, each in given.items() if key not in UNREAD}
+    return AutoConfig.for_model(DECODERS[type_], **kept)
+
+
+def gemma(config: Any) -> bool:
+    """Whether these are Gemma's layers, which are not made as others are."""
+    return config.model_type == GEMMA
+
+
+def family(config: Any) -> tuple[Any, Any, Any]:
+    """The decoder layer, norm and rotary embedding of a block drafter with this configuration."""
+    if gemma(config):
+        from transformers.models.gemma4 import modeling_gemma4 as gemma4
+
+        return gemma4.Gemma4TextDecoderLayer, gemma4.Gemma4RMSNorm, gemma4.Gemma4TextRotaryEmbedding
+    return qwen3.Qwen3DecoderLayer, qwen3.Qwen3RMSNorm, qwen3.Qwen3RotaryEmbedding
 
 
 def weights(folder: Path) -> dict[str, Tensor]:
@@ -102,6 +135,28 @@ def fill(
     for parameter in module.parameters():
         parameter.data = parameter.data.to(beside.dtype)
     return module.to(beside.device).eval().requires_grad_(False)
+
+
+def identified(given: Mapping[str, Tensor], vocab: int, folder: Path) -> Tensor:
+    """The target's ids of the tokens of a drafter's own output head: d2t has the distance of each from its
+    own number.
+    """
+    own = len(given["lm_head.weight"])
+    if own == vocab:
+        return torch.arange(vocab)
+    if "d2t" not in given:
+        raise BadInput(f"{folder}: the checkpoint lacks weights: d2t ({own} tokens of the target's {vocab})")
+    ids = given["d2t"].long() + torch.arange(len(given["d2t"]))
+    if len(ids) != own or len(ids.unique()) != own or ids.min() < 0 or ids.max() >= vocab:
+        raise BadInput(f"{folder}: d2t does not name {own} different tokens of the target's {vocab}")
+    if "t2d" in given and not torch.equal(given["t2d"].bool().nonzero()[:, 0], ids.sort().values):
+        raise BadInput(f"{folder}: t2d and d2t name different tokens")
+    return ids
+
+
+def widened(rows: Tensor, ids: Tensor, vocab: int) -> Tensor:
+    """Logits [.., D] of the tokens `ids` [D] as rows over the target's vocabulary [.., vocab]."""
+    return rows.new_full((*rows.shape[:-1], vocab), -torch.inf).index_copy(-1, ids, rows)
 
 
 def settings(config: Mapping[str, Any], names: Iterable[str], folder: Path) -> list[Any]:

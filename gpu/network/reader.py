@@ -104,7 +104,7 @@ class Reader:
         self.buffers = [torch.zeros(batch, dtype=torch.long, device=self.device), rows]
         self.lengths, self.counts = self.buffers[0], [0] * batch
         self.additive = config._attn_implementation != "sdpa"
-        self.reach = reach(config)
+        self.reach = getattr(network, "reach", None) or reach(config)
         self.windows = any(self.reach.values())
         self.places = torch.arange(self.slots.capacity, device=self.device)[None]
         if self.windows:

@@ -1,7 +1,7 @@
 """Published drafters with random weights, and the reference implementations that made them.
 
 `DRAFTPROOF_PEERS` names a folder with checkouts of SafeAILab/EAGLE, sgl-project/SpecForge and
-z-lab/dflash (as EAGLE, SpecForge and dflash); speculators is imported if it is installed.
+deepseek-ai/DeepSpec, by their own names.
 """
 
 import importlib

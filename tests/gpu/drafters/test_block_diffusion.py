@@ -8,7 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters.block_diffusion import Variant, load_block
+from draftproof.gpu.drafters.block_diffusion import Variant
+from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection

@@ -1,6 +1,7 @@
 """Published drafters give the reference implementations' own logits, and decode losslessly."""
 # ruff: noqa: E402
 
+import json
 from copy import deepcopy
 
 import pytest
@@ -8,9 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from safetensors.torch import load_file, save_file
 
 from draftproof.gpu.drafters import choose
-from draftproof.gpu.drafters.block_diffusion import load_block
+from draftproof.gpu.drafters.block_diffusion import BlockNetwork
+from draftproof.gpu.drafters.block_layouts import load_block
+from draftproof.gpu.drafters.dflash2 import CandidateSelector, GroupedConvolution
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
@@ -19,9 +23,8 @@ from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from studies.train_pair import new_block, save_block
+from tests.gpu.drafters import layouts
 from tests.gpu.drafters import reference as ref
-
-NEAR = {"rtol": 0, "atol": 1e-4}
 
 
 def drafter(folder, of=None):
@@ -30,26 +33,10 @@ def drafter(folder, of=None):
     return choose.published(folder, of, str(folder))
 
 
-def features(layers=(2, 4, 5)):
-    """The text's hidden states side by side, of all tokens but the last."""
-    every = ref.states(ref.target())
-    return torch.cat([every[layer] for layer in layers], -1)[:, :-1]
-
-
-def eagle(folder, **changes):
-    """EAGLE's own model, and its checkpoint without embeddings, which are the target's."""
-    config = type("Config", (), {"rope_scaling": None, "pretraining_tp": 1, **ref.EAGLE, **changes})
-    net = ref.random(ref.imported(ref.checkout("EAGLE"), "eagle.model.cnets").Model(config()))
-    net.d2t, net.t2d = ref.maps()
-    weights = {key: each for key, each in net.state_dict().items() if key != "embed_tokens.weight"}
-    net.embed_tokens = ref.target().network.get_input_embeddings()
-    return net, ref.written(folder, ref.EAGLE | changes, weights)
-
-
-def law(made, tokens, verifier="block", spelling="chain:3", **options):
+def law(made, tokens, verifier="block", spelling="chain:3", of=None, **options):
     """Texts of three prompts by a drafter, or by plain decoding."""
     steps = generate(
-        ref.target(),
+        of or ref.target(),
         made,
         [[5], [3, 17, 8, 29, 1], [33, 12]],
         verifier=named(verifier),
@@ -116,7 +103,9 @@ def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
     about = {"dflash_config": {}, "block_size": 4}
     with pytest.raises(BadInput, match=r"config\.json lacks target_layer_ids$"):
         drafter(ref.written(tmp_path, about, {"fc.weight": torch.zeros(2)}))
-    with pytest.raises(BadInput, match=r"^speculators_model_type medusa: eagle3, dflash can be loaded$"):
+    with pytest.raises(
+        BadInput, match=r"^speculators_model_type medusa: eagle3, dflash, dflash2, dspark can be loaded$"
+    ):
         choose.kind({"speculators_model_type": "medusa"})
 
 
@@ -136,110 +125,37 @@ def test_rotary_frequencies_of_a_loaded_drafter_stay_in_float32(tmp_path):
     assert turns(loaded.bfloat16()) != turns(made) != turns(loaded.float())
 
 
-def of_eagle(tmp_path):
-    """(our logits, EAGLE's own) along a chain."""
-    net, folder = eagle(tmp_path)
-    known, ids = 7, torch.tensor([ref.TEXT])
-    net.reset()
-    state, past = net(features()[:, : known - 1], ids[:, 1:known], use_cache=True)
-    expected = [state[:, -1]]
-    for place in range(known, ids.shape[1]):
-        state, past = net(state[:, -1:], ids[:, place : place + 1], past_key_values=past, use_cache=True)
-        expected.append(state[:, -1])
-    return ref.drafted(drafter(folder)), ref.wide(net.lm_head(net.norm(torch.cat(expected))))
+ENTRIES = json.loads(layouts.FILE.read_text(encoding="utf-8"))
 
 
-def test_eagle(tmp_path):
-    torch.testing.assert_close(*of_eagle(tmp_path), **NEAR)
+def difference(tmp_path, name):
+    """The largest difference between our logits and the reference's, which layouts.json has."""
+    entry = ENTRIES[name]
+    folder, of = layouts.saved(tmp_path, entry), layouts.target(entry["target"])
+    rows = [[-torch.inf if each is None else each for each in row] for row in entry["logits"]]
+    chance = entry["confidence"] and torch.tensor(entry["confidence"])
+    with torch.no_grad():
+        return layouts.compared(layouts.ours(folder, of), torch.tensor(rows), chance)
+
+
+@pytest.mark.parametrize("name", layouts.LAYOUTS)
+def test_logits_are_those_that_the_reference_gave(tmp_path, name):
+    assert difference(tmp_path, name) < 1e-5
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("changes", [{}, {"fc_norm": True, "head_dim": 16}, {"norm_output": False}])
-def test_specforge(tmp_path, changes):
-    module = ref.imported(ref.checkout("SpecForge"), "specforge.modeling.draft.llama3_eagle")
-    about = ref.EAGLE | {"architectures": ["LlamaForCausalLMEagle3"], **changes}
-    about["eagle_config"] = {"eagle_aux_hidden_state_layer_ids": [0, 3, 6]}
-    config = module.LlamaConfig(**about)
-    config.pretraining_tp = 1
-    net = ref.random(module.LlamaForCausalLMEagle3(config))
-    net.d2t, net.t2d = ref.maps()
-    folder = ref.written(tmp_path, about, net.state_dict())
-    ids, known = torch.tensor([ref.TEXT]), 7
-    state, cache, found = net.project_hidden_states(features((1, 4, 7))), [[], []], []
-    size = state.shape[1]
-    mask = net.prepare_decoder_attention_mask(torch.ones(1, size, dtype=torch.bool), state, 1, size, 0)
-    for step in range(4):
-        shifted = torch.nn.functional.pad(ids[:, 1 + step :], (0, step))
-        places = torch.arange(size)[None]
-        state = net.backbone(net.embed_input_ids(shifted), state, cache, mask, places)
-        found.append(net.compute_logits(state)[:, known - 2])
-    torch.testing.assert_close(ref.drafted(drafter(folder)), ref.wide(torch.cat(found)), **NEAR)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("type_", "changes"),
-    [
-        ("llama", {"norm_before_residual": True}),
-        ("llama", {"norm_before_fc": True}),
-        ("qwen3", {"fc_norm": True, "norm_output": True}),
-    ],
-)
-def test_speculators(tmp_path, type_, changes):
-    eagle3 = pytest.importorskip("speculators.models.eagle3")
-    layer = {"model_type": type_, **ref.SIZES, "head_dim": 8, "num_hidden_layers": 2}
-    about = {"transformer_layer_config": layer, "draft_vocab_size": 24, **changes}
-    about["eagle_aux_hidden_state_layer_ids"] = [1, 3, 8]
-    config = eagle3.Eagle3SpeculatorConfig(**about)
-    config.transformer_layer_config._attn_implementation = "eager"
-    net = ref.random(eagle3.Eagle3DraftModel(config))
-    net.d2t, net.t2d = ref.maps()
-    weights = {key: each for key, each in net.state_dict().items() if not key.startswith("verifier_")}
-    folder = ref.written(tmp_path, about | {"speculators_model_type": "eagle3"}, weights)
-    found = []
-    net.lm_head.register_forward_hook(lambda *given: found.append(given[2][:, 5]))
-    ids = torch.tensor([ref.TEXT])
-    hidden = features((1, 3, 8))
-    net(hidden, ids[:, 1:], torch.zeros(1, hidden.shape[1], dtype=torch.long), ttt_steps=4)
-    torch.testing.assert_close(ref.drafted(drafter(folder)), ref.wide(torch.cat(found)), **NEAR)
-
-
-HEADS = {"markov_rank": 4, "enable_confidence_head": True, "confidence_head_with_markov": True}
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("checkout", "module", "kind", "heads"),
-    [
-        ("dflash", "dflash.model", "DFlashDraftModel", {}),
-        ("SpecForge", "specforge.modeling.draft.dflash", "DFlashDraftModel", {}),
-        ("SpecForge", "specforge.modeling.draft.dspark", "DSparkDraftModel", HEADS),
-    ],
-)
-def test_dflash(tmp_path, checkout, module, kind, heads):
-    found = getattr(ref.imported(ref.checkout(checkout), module), kind)
-    how = {"target_layer_ids": [1, 3, 6], "mask_token_id": 11, **heads}
-    about = ref.SIZES | {"num_hidden_layers": 2, "head_dim": 16, "block_size": 5, "dflash_config": how}
-    config = found.config_class(**about, num_target_layers=ref.DEPTH)
-    config._attn_implementation = "sdpa"
-    net = ref.random(found(config))
-    folder = ref.written(tmp_path, about | {"model_type": "qwen3"}, net.state_dict())
-    of, known = ref.target(), 7
-    block = torch.tensor([[ref.TEXT[known - 1], 11, 11, 11, 11]])
-    context = features((2, 4, 7))[:, : known - 1]
-    places = torch.arange(known - 1 + 5)[None]
-    embedded = of.network.get_input_embeddings()(block)
-    states = net(position_ids=places, noise_embedding=embedded, target_hidden=context, is_causal=False)[:, 1:]
-    expected = of.network.lm_head(states)
-    if heads:
-        before = torch.tensor([ref.TEXT[known - 1 :]])
-        expected = net.apply_logits_head(expected, prev_token_ids=before, hidden_states=states)
-        chance = net.predict_confidence(states, prev_token_ids=before)
-    made = drafter(folder)
-    torch.testing.assert_close(ref.drafted(made), expected[0], **NEAR)
-    if heads:
-        torch.testing.assert_close(made.network.confidence(states, before), chance, **NEAR)
+@pytest.mark.parametrize("name", layouts.LAYOUTS)
+def test_references_give_what_is_recorded(name):
+    module = {"z-lab": "dflash", "speculators": "speculators"}.get(name.split(",")[0])
+    if module:
+        pytest.importorskip(module)
+    with torch.no_grad():
+        worst, _, entry = layouts.run(name)
+    assert worst < 1e-5
+    assert {key: each for key, each in entry.items() if key not in ("logits", "confidence")} == {
+        key: each for key, each in ENTRIES[name].items() if key not in ("logits", "confidence")
+    }
 
 
 def swapped(own):
@@ -252,11 +168,84 @@ def earlier(own):
     return lambda self, hidden: own(self, [hidden[0], *hidden[:-1]])
 
 
-BROKEN = {"forward": swapped, "fused": earlier}
+def unwindowed(own):
+    """Sees the whole text in every layer."""
+    return property(lambda self: dict.fromkeys(own.fget(self)))
 
 
-@pytest.mark.parametrize("flaw", BROKEN)
-def test_a_head_that_is_run_wrongly_is_noticed(tmp_path, monkeypatch, flaw):
-    monkeypatch.setattr(Eagle3Head, flaw, BROKEN[flaw](getattr(Eagle3Head, flaw)))
-    ours, theirs = of_eagle(tmp_path)
-    assert not torch.allclose(ours, theirs, **NEAR)
+def unscored(own):
+    """Leaves out what the token before says of the candidates."""
+    return lambda self, logits, states, before: own(self, logits, 0 * states, before)
+
+
+def shifted(own):
+    """Convolves with the place after, not the one before."""
+    return lambda self, states, deltas, side: own(self, states.flip(1), deltas.flip(1), side).flip(1)
+
+
+def unbounded(own):
+    """Leaves the logits as the head gives them."""
+    return lambda self, states, head: getattr(self, "lm_head", head)(states)
+
+
+BROKEN = [
+    (Eagle3Head, "forward", swapped, "EAGLE"),
+    (Eagle3Head, "fused", earlier, "EAGLE"),
+    (BlockNetwork, "reach", unwindowed, "z-lab, DFlash, window"),
+    (BlockNetwork, "reach", unwindowed, "speculators, DFlash, window"),
+    (CandidateSelector, "forward", unscored, "z-lab, DFlash 2"),
+    (GroupedConvolution, "forward", shifted, "z-lab, DFlash 2"),
+    (BlockNetwork, "logits", unbounded, "DeepSpec, DFlash, Gemma 4"),
+]
+
+
+@pytest.mark.parametrize(("owner", "method", "flaw", "name"), BROKEN)
+def test_a_head_that_is_run_wrongly_is_noticed(tmp_path, monkeypatch, owner, method, flaw, name):
+    monkeypatch.setattr(owner, method, flaw(getattr(owner, method)))
+    assert difference(tmp_path, name) > 1e-2
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("z-lab, DFlash", {"config": {"sample_from_anchor": True}}),
+        ("z-lab, DFlash, window, whole blocks", {"config": {"is_causal": True}}),
+        ("z-lab, DFlash, window", {"config": {"sliding_window": 4}}),
+    ],
+)
+def test_a_setting_that_is_read_wrongly_is_noticed(tmp_path, monkeypatch, name, change):
+    entry = ENTRIES[name]
+    monkeypatch.setitem(ENTRIES, name, entry | {"config": entry["config"] | change["config"]})
+    assert difference(tmp_path, name) > 1e-3
+
+
+def test_eagle3_weights_keep_their_type_if_the_configuration_names_another(tmp_path, monkeypatch):
+    name = "DeepSpec, EAGLE-3"
+    entry = ENTRIES[name]
+    monkeypatch.setitem(ENTRIES, name, entry | {"config": entry["config"] | {"dtype": "bfloat16"}})
+    assert difference(tmp_path, name) < 1e-5
+
+
+def test_tables_of_the_targets_are_not_held_twice_and_others_are_kept(tmp_path):
+    name = "DeepSpec, DFlash"
+    folder, of = layouts.saved(tmp_path, ENTRIES[name]), layouts.target("qwen3")
+    made = load_block(folder, of.network)
+    assert not {"lm_head", "embed_tokens"} & set(dict(made.named_children()))
+    weights = {key: each.clone() for key, each in load_file(folder / "model.safetensors").items()}
+    weights["lm_head.weight"][3, 0] += 1
+    save_file(weights, folder / "model.safetensors")
+    made = load_block(folder, of.network)
+    assert torch.equal(made.lm_head.weight, weights["lm_head.weight"])
+
+
+@pytest.mark.parametrize(("verifier", "spelling"), [("block", "chain:4"), ("traversal", "tree:2x2")])
+@pytest.mark.parametrize(
+    "name", ["DeepSpec, DSpark", "z-lab, DFlash 2", "speculators, DSpark, own vocabulary"]
+)
+def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, verifier, spelling):
+    of = layouts.target("qwen3")
+    made = choose.published(layouts.saved(tmp_path, ENTRIES[name]), of, name)
+    plain, drafted = (
+        law(each, 12, verifier, spelling, of=of, sampling=Sampling(0.0)) for each in (None, made)
+    )
+    assert drafted == plain

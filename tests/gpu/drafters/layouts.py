@@ -1,0 +1,496 @@
+"""Published layouts of drafters, with logits of the reference implementations on random weights.
+
+    python -m tests.gpu.drafters.layouts            # runs the references beside ours; largest differences
+    python -m tests.gpu.drafters.layouts --write    # and renews layouts.json, which the tests read
+
+The references are not part of this project. `DRAFTPROOF_PEERS` names a folder with checkouts of
+SafeAILab/EAGLE, sgl-project/SpecForge and deepseek-ai/DeepSpec; z-lab's `dflash` and `speculators` are
+imported if they are installed.
+Weights are drawn from the keys alone, so that layouts.json has keys and shapes in place of weights.
+"""
+
+import argparse
+import importlib
+import json
+import tempfile
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+from zlib import crc32
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+from transformers import DynamicCache, Gemma4ForCausalLM, Gemma4TextConfig, Qwen3Config, Qwen3ForCausalLM
+
+from draftproof.gpu.drafters import choose
+from draftproof.gpu.network.models import Model
+from tests.gpu.drafters import reference as ref
+from tests.gpu.small import Numbers
+
+FILE = Path(__file__).with_name("layouts.json")
+KNOWN, TEXT = 7, [*ref.TEXT, 4, 31, 2, 19, 6, 11]
+VOCAB, MASK, IDS = ref.VOCAB, 11, ref.IDS
+SIZES = ref.SIZES | {"head_dim": 16, "initializer_range": 0.02, "attention_bias": False}
+WINDOW = 5
+
+
+GLOBAL = {"global_head_dim": 16, "num_global_key_value_heads": 1}
+"""Settings of Gemma 4 that transformers has no attributes for any more."""
+
+
+def filled(key: str, shape) -> torch.Tensor:
+    """The weight of this key."""
+    drawn = np.random.default_rng(crc32(key.removesuffix(".weight").encode())).standard_normal(shape)
+    if (
+        "norm" in key or "layer_scalar" in key
+    ):  # Gemma 4 does not divide its attention by the root of its size
+        return torch.from_numpy((0.5 if "k_norm" in key else 1) + 0.1 * drawn).float()
+    return torch.from_numpy(drawn / (1 if len(shape) < 2 else shape[-1] ** 0.5)).float()
+
+
+def fill(module, shared=()):
+    """The module with weights that depend on its keys only, and those of the target where they are shared."""
+    state = module.state_dict()
+    new = {key: filled(key, each.shape) if each.is_floating_point() else each for key, each in state.items()}
+    module.load_state_dict(new | dict(shared))
+    return module.eval().requires_grad_(False)
+
+
+def sizes(kind: str) -> dict:
+    """The configuration of the target."""
+    given = SIZES | {
+        "num_hidden_layers": ref.DEPTH,
+        "pad_token_id": None,
+        "eos_token_id": 0,
+        "bos_token_id": 0,
+    }
+    if kind == "gemma4":
+        given |= GLOBAL | {"head_dim": 8, "attention_k_eq_v": True, "vocab_size_per_layer_input": VOCAB}
+        given |= {"hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0, "enable_moe_block": False}
+        given |= {"final_logit_softcapping": 3.0, "sliding_window": 6, "use_double_wide_mlp": False}
+        given |= {"layer_types": ["sliding_attention", "full_attention"] * (ref.DEPTH // 2)}
+    return given
+
+
+@cache
+def target(kind: str) -> Model:
+    """Eight layers of Qwen3 or Gemma 4."""
+    made, config = {
+        "qwen3": (Qwen3ForCausalLM, Qwen3Config),
+        "gemma4": (Gemma4ForCausalLM, Gemma4TextConfig),
+    }[kind]
+    return Model(kind, fill(made(config(**sizes(kind)))), Numbers(), VOCAB, 96)
+
+
+def tables(of: Model) -> dict[str, torch.Tensor]:
+    """The target's embeddings and output head, as some checkpoints have them."""
+    modules = {
+        "embed_tokens": of.network.get_input_embeddings(),
+        "lm_head": of.network.get_output_embeddings(),
+    }
+    return {f"{name}.weight": each.weight for name, each in modules.items()}
+
+
+def features(of: Model, layers) -> torch.Tensor:
+    """Hidden states side by side, [1, T, m H]."""
+    every = ref.states(of, TEXT)
+    return torch.cat([every[layer] for layer in layers], -1)
+
+
+def positions(first: int) -> torch.Tensor:
+    """The places of a block whose anchor is the last known token, and of all before it."""
+    return torch.arange(KNOWN - 1 + first)[None]
+
+
+def previous() -> torch.Tensor:
+    """The tokens before the four rows."""
+    return torch.tensor([TEXT[KNOWN - 1 : KNOWN + 3]])
+
+
+class Arguments(SimpleNamespace):
+    """Settings of a training run, as DeepSpec reads them."""
+
+    def __contains__(self, name: str) -> bool:
+        return hasattr(self, name)
+
+
+def deepspec(kind: str, algorithm: str, name: str, given):
+    """(target, network, config.json) of one of DeepSpec's drafters."""
+    modeling = f"deepspec.modeling.{algorithm}.{kind}.modeling"
+    modeling = ref.imported(ref.checkout("DeepSpec"), modeling)
+    build = importlib.import_module(f"deepspec.modeling.{algorithm}.{kind}.config")
+    of = target(kind)
+    config = of.network.config
+    if kind == "gemma4":  # DeepSpec reads the attributes that its version of transformers has
+        plain = SimpleNamespace(**of.network.config.to_dict() | sizes(kind) | GLOBAL)
+        config = SimpleNamespace(model_type="gemma4", text_config=plain)
+    about = build.build_draft_config(target_config=config, model_args=Arguments(**given))
+    about = about.to_dict() if kind == "qwen3" else dict(vars(about))
+    about = {
+        key: each for key, each in about.items() if key not in ("per_layer_config", "_attn_implementation")
+    }
+    config = type(of.network.config)(**about)
+    if kind == "gemma4":
+        for key, each in GLOBAL.items():
+            setattr(config, key, each)
+        turns = modeling.Gemma4TextRotaryEmbedding  # which takes no kind of layer any more
+        modeling.Gemma4TextRotaryEmbedding = lambda config, layer_type: turns(config)
+    config._attn_implementation = "sdpa"
+    net = fill(getattr(modeling, name)(config), tables(of).items())
+    if kind == "gemma4":
+        modeling.Gemma4TextRotaryEmbedding = turns
+    return of, net, about
+
+
+def deepspec_block(kind: str, heads: bool):
+    """(target, config.json, weights, logits, confidence) of DeepSpec's DSpark, or DFlash without heads."""
+    name = {"qwen3": "Qwen3DSparkModel", "gemma4": "Gemma4DSparkModel"}[kind]
+    given = {"num_draft_layers": 2, "target_layer_ids": [1, 3, 6], "block_size": 4, "mask_token_id": MASK}
+    given |= {"num_anchors": 2, "confidence_head_alpha": float(heads), "markov_rank": 3 * heads}
+    given |= {"confidence_head_with_markov": True, "markov_head_type": "vanilla"} if heads else {}
+    of, net, about = deepspec(kind, "dspark", name, given)
+    ids = torch.tensor([[TEXT[KNOWN - 1], MASK, MASK, MASK]])
+    states = net._forward_backbone(
+        position_ids=positions(4),
+        noise_embedding=net.embed_tokens(ids),
+        target_hidden_states=features(of, [2, 4, 7])[:, : KNOWN - 1],
+        is_causal=False,
+    )
+    logits, chance = net.compute_logits(states), None
+    if heads:
+        logits = torch.stack(
+            [
+                net.markov_head.apply_step_logits(
+                    logits[:, k], token_ids=previous()[:, k], hidden_states=None
+                )
+                for k in range(4)
+            ],
+            1,
+        )
+        chance = net.predict_confidence_step(states, prev_token_ids=previous())[0]
+    return of, about, net.state_dict(), logits[0], chance
+
+
+def deepspec_eagle3(kind: str):
+    """The same of DeepSpec's EAGLE-3."""
+    given = {"target_layer_ids": [0, 1, 3, 5, 6], "ttt_length": 3, "step_loss_decay": 0.8}
+    given |= {"draft_num_hidden_layers": 1, "target_model_name_or_path": "target"}
+    name = {"qwen3": "Qwen3Eagle3Model", "gemma4": "Gemma4Eagle3Model"}[kind]
+    of, net, about = deepspec(kind, "eagle3", name, given)
+    kept, ids = DynamicCache(), torch.tensor([TEXT])
+    state = net.extend_draft_cache(
+        hidden_states=features(of, [1, 2, 4, 6, 7])[:, : KNOWN - 1],
+        input_ids=ids[:, 1:KNOWN],
+        position_ids=torch.arange(KNOWN - 1)[None],
+        past_key_values=kept,
+    )
+    found = [net.compute_logits(state)]
+    for place in range(KNOWN, KNOWN + 3):
+        where = torch.tensor([[place - 1]])
+        word = ids[:, place : place + 1]
+        state = net(
+            hidden_states=state, input_ids=word, position_ids=where, past_key_values=kept, use_cache=True
+        )
+        found.append(net.compute_logits(state))
+    return of, about, net.state_dict(), torch.cat(found, 1)[0], None
+
+
+def dflash(changes, how, second=False):
+    """The same of z-lab's DFlash, or DFlash 2."""
+    room = importlib.import_module("dflash.model")
+    of = target("qwen3")
+    about = SIZES | {"num_hidden_layers": 2, "num_target_layers": ref.DEPTH, "model_type": "qwen3"} | changes
+    about |= {"dflash_config": {"target_layer_ids": [1, 3, 6], "mask_token_id": MASK} | how}
+    about["architectures"] = [f"DFlash{'2' * second}DraftModel"]
+    config = Qwen3Config(**{key: each for key, each in about.items() if key != "model_type"})
+    net = fill(getattr(room, about["architectures"][0])(config))
+    ids = torch.tensor([[TEXT[KNOWN - 1], MASK, MASK, MASK, MASK]])
+    states = net(
+        position_ids=positions(5),
+        noise_embedding=room._raw_input_embeddings(of.network, ids, how.get("input_embedding_scale", 1.0)),
+        target_hidden=features(of, [2, 4, 7])[:, : KNOWN - 1],
+    )[:, 1:]
+    logits, weights = net.compute_logits(states, of.network.lm_head), net.state_dict()
+    if second:  # `select` draws; these are the rows that it draws from if the path is the text
+        found, chosen = [], net.candidate_selector
+        for k in range(4):
+            with mock.patch.object(room, "_sample_probs", lambda q: q.argmax(-1)):
+                path = chosen.select(states[:, k : k + 1], logits[:, k : k + 1], previous()[:, k], 1.0)
+            row = torch.full((VOCAB,), -torch.inf)
+            row[path[1][0, 0]] = path[2][0, 0].log()
+            found.append(row)
+        logits = torch.stack(found)[None]
+        weights = {key.replace("codebook.weight", "codebook"): each for key, each in weights.items()}
+    return of, about, weights, logits[0], None
+
+
+def speculators_block(kind: str, layer, changes):
+    """The same of speculators' DFlash, DFlash 2 and DSpark; the anchor is the only token with a loss."""
+    room = importlib.import_module(f"speculators.models.{kind}")
+    name = {"dflash": "DFlash", "dflash2": "DFlash2", "dspark": "DSpark"}[kind]
+    of = target("qwen3")
+    layer = SIZES | {"num_hidden_layers": 2, "model_type": "qwen3"} | layer
+    about = {
+        "transformer_layer_config": layer,
+        "draft_vocab_size": VOCAB,
+        "block_size": 5,
+        "mask_token_id": MASK,
+    }
+    about |= {"aux_hidden_state_layer_ids": [2, 4, 7], "speculators_model_type": kind} | changes
+    config = getattr(room, f"{name}SpeculatorConfig")(**about)
+    config.transformer_layer_config._attn_implementation = "eager"
+    net = getattr(room, f"{name}DraftModel")(config)
+    shared = tables(of)
+    if about["draft_vocab_size"] != VOCAB:
+        shared["lm_head.weight"] = shared["lm_head.weight"][IDS]
+        shared |= dict(zip(("d2t", "t2d"), ref.maps(), strict=True))
+    fill(net, shared.items())
+    loss = torch.zeros(1, len(TEXT), dtype=torch.long)
+    loss[0, KNOWN - 1] = 1
+    zeros = torch.zeros_like(loss)
+    hidden, logits, *_ = net._backbone_forward(
+        features(of, [2, 4, 7]), torch.tensor([TEXT]), loss, features(of, [8]), zeros, max_anchors=1
+    )
+    first = 0 if net.config.sample_from_anchor else 1
+    logits, hidden = (each[:, first : first + 4] for each in (logits, hidden))
+    chance = None
+    if kind == "dspark":
+        words = net.markov_head.prev_embeddings(previous())
+        logits = logits + net.markov_head.block_bias(
+            prev_token_ids=previous(), hidden_states=hidden, prev_emb=words
+        )
+        chance = net.confidence_head(torch.cat((hidden, words), -1))[0]
+    if kind == "dflash2":
+        ids, scores = net.candidate_selector.select(logits, hidden, previous())
+        logits = torch.full_like(logits, -torch.inf).scatter(-1, ids, scores)
+    if about["draft_vocab_size"] != VOCAB:
+        logits = ref.wide(logits)
+    kept = {key: each for key, each in net.state_dict().items() if key not in net._keys_to_ignore_on_save}
+    return of, about, kept, logits[0], chance
+
+
+def speculators_eagle3(layer, changes):
+    """The same of speculators' EAGLE-3."""
+    room = importlib.import_module("speculators.models.eagle3")
+    of = target("qwen3")
+    layer = SIZES | {"num_hidden_layers": 2} | layer
+    about = {"transformer_layer_config": layer, "draft_vocab_size": len(IDS), **changes}
+    about |= {"eagle_aux_hidden_state_layer_ids": [1, 3, 8], "speculators_model_type": "eagle3"}
+    config = room.Eagle3SpeculatorConfig(**about)
+    config.transformer_layer_config._attn_implementation = "eager"
+    net = room.Eagle3DraftModel(config)
+    fill(net, zip(("d2t", "t2d"), ref.maps(), strict=True))
+    found = []
+    net.lm_head.register_forward_hook(lambda *given: found.append(given[2][:, KNOWN - 2]))
+    ids, hidden = torch.tensor([TEXT]), features(of, [1, 3, 8])[:, :-1]
+    net(hidden, ids[:, 1:], torch.zeros(1, hidden.shape[1], dtype=torch.long), ttt_steps=4)
+    kept = {key: each for key, each in net.state_dict().items() if key not in net._keys_to_ignore_on_save}
+    return of, about, kept, ref.wide(torch.cat(found)), None
+
+
+def specforge_eagle3(changes):
+    """The same of SpecForge's EAGLE-3."""
+    module = ref.imported(ref.checkout("SpecForge"), "specforge.modeling.draft.llama3_eagle")
+    of = target("qwen3")
+    about = ref.EAGLE | {"architectures": ["LlamaForCausalLMEagle3"], **changes}
+    about["eagle_config"] = {"eagle_aux_hidden_state_layer_ids": [0, 3, 6]}
+    config = module.LlamaConfig(**about)
+    config.pretraining_tp = 1
+    net = fill(module.LlamaForCausalLMEagle3(config), zip(("d2t", "t2d"), ref.maps(), strict=True))
+    ids, state, kept, found = torch.tensor([TEXT]), features(of, [1, 4, 7])[:, :-1], [[], []], []
+    state, size = net.project_hidden_states(state), len(TEXT) - 1
+    mask = net.prepare_decoder_attention_mask(torch.ones(1, size, dtype=torch.bool), state, 1, size, 0)
+    for step in range(4):
+        shifted = functional.pad(ids[:, 1 + step :], (0, step))
+        state = net.backbone(net.embed_input_ids(shifted), state, kept, mask, torch.arange(size)[None])
+        found.append(net.compute_logits(state)[:, KNOWN - 2])
+    return of, about, net.state_dict(), ref.wide(torch.cat(found)), None
+
+
+def specforge_block(kind, how, changes=()):
+    """The same of SpecForge's DFlash and DSpark."""
+    module = ref.imported(ref.checkout("SpecForge"), f"specforge.modeling.draft.{kind}")
+    found = getattr(module, {"dflash": "DFlashDraftModel", "dspark": "DSparkDraftModel"}[kind])
+    of, masks = target("qwen3"), None
+    how = {"target_layer_ids": [1, 3, 6], "mask_token_id": MASK, **how}
+    about = SIZES | {"num_hidden_layers": 2, "block_size": 5, "dflash_config": how} | dict(changes)
+    config = found.config_class(**about, num_target_layers=ref.DEPTH)
+    config._attn_implementation = "sdpa"
+    net = fill(found(config))
+    if "sliding_window" in about:
+        masks = ref.imported(ref.checkout("SpecForge"), "specforge.algorithms.common.dflash_family_model")
+        masks = masks.create_dflash_sdpa_mask(
+            torch.tensor([[KNOWN - 1]]), torch.ones(1, 1, dtype=torch.bool), KNOWN - 1, 5, "cpu", WINDOW
+        )
+    block = torch.tensor([[TEXT[KNOWN - 1], MASK, MASK, MASK, MASK]])
+    states = net(
+        position_ids=positions(5),
+        noise_embedding=of.network.get_input_embeddings()(block),
+        target_hidden=features(of, [2, 4, 7])[:, : KNOWN - 1],
+        attention_mask=masks,
+        is_causal=False,
+    )[:, 1:]
+    logits, chance = of.network.lm_head(states), None
+    if kind == "dspark":
+        logits = net.apply_logits_head(logits, prev_token_ids=previous(), hidden_states=states)
+        chance = net.predict_confidence(states, prev_token_ids=previous())[0]
+    return of, about | {"model_type": "qwen3"}, net.state_dict(), logits[0], chance
+
+
+def eagle(changes):
+    """The same of EAGLE's own model, whose embeddings are the target's."""
+    module = ref.imported(ref.checkout("EAGLE"), "eagle.model.cnets")
+    of = target("qwen3")
+    config = type("Config", (), {"rope_scaling": None, "pretraining_tp": 1, **ref.EAGLE, **changes})
+    net = fill(module.Model(config()), zip(("d2t", "t2d"), ref.maps(), strict=True))
+    weights = {key: each for key, each in net.state_dict().items() if key != "embed_tokens.weight"}
+    net.embed_tokens = of.network.get_input_embeddings()
+    ids = torch.tensor([TEXT])
+    net.reset()
+    state, past = net(features(of, [2, 4, 5])[:, : KNOWN - 1], ids[:, 1:KNOWN], use_cache=True)
+    found = [state[:, -1]]
+    for place in range(KNOWN, KNOWN + 3):
+        state, past = net(state[:, -1:], ids[:, place : place + 1], past_key_values=past, use_cache=True)
+        found.append(state[:, -1])
+    return of, ref.EAGLE | changes, weights, ref.wide(net.lm_head(net.norm(torch.cat(found)))), None
+
+
+SLIDING = {
+    "layer_types": ["full_attention", "sliding_attention"],
+    "sliding_window": WINDOW,
+    "use_sliding_window": True,
+}
+TWO = {"block_size": 5, "conv_kernel_size": 2, "conv_group_size": 8, "selector_rank": 6, "selector_top_k": 9}
+HEADS = {"markov_rank": 4, "enable_confidence_head": True, "confidence_head_with_markov": True}
+LAYOUTS: dict[str, Callable] = {
+    "EAGLE": partial(eagle, {}),
+    "SpecForge, EAGLE-3": partial(specforge_eagle3, {}),
+    "SpecForge, EAGLE-3, norms": partial(specforge_eagle3, {"fc_norm": True, "head_dim": 16}),
+    "SpecForge, EAGLE-3, raw": partial(specforge_eagle3, {"norm_output": False}),
+    "SpecForge, DFlash": partial(specforge_block, "dflash", {}),
+    "SpecForge, DFlash, window": partial(
+        specforge_block, "dflash", {}, SLIDING | {"layer_types": ["sliding_attention"] * 2}
+    ),
+    "SpecForge, DSpark": partial(specforge_block, "dspark", HEADS),
+    "z-lab, DFlash": partial(dflash, {"block_size": 5}, {}),
+    "z-lab, DFlash, window": partial(dflash, {"block_size": 5, **SLIDING}, {}),
+    "z-lab, DFlash, window, whole blocks": partial(
+        dflash, {"block_size": 5, "is_causal": False, **SLIDING}, {}
+    ),
+    "z-lab, DFlash 2": partial(
+        dflash,
+        {"is_causal": False, **SLIDING},
+        TWO | {"output_multiplier": 0.7, "final_logit_softcapping": 2.0, "input_embedding_scale": 1.5},
+        second=True,
+    ),
+    "DeepSpec, DSpark": partial(deepspec_block, "qwen3", True),
+    "DeepSpec, DFlash": partial(deepspec_block, "qwen3", False),
+    "DeepSpec, EAGLE-3": partial(deepspec_eagle3, "qwen3"),
+    "DeepSpec, DSpark, Gemma 4": partial(deepspec_block, "gemma4", True),
+    "DeepSpec, DFlash, Gemma 4": partial(deepspec_block, "gemma4", False),
+    "DeepSpec, EAGLE-3, Gemma 4": partial(deepspec_eagle3, "gemma4"),
+    "speculators, DFlash": partial(speculators_block, "dflash", {}, {}),
+    "speculators, DFlash, own vocabulary": partial(
+        speculators_block, "dflash", {}, {"draft_vocab_size": len(IDS)}
+    ),
+    "speculators, DFlash, window": partial(speculators_block, "dflash", SLIDING, {}),
+    "speculators, DSpark": partial(speculators_block, "dspark", {}, {"markov_rank": 4}),
+    "speculators, DSpark, own vocabulary": partial(
+        speculators_block, "dspark", SLIDING, {"markov_rank": 4, "draft_vocab_size": len(IDS)}
+    ),
+    "speculators, DFlash 2": partial(speculators_block, "dflash2", SLIDING, TWO),
+    "speculators, EAGLE-3": partial(
+        speculators_eagle3, {"model_type": "llama"}, {"norm_before_residual": True}
+    ),
+    "speculators, EAGLE-3, one norm": partial(
+        speculators_eagle3, {"model_type": "llama"}, {"norm_before_fc": True}
+    ),
+    "speculators, EAGLE-3, norms": partial(
+        speculators_eagle3, {"model_type": "qwen3"}, {"fc_norm": True, "norm_output": True}
+    ),
+}
+
+
+def saved(folder: Path, entry) -> Path:
+    """The checkpoint of an entry of layouts.json."""
+    weights = {key: filled(key, shape) for key, shape in entry["shapes"].items()}
+    own, shared = tables(target(entry["target"])), entry["of the target"]
+    weights |= {
+        key: own[key] if len(own[key]) == shape[0] else own[key][IDS] for key, shape in shared.items()
+    }
+    weights |= dict(zip(("d2t", "t2d"), ref.maps(), strict=True)) if entry["maps"] else {}
+    return ref.written(folder, entry["config"], weights)
+
+
+def ours(folder: Path, of: Model):
+    """(logits [4, V], confidence [4]) of the drafter in a folder, as the commands load it."""
+    made = choose.published(folder, of, str(folder))
+    logits, chance = ref.drafted(made, TEXT[: KNOWN + 3], KNOWN), None
+    network = getattr(made, "network", None)
+    if network is not None and network.variant.confidence:
+        session = made.begin([TEXT[:KNOWN]], 64, ref.states(of, TEXT[: KNOWN - 1]))
+        session.root()
+        chance = network.confidence(session.states[:, :4], previous())[0]
+    return logits, chance
+
+
+def apart(one, other) -> float:
+    """The largest difference of rows; infinite if other tokens have no logit."""
+    shut = one.isinf() & other.isinf()
+    return float((one - other).masked_fill(shut, 0).abs().max())
+
+
+def compared(made, expected, chance) -> float:
+    """The largest difference of logits and confidences."""
+    if (expected.isinf().sum(-1) >= VOCAB // 2).all():
+        made = (made[0].log_softmax(-1), made[1])  # the rows of candidates are probabilities
+        expected = expected.log_softmax(-1)
+    worst = apart(made[0], expected)
+    return worst if chance is None else max(worst, float((made[1] - chance).abs().max()))
+
+
+def recorded(of: Model, about, weights, logits, chance):
+    """The entry of layouts.json."""
+    own, maps = tables(of), {"d2t", "t2d"} <= set(weights)
+    shapes = {key: [*each.shape] for key, each in weights.items() if key not in ("d2t", "t2d")}
+    shared = {}
+    for key, table in own.items():
+        if key in weights and any(torch.equal(weights[key], each) for each in (table, table[IDS])):
+            shared[key] = shapes.pop(key)
+    rows = [[None if each == -torch.inf else round(each, 7) for each in row] for row in logits.tolist()]
+    entry = {"target": of.name, "config": about, "shapes": shapes, "of the target": shared, "maps": maps}
+    return entry | {"logits": rows, "confidence": None if chance is None else chance.tolist()}
+
+
+def run(name: str):
+    """(largest difference, largest logit, entry) of a layout whose reference is at hand."""
+    of, about, weights, logits, chance = LAYOUTS[name]()
+    about = json.loads(json.dumps(about, default=str))
+    with tempfile.TemporaryDirectory() as folder:
+        worst = compared(ours(ref.written(Path(folder), about, weights), of), logits, chance)
+    largest = float(logits[logits.isfinite()].abs().max())
+    return worst, largest, recorded(of, about, weights, logits, chance)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", action="store_true")
+    write, entries = parser.parse_args().write, json.loads(FILE.read_text()) if FILE.exists() else {}
+    torch.set_grad_enabled(False)
+    for name in LAYOUTS:
+        try:
+            worst, largest, entries[name] = run(name)
+        except (pytest.skip.Exception, ImportError) as error:
+            print(f"{name}: not run: {error}")
+            continue
+        print(f"{name}: {worst:.1e}, logits up to {largest:.1f}")
+    if write:
+        FILE.write_text(json.dumps({name: entries[name] for name in LAYOUTS}, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main()
