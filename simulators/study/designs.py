@@ -6,20 +6,19 @@ a drafted one. Each form takes rows p and q of one length that sum to 1.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from draftproof.theory.rows import likeliest
-from draftproof.theory.shared.strata import inclusion, rest_and_top, strata
+from draftproof.theory.shared.strata import rest_and_top
 from draftproof.theory.transport.single_step import inclusion_bound, of_prefixes
+from draftproof.theory.values import optimal_classes
 from draftproof.theory.verifiers.shared.priority import included
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
 
-CLASSES, OCTAVE = 64, 4
-"""The priority rule's classes: so many in all, so many to a factor of 2 of p / pi."""
+EDGES = np.array(optimal_classes.EDGES, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,10 @@ def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.
     return [float(1 - refused[k]) for k in counts]
 
 
-def priority(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """i.i.d. siblings, the priority rule in classes (`draftproof.theory.verifiers.shared.priority.plan`)."""
-    return [_kept(p, (q,) * k) for k in counts]
+def optimal(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """i.i.d. siblings, the optimum in classes."""
+    masses = in_places(p[q > 0], q[q > 0], 1)
+    return [kept(masses, k) for k in counts]
 
 
 def alpha(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
@@ -90,54 +90,74 @@ def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Gen
 
 
 def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """One sibling of each stratum, the priority rule in classes."""
-    return [_kept(p, strata(q, k)) for k in counts]
+    """One sibling of each stratum, the optimum in classes."""
+    return [kept(in_places(P, pi, round(pi.sum()))) for P, pi in lines(p, q, counts)]
 
 
 def bound(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """sum min(p, pi) of strata (`draftproof.theory.transport.single_step.inclusion_bound`)."""
-    return [float(inclusion_bound(p, inclusion(q, k))) for k in counts]  # type: ignore[arg-type]
+    return [float(np.minimum(P, pi).sum()) for P, pi in lines(p, q, counts)]
 
 
-def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:
-    """The class of each token by t / pi, the largest ratios in class 0; rounding moves no ratio of 1."""
-    with np.errstate(divide="ignore"):
-        octaves = np.log2(t) - np.log2(pi)
-    return np.clip(CLASSES // 2 - np.floor(OCTAVE * octaves + 1e-9), 0, CLASSES - 1).astype(int)
-
-
-def judged(left: np.ndarray, laws: Sequence[Any]) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """The priority rule in classes, sibling j drawn from laws[j]: (j, the tokens that are judged together,
-    the mass that is kept of each, the most that could be), in the order of judging. What is kept is taken
-    from `left`, which is t at first.
+def lines(p: np.ndarray, q: np.ndarray, counts: Sequence[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For each count (p, pi) of the tokens that q has, likeliest first, with one sort
+    (`draftproof.theory.shared.strata.line`).
     """
-    pi, unkept = np.sum(laws, axis=0), np.ones(len(laws))
-    drafted = np.flatnonzero(pi)
-    kinds = classes(left[drafted], pi[drafted])
-    order = np.argsort(kinds, kind="stable")
-    for together in np.split(drafted[order], np.flatnonzero(np.diff(kinds[order])) + 1):
-        for j, law in enumerate(laws):
-            reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
-            at = together[law[together] > 0]
-            if reach > 0 and len(at):
-                most = law[at] * reach
-                take = np.minimum(left[at], most)
-                left[at] -= take
-                yield j, at, take, most
-                unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)
+    order = np.argsort(-q, kind="stable")
+    sizes = q[order := order[q[order] > 0]]
+    rest = np.cumsum(sizes[::-1])[::-1]
+    for count in counts:
+        left = min(count, len(order)) - np.arange(len(order))
+        sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
+        pi = np.ones(len(order))
+        pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
+        yield p[order], pi
 
 
-def _kept(t: np.ndarray, laws: Sequence[Any]) -> float:
-    return sum(float(take.sum()) for _, _, take, _ in judged(t.copy(), laws))
+def in_places(p: np.ndarray, pi: np.ndarray, groups: int) -> np.ndarray:
+    """[groups, len(EDGES)]: how likely the sibling of each group takes each place, from sums by class
+    (`draftproof.theory.values.optimal_classes`). `pi` are the groups' rows, end to end.
+    """
+    end = np.cumsum(pi)
+    last = np.searchsorted(end[:-1], np.arange(1, groups))
+    over = np.clip((end[last] - np.arange(1, groups)) / pi[last], 0, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kind = np.searchsorted(-EDGES, -np.nan_to_num(groups * p / pi))
+    cell = kind + len(EDGES) * np.searchsorted(last, np.arange(len(p)))
+    P, Q = (np.bincount(cell, row, groups * len(EDGES)) for row in (groups * p, pi))
+    for row, mass in ((P, groups * p), (Q, pi)):
+        np.add.at(row, cell[last], -over * mass[last])
+        np.add.at(row, cell[last] + len(EDGES), over * mass[last])
+    P, Q = P.reshape(groups, -1), Q.reshape(groups, -1)
+    upper = np.clip((P[:, 1:] - EDGES[1:] * Q[:, 1:]) / -np.diff(EDGES), 0, Q[:, 1:])
+    Q[:, 1:] -= upper
+    Q[:, :-1] += upper
+    return Q
+
+
+def kept(masses: np.ndarray, each: int = 1) -> float:
+    """The optimum of places [groups, len(EDGES)] in groups of `each` siblings: the least of
+    1 - prod (1 - R(X)) + t(off X).
+
+    For a number y, a group gains most from its places of edge (1 - R(X)) >= y, X the places up to it, and at
+    the optimum y is the product. So X is a beginning of the places, sorted by that number.
+    """
+    after = np.maximum(1 - np.cumsum(masses, axis=1), 0)
+    order = np.argsort(-(EDGES * after).ravel(), kind="stable")
+    caps = (EDGES * masses / len(masses)).ravel()[order]
+    taken = np.zeros((len(order), len(masses)))
+    taken[np.arange(len(order)), order // len(EDGES)] = masses.ravel()[order]
+    none = np.maximum(1 - np.cumsum(taken, axis=0), 0).prod(axis=1) ** each
+    return float(min(caps.sum(), (1 - none + caps.sum() - np.cumsum(caps)).min()))
 
 
 COLUMNS = (
     Column("i.i.d.", "specinfer", "rule", specinfer),
-    Column("i.i.d.", "priority", "rule", priority),
+    Column("i.i.d.", "optimal", "rule", optimal),
     Column("i.i.d.", "alpha*", "optimum", alpha, attained=False),
     Column("without replacement", "rrs", "rule", rrs),
     Column("top-k", "nss", "optimum", top),
     Column("greedy", "hu-greedy", "optimum", greedy),
-    Column("stratified", "priority", "rule", stratified),
+    Column("stratified", "optimal", "rule", stratified),
     Column("stratified", "sum min(p, pi)", "bound", bound, attained=False),
 )

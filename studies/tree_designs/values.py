@@ -5,12 +5,11 @@ at the nodes that have children. A rule gives the probability that each drawn ch
 is kept. The tree is then walked node by node, or from leaf to root.
 """
 
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.study import designs
 from draftproof.theory.draft import Node
 from draftproof.theory.rows import without
 from draftproof.theory.shared.strata import strata
@@ -18,6 +17,9 @@ from studies.tree_designs.drafts import RowsAt
 
 Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], list[float]]
 """(p, q, tokens of the children) -> the probability with which each is the one kept."""
+
+CLASSES, OCTAVE = 64, 4
+"""The priority rule's classes: so many in all, so many to a factor of 2 of p / pi."""
 
 Lift: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], tuple[list[float], np.ndarray]]
 """(a p, q, tokens of some siblings) -> (the same, what they leave of the row a p)."""
@@ -136,8 +138,38 @@ def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[li
 
 def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
     left, kept, rest = t.copy(), [0.0] * len(laws), 1.0
-    for j, at, take, most in designs.judged(left, laws):
+    for j, at, take, most in judged(left, laws):
         if (here := np.flatnonzero(at == tokens[j])).size and most[here[0]] > 0:
             rate = float(take[here[0]] / most[here[0]])
             kept[j], rest = rest * rate, rest * (1 - rate)
     return kept, left
+
+
+def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:
+    """The class of each token by t / pi, the largest ratios in class 0; rounding moves no ratio of 1."""
+    with np.errstate(divide="ignore"):
+        octaves = np.log2(t) - np.log2(pi)
+    return np.clip(CLASSES // 2 - np.floor(OCTAVE * octaves + 1e-9), 0, CLASSES - 1).astype(int)
+
+
+def judged(
+    left: np.ndarray, laws: Sequence[Any] | np.ndarray
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """The priority rule in classes, sibling j drawn from laws[j]: (j, the tokens that are judged together,
+    the mass that is kept of each, the most that could be), in the order of judging. What is kept is taken
+    from `left`, which is t at first.
+    """
+    pi, unkept = np.sum(laws, axis=0), np.ones(len(laws))
+    drafted = np.flatnonzero(pi)
+    kinds = classes(left[drafted], pi[drafted])
+    order = np.argsort(kinds, kind="stable")
+    for together in np.split(drafted[order], np.flatnonzero(np.diff(kinds[order])) + 1):
+        for j, law in enumerate(laws):
+            reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
+            at = together[law[together] > 0]
+            if reach > 0 and len(at):
+                most = law[at] * reach
+                take = np.minimum(left[at], most)
+                left[at] -= take
+                yield j, at, take, most
+                unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)

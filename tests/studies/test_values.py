@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.simulators.study import designs
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -36,12 +35,12 @@ KINDS = {
 
 
 def in_classes(draft, node, t):
-    """The exact plan, in the classes of `designs`."""
+    """The exact plan, in the classes of `values`."""
     laws = draft.laws(node)
     pi = included(laws)
     drafted = [x for x, mass in enumerate(pi) if mass > 0]
     t_, pi_ = (np.array(row, dtype=float)[drafted] for row in (t, pi))
-    kinds = dict(zip(drafted, designs.classes(t_, pi_), strict=True))
+    kinds = dict(zip(drafted, values.classes(t_, pi_), strict=True))
     return plan(t, laws, [[x for x in drafted if kinds[x] == c] for c in sorted(set(kinds.values()))])
 
 

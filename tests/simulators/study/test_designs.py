@@ -1,14 +1,19 @@
 """Acceptance of a node over large vocabularies is that of the exact engine on small ones."""
 
+from collections import deque
+from dataclasses import replace
+from time import process_time
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.study import designs
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
@@ -17,8 +22,10 @@ from draftproof.theory.rows import excess, normalise, total
 from draftproof.theory.shared.strata import inclusion, strata
 from draftproof.theory.table import Table
 from draftproof.theory.transport.single_step import alpha, inclusion_bound
+from draftproof.theory.values import optimal_classes
 from draftproof.theory.verifiers import named
-from draftproof.theory.verifiers.shared.priority import included, plan, token_by_token
+from draftproof.theory.verifiers.shared.priority import included
+from studies.tree_designs.values import judged
 from tests.strategies import rows
 
 V = 6
@@ -71,23 +78,93 @@ def test_closed_forms(pair):
         assert found(form, pair) == pytest.approx(values, abs=1e-9), form
 
 
-def in_classes(p, laws):
-    """1 - what the exact plan leaves, in the classes that floats give."""
-    pi = included(laws)
-    drafted = [x for x in range(V) if pi[x] > 0]
-    kinds = designs.classes(floats(p)[drafted], floats(pi)[drafted])
-    tokens = [
-        [x for x, kind in zip(drafted, kinds, strict=True) if kind == c] for c in range(designs.CLASSES)
-    ]
-    return float(1 - total(plan(p, laws, tokens).left))
-
-
-@given(pairs)
-def test_the_priority_rule_in_classes(pair):
+def in_classes(pair, scheme):
+    """What the exact rule in classes accepts."""
     p, q = pair
-    assert found(designs.priority, pair) == pytest.approx([in_classes(p, (q,) * k) for k in COUNTS], abs=1e-9)
-    cut = [in_classes(p, strata(q, k)) for k in COUNTS]
-    assert found(designs.stratified, pair) == pytest.approx(cut, abs=1e-9)
+    instance = Instance(Table(len(p), {(): p}), Table(len(q), {(): q}), scheme)
+    rule = replace(named("optimal"), verify=optimal_classes.verify)
+    return float(emission(instance, rule).expected_accepted)
+
+
+@pytest.mark.parametrize("edges", [optimal_classes.EDGES, (exact(2), exact("4/5"), exact("1/3"), exact(0))])
+@settings(max_examples=6)
+@given(pair=st.tuples(rows(4), rows(4)))
+def test_the_optimum_in_classes_is_what_the_exact_rule_accepts(edges, pair):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(optimal_classes, "EDGES", edges)
+        patch.setattr(designs, "EDGES", floats(edges))
+        for form, kind in ((designs.optimal, lambda s: Tree(s, True)), (designs.stratified, Stratified)):
+            got = form(floats(pair[0]), floats(pair[1]), (1, 2, 3), NO_RNG)
+            assert got == pytest.approx([in_classes(pair, kind(every(k, 1))) for k in (1, 2, 3)], abs=1e-9)
+
+
+def peaked(vocab, sharp, seed):
+    """Rows of two models that agree on the whole, by Zipf's law."""
+    rng = np.random.default_rng(seed)
+    z = -1.3 * np.log(np.arange(1, vocab + 1)) + rng.normal(0, 0.8, (2, vocab))
+    weights = np.exp(sharp * z)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def dense(vocab, seed):
+    """p and the mean of p and another row, all of small differences."""
+    p, r = np.random.default_rng(seed).dirichlet(np.ones(vocab), 2)
+    return p, (p + r) / 2
+
+
+LARGE = [*(peaked(131_072, sharp, 1) for sharp in (1, 1.7, 3)), dense(131_072, 1)]
+
+
+@pytest.mark.parametrize("pair", LARGE)
+def test_at_real_vocabulary_classes_lose_next_to_nothing(pair):
+    best = designs.alpha(*pair, designs.SIBLINGS, NO_RNG)
+    assert designs.optimal(*pair, designs.SIBLINGS, NO_RNG) == pytest.approx(best, abs=1e-4)
+
+
+def test_at_real_vocabulary_it_costs_no_more_than_the_priority_rule():
+    p, q = LARGE[0]
+
+    def seconds(form):
+        start = process_time()
+        form()
+        return process_time() - start
+
+    rules = (
+        lambda: designs.optimal(p, q, (4,), NO_RNG),
+        lambda: deque(judged(p.copy(), (q,) * 4), 0),
+    )
+    optimal, priority = (min(seconds(rule) for _ in range(3)) for rule in rules)
+    assert optimal < 1.3 * priority
+
+
+def test_dense_rows_of_four_siblings():
+    best, found = zip(
+        *(
+            (designs.alpha(*pair, (4,), NO_RNG)[0], designs.optimal(*pair, (4,), NO_RNG)[0])
+            for pair in (dense(60, seed) for seed in range(20))
+        ),
+        strict=True,
+    )
+    assert np.mean(found) == pytest.approx(np.mean(best), abs=1e-4)
+    assert np.mean(found) > 0.99
+
+
+@pytest.mark.parametrize("count", [2, 4, 8])
+def test_strata_reach_a_bound_that_a_set_of_tokens_proves(count):
+    """g(X) + t(off X) bounds every rule, whatever X: here by tokens, off strata that are cut at tokens."""
+    for seed in range(3):
+        p, q = peaked(400, 1.5, seed)
+        laws = np.array(strata(q, count))
+        ratio = p / np.maximum(pi := laws.sum(axis=0), 1e-300)
+        order = np.argsort(-ratio)
+        tails = 1 - np.cumsum(laws[:, order], axis=1)
+        of = laws[:, order].argmax(axis=0)
+        order = order[np.argsort(-ratio[order] * tails[of, np.arange(len(order))], kind="stable")]
+        none = np.maximum(1 - np.cumsum(laws[:, order], axis=1), 0).prod(axis=0)
+        bound = (1 - none + 1 - np.cumsum(p[order])).min()
+        found = designs.stratified(p, q, (count,), NO_RNG)[0]
+        assert found <= min(bound, 1) + 1e-9 <= np.minimum(p, pi).sum() + 2e-9
+        assert found > 0.995 * min(bound, 1)
 
 
 @given(pairs)
@@ -97,18 +174,6 @@ def test_strata_are_the_exact_ones(pair):
         exactly = strata(q, k)
         assert inclusion(floats(q), k) == pytest.approx(floats(included(exactly)), abs=1e-12)
         assert np.array(strata(floats(q), k)) == pytest.approx(np.array(exactly, dtype=float), abs=1e-12)
-
-
-def test_classes_lose_little_and_ignoring_the_order_loses_much(monkeypatch):
-    rng = np.random.default_rng(1)
-    a, b = rng.normal(0, 2, (2, 500))
-    p, q = np.exp(a) / np.exp(a).sum(), np.exp(0.5 * a + b) / np.exp(0.5 * a + b).sum()
-    in_four = designs.priority(p, q, (4,), NO_RNG)[0]
-    laws = (tuple(q),) * 4
-    token_form = 1 - total(token_by_token(tuple(p), laws).left)
-    assert token_form - 0.002 < in_four <= designs.alpha(p, q, (4,), NO_RNG)[0]
-    monkeypatch.setattr(designs, "classes", lambda t, pi: np.zeros(len(t), dtype=int))
-    assert designs.priority(p, q, (4,), NO_RNG)[0] < in_four - 0.01
 
 
 @given(pairs, st.integers(0, 5))

@@ -157,7 +157,7 @@ OTHER_MEANINGS = {
     "hsd": "an adapter's function",
     "spechub": "a drafting scheme",
     "typical": "a declared target",
-    "priority": "a column of designs",
+    "optimal": "a column of designs",
 }
 """Names that are words too; a string of this kind may be either."""
 
