@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,14 +10,15 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import PATH, json_option, settings
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, located, quoted
 
 PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
 POSITIVE = click.FloatRange(0, min_open=True)
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("url", metavar="URL")
+@click.argument("url", metavar="URL", required=False)
+@click.option("--acceptance", type=PATH, metavar="FILE", help="Judge the acceptance of responses instead.")
 @click.option("--against", metavar="URL", help="A second server that URL should sample as.")
 @click.option("--model", help="The model's name  [default: the first that URL lists]")
 @click.option("--chat", is_flag=True, help="Ask by chat instead of completions.")
@@ -37,9 +39,11 @@ POSITIVE = click.FloatRange(0, min_open=True)
     click.option("--timeout", type=POSITIVE, default=60.0),
     click.option("--retries", type=click.IntRange(0), default=4),
     click.option("--against-model"),
+    click.option("--gamma", type=click.IntRange(1)),
+    click.option("--tolerance", type=PROBABILITY, default=1e-3),
 )
 @json_option
-def endpoint(url: str, **options: Any) -> int:
+def endpoint(url: str | None, **options: Any) -> int:
     """Does a running server sample as it should?
 
     URL is that of an OpenAI-compatible server, such as http://localhost:8000/v1, which decodes speculatively.
@@ -47,7 +51,15 @@ def endpoint(url: str, **options: Any) -> int:
     Exit status 0 if nothing was found, 1 if a test rejected, 2 for bad input, 3 if undecided: the server
     stopped answering, too little was judged to see what --detect asks for, or there are neither
     log-probabilities nor --against.
+
+    With --acceptance and no URL: do the steps that responses report follow the rows of both models? FILE has
+    a response a line, written by `draftproof gpu record --served`; --detect is then the share of accepted
+    tokens whose loss must have shown.
     """
+    if (url is None) == (options["acceptance"] is None):
+        raise BadInput("give a URL, or --acceptance FILE" + ", not both" * (url is not None))
+    if url is None:
+        return _acceptance(**options)
     try:
         import jsonschema  # noqa: F401
 
@@ -92,3 +104,15 @@ def endpoint(url: str, **options: Any) -> int:
     if report.stopped and options["as_json"]:
         click.echo(report.stopped, err=True)
     return report.status
+
+
+def _acceptance(acceptance: Path, gamma: int | None, detect: float, as_json: bool, **options: Any) -> int:
+    from draftproof.simulators.endpoint.acceptance import Acceptance, said, served
+
+    found = Acceptance(options["error"], options["tolerance"])
+    for number, each in enumerate(served(acceptance, gamma), 1):
+        with located(f"{acceptance}, response {number}"):
+            found.add(each)
+    answer = found.answer(detect)
+    click.echo(json.dumps(answer) if as_json else said(answer))
+    return {"nothing found": 0, "rejected": 1}.get(answer["verdict"], 3)

@@ -1,5 +1,7 @@
 """`draftproof gpu record` writes what `draftproof gap --rows` reads."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -39,3 +41,71 @@ def test_a_folder_that_is_not_there_is_bad_input(run, tmp_path):
     status, _, err = run("record", *SMALL, "--out", tmp_path / "none" / "rows.npz")
     assert status == 2
     assert "no such file" in err
+
+
+@pytest.fixture
+def responses(tmp_path):
+    """A file of texts that the engine served, with the record of their steps; chains of three, T = 1."""
+    from draftproof.gpu.checks.row_test import checked_pair
+    from draftproof.gpu.drafters.structures import structure
+    from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.output import texts
+    from draftproof.gpu.sampling.rows import Sampling
+    from draftproof.gpu.verify import named
+
+    target, drafter = checked_pair(None, None, "cpu", None)
+    path, prompt = tmp_path / "served.jsonl", target.tokenizer.encode("import os")
+    steps = generate(
+        target,
+        drafter,
+        [prompt] * 12,
+        verifier=named("token"),
+        structure=structure("chain:3"),
+        sampling=Sampling(1.0),
+        max_new_tokens=48,
+        seed=1,
+    )
+    steps = list(steps)
+    with path.open("w") as file:
+        for row, text in enumerate(texts(steps, 12)):
+            each = [step.accepted[step.rows.index(row)] for step in steps if row in step.rows]
+            record = {"num_spec_steps": len(each), "num_spec_tokens": 3, "per_step_accepted": each}
+            given = {"prompt_token_ids": prompt[:-1], "choices": [{"token_ids": [prompt[-1], *text]}]}
+            print(json.dumps({**given, "metrics": {"speculative_decoding": record}}), file=file)
+    return path
+
+
+def test_served_texts_get_the_rates_of_their_tokens(run, responses, tmp_path):
+    from draftproof.simulators.endpoint.acceptance import Acceptance, served
+
+    out = tmp_path / "rates.jsonl"
+    for heat, rejected in ((1.0, False), (0.5, True)):
+        status, said, err = run(
+            "record", "--device", "cpu", "--served", responses, "--draft-temperature", heat, "--out", out
+        )
+        assert (status, said, err) == (0, f"{out}: 12 responses\n", "")
+        test = Acceptance(1e-3)
+        for each in served(out):
+            test.add(each)
+        assert test.wealth.rejected == rejected, heat
+    given = [json.loads(line) for line in out.read_text().split("\n")[:-1]]
+    assert all(len(each["accept"]) == len(each["choices"][0]["token_ids"]) - 1 for each in given)
+    assert all(0 <= a <= 1 for each in given for a in each["accept"])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 1: not JSON"),
+        ("[]", "line 1: no prompt_token_ids with token ids"),
+        ('{"prompt_token_ids": [1]}', "line 1: no token_ids or tokens or output_ids"),
+        ('{"prompt_token_ids": [1], "tokens": [true]}', "line 1: no token_ids"),
+        ('{"prompt_token_ids": [1], "tokens": [5000]}', "line 1: a token beyond the vocabulary of 1,024"),
+    ],
+)
+def test_other_responses_are_refused(run, tmp_path, line, said):
+    path = tmp_path / "served.jsonl"
+    path.write_text(line)
+    status, _, err = run("record", "--device", "cpu", "--served", path, "--out", tmp_path / "rates.jsonl")
+    assert (status, err.count("\n")) == (2, 1)
+    assert said in err
