@@ -85,17 +85,13 @@ _COMMANDS = {
     "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
     "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
     "report": ("simulators.commands.report:report", "Write one self-contained page of a sweep's results."),
-    "sweep": ("simulators.commands.sweep:sweep", "Check, gap and prove over many instances."),
+    "sweep": ("simulators.commands.sweep:sweep", "Check and gap over many instances."),
     "vectors": ("simulators.commands.vectors:vectors", "Test vectors for code in other languages."),
 }
 """Name -> (`module:NAME` of the command, its line in `draftproof --help`)."""
 
-_FROM_PROOFS = {
-    "metrics": {"prove": "draftproof.proofs_check.sweep:jobs"},
-    "claims": "draftproof.proofs_check.claims:registry",
-}
-"""The parts of `proofs_check` that `sweep` and `report` need but `simulators` may not import; passed to them
-as the context's `obj`."""
+_FROM_PROOFS = {"claims": "draftproof.proofs_check.claims:registry"}
+"""What `report` needs of `proofs_check`, which `simulators` may not import: the context's `obj`."""
 
 
 def commands() -> "click.Group":

@@ -1,7 +1,6 @@
 """The command `sweep`."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -30,16 +29,8 @@ from draftproof.theory.errors import BadInput, located
 )
 @click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
 @json_option
-@click.pass_obj
-def sweep(
-    context: Mapping[str, Any],
-    file: Path,
-    folder: Path | None,
-    workers: int | None,
-    scheduler: str | None,
-    as_json: bool,
-) -> int:
-    """Check, gap and prove over many instances.
+def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str | None, as_json: bool) -> int:
+    """Check and gap over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
     (docs/sweep.md). After an interruption the same command continues the sweep. Exit status 0, or 2
@@ -50,14 +41,13 @@ def sweep(
         raise BadInput("--workers and --scheduler cannot be combined")
     try:
         from draftproof.simulators.study import configuration, store
-        from draftproof.simulators.study.plan import METRICS, plan
+        from draftproof.simulators.study.plan import plan
         from draftproof.simulators.study.results import Results
     except ImportError as error:
         raise BadInput(f"sweep needs {error.name}: pip install 'draftproof[sweep]'") from None
-    metrics = {**METRICS, **context["metrics"]}
-    entries = configuration.read(file, metrics)
+    entries = configuration.read(file)
     with located(file):
-        chunks = plan(entries, metrics)
+        chunks = plan(entries)
     started = monotonic()
     with screen.progress("evaluations") as bar:
         task = bar.add_task("sweeping", total=None)

@@ -223,16 +223,13 @@ def _verifier(value: Any, info: ValidationInfo) -> str:
     return named(value).name if isinstance(value, str) and ":" in value else one_of(value, VERIFIERS)
 
 
-def _metric(value: Any, info: ValidationInfo) -> str:
-    return value if info.context is None else one_of(value, info.context)
-
-
 def _joined(drafts: list[list[Scheme]]) -> list[Scheme]:
     return list(dict.fromkeys(draft for each in drafts for draft in each))
 
 
 _Rows = Annotated[dict[str, Any], BeforeValidator(of_kind(ROWS))]
 _ONE_OR_MORE = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+_Metric = Annotated[str, BeforeValidator(lambda value: one_of(value, ("check", "gap")))]
 _CHAIN: Any = Field(["chain"], validate_default=True)
 _ROWS: Any = Field("random", validate_default=True)
 
@@ -241,10 +238,9 @@ class Entry(Spec):
     """One [[family]] of the file with all defaults filled in.
 
     Without `verifiers`, all verifiers made for a draft are run. `optima`: whether `gap` computes the optima.
-    `seconds`: the time limit of one proof.
     """
 
-    metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
+    metrics: Annotated[Distinct[_Metric], Field(min_length=1)]
     engine: Annotated[str, BeforeValidator(lambda value: one_of(value, ("exact", "float")))] = "exact"
     verifiers: Distinct[Annotated[str, BeforeValidator(_verifier)]] = Field([])
     depths: Listed[Whole] = Field([2])
@@ -253,7 +249,6 @@ class Entry(Spec):
     rows: Annotated[Listed[_Rows], _ONE_OR_MORE] = _ROWS
     seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
     optima: bool = True
-    seconds: Positive = 60.0
 
     @model_validator(mode="after")
     def _check_useful(self, info: ValidationInfo) -> "Entry":
@@ -289,17 +284,17 @@ class Entry(Spec):
         return self.model_dump(exclude={"drafts", "depths"}) | {"drafts": drafts}
 
 
-def read(path: Path, metrics: Collection[str]) -> list[Entry]:
+def read(path: Path) -> list[Entry]:
     """The entries of a file; BadInput is one line that names the file, the key and the error."""
     content = text_of(path)
     with located(path):
         try:
-            return parsed(tomllib.loads(content), metrics)
+            return parsed(tomllib.loads(content))
         except tomllib.TOMLDecodeError as error:
             raise BadInput(f"not TOML: {error}") from None
 
 
-def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
+def parsed(given: Mapping[str, Any]) -> list[Entry]:
     """The entries that a parsed file describes: its [[family]] tables, with the top level as defaults."""
     tables = given.get("family", [{}])
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
@@ -309,7 +304,7 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
     entries = []
     for number, table in enumerate(tables, 1):
         try:
-            entries.append(Entry.model_validate({"metrics": [None], **shared, **table}, context=metrics))
+            entries.append(Entry.model_validate({"metrics": [None], **shared, **table}, context="file"))
         except ValidationError as error:
             raise BadInput(f"family {number}: {fault(error)}" if len(tables) > 1 else fault(error)) from None
     return entries

@@ -1,10 +1,10 @@
 """The work of a sweep as numbered chunks, and the columns of their rows."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,41 +17,24 @@ from draftproof.simulators.laws.lanes import in_step
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.study.configuration import Entry, Family
 from draftproof.simulators.user_code import named
-from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
 
-METRICS = {name: f"draftproof.simulators.study.metrics:{name.upper()}" for name in ("check", "gap")}
-"""Name -> `module:NAME` of the metric; draftproof.py adds those of `proofs_check`."""
 
-
-class Job(Protocol):
-    """A piece of work, cheap to pickle; every call returns the same rows."""
-
-    @property
-    def evaluations(self) -> int: ...
-
-    def __call__(self) -> pa.Table: ...
-
-
-Jobs = Callable[[Entry], Iterator[Job]]
-"""A metric: it cuts an entry of the configuration into jobs."""
-
-
-def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> dict[str, Job]:
+def plan(entries: Iterable[Entry]) -> dict[str, "Slice"]:
     """Every chunk of a configuration, in order: the name of its shard -> its job. BadInput if its families
     cannot be made.
     """
-    out: dict[str, Job] = {}
+    out: dict[str, Slice] = {}
     for entry in entries:
         for name in entry.metrics:
-            jobs: Jobs = resolve_name(metrics[name])
+            jobs: Jobs = resolve_name(f"draftproof.simulators.study.metrics:{name.upper()}")
             out |= {f"{name}-{n:06d}": job for n, job in enumerate(jobs(entry), len(out))}
     return out
 
 
-def computed(chunk: tuple[str, Job]) -> tuple[str, bytes]:
+def computed(chunk: tuple[str, "Slice"]) -> tuple[str, bytes]:
     """(name, Parquet file) of a chunk. Any error becomes BadInput that names the chunk."""
     name, job = chunk
     try:
@@ -79,8 +62,10 @@ Values = dict[str, Any]
 
 Columns = tuple[tuple[str, pa.DataType], ...]
 
-SIZE: Columns = (("draft", pa.string()), ("kind", pa.string()), ("depth", pa.int32()), ("vocab", pa.int32()))
-FAMILY: Columns = (*SIZE, ("rows", pa.string()), ("seed", pa.int64()), ("temperature", pa.float64()))
+FAMILY: Columns = (
+    *(("draft", pa.string()), ("kind", pa.string()), ("depth", pa.int32()), ("vocab", pa.int32())),
+    *(("rows", pa.string()), ("seed", pa.int64()), ("temperature", pa.float64())),
+)
 WITNESS: Columns = tuple((f"witness_{part}", pa.string()) for part in ("prefix", "got", "want"))
 
 
@@ -89,16 +74,12 @@ def number(name: str) -> Columns:
     return (name, pa.float64()), (f"{name}_exact", pa.string())
 
 
-def size(draft: Scheme, vocab: int) -> Values:
-    """The columns SIZE."""
-    document = json.dumps(draft_document(draft))
-    return {"draft": document, "kind": draft.label, "depth": draft.depth, "vocab": vocab}
-
-
 def place(family: Family) -> Values:
     """The columns FAMILY."""
-    own = {"rows": family.rows, "seed": family.seed, "temperature": family.temperature}
-    return size(family.draft, family.vocab) | own
+    draft = family.draft
+    size = json.dumps(draft_document(draft)), draft.label, draft.depth, family.vocab
+    values = *size, family.rows, family.seed, family.temperature
+    return {name: value for (name, _), value in zip(FAMILY, values, strict=True)}
 
 
 def exactly(name: str, value: fmpq | None) -> Values:
@@ -122,8 +103,8 @@ Found = Callable[[Any, Sequence[Verifier], bool], Iterable[Values]]
 
 @dataclass(frozen=True)
 class Slice:
-    """A job: what a metric finds of some verifiers, by name, on some instances of a family, one by one or, if
-    the engine is "float", as lanes; then it begins at a block of the family.
+    """A job, cheap to pickle: what a metric finds of some verifiers, by name, on some instances of a family,
+    one by one or, if the engine is "float", as lanes; then it begins at a block of the family.
     """
 
     found: Found
@@ -156,6 +137,10 @@ class Slice:
         for rule, found in zip(rules, self.found(given, rules, self.optima), strict=True):
             about = {"verifier": rule.name, "declared": rule.lossless, "engine": self.engine, "index": index}
             yield where | about | found
+
+
+Jobs = Callable[[Entry], Iterator[Slice]]
+"""A metric: it cuts an entry of the configuration into jobs."""
 
 
 def _column(kind: pa.DataType, entry: Any, count: int) -> pa.Array:

@@ -20,7 +20,6 @@ Rows = list[dict[str, Any]]
 SUMMARISED = {
     "check": ("lossless", ("total_variation", "expected_accepted")),
     "gap": (None, ("expected_accepted", "share_stateless")),
-    "prove": ("verdict", ()),
 }
 """Metric -> the column of verdicts, the columns of numbers."""
 
@@ -71,15 +70,14 @@ class Results:
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
             if verdict:
                 columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
-                good = f"filter ({verdict}::varchar in ('true', 'proved'))"
+                good = f"filter ({verdict})"
                 columns.append(f", max(depth) {good} as depth, max(vocab) {good} as vocab")
             numbered = f"select kind, verifier as name, count(*) as rows {''.join(columns)}"
             for row in self.rows(f'{numbered} from "{metric}" group by kind, name order by kind, name'):
                 line = {"metric": metric, **{key: row[key] for key in ("kind", "name", "rows")}}
                 if verdict:
                     line["verdicts"] = {words.get(key, key): n for key, n in row["verdicts"].items()}
-                    kept = {*row["verdicts"]} <= {"true", "proved"}
-                    if kept and (unseen := not_shown(row["depth"], row["vocab"])):
+                    if {*row["verdicts"]} <= {"true"} and (unseen := not_shown(row["depth"], row["vocab"])):
                         line["not_shown"] = unseen
                 for n in numbers:
                     if row[n] is not None:

@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.plan import Job, computed
+from draftproof.simulators.study.plan import Slice, computed
 from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.simulators.support.load import digest, version
 from draftproof.simulators.support.pool import clustered, shared
@@ -81,7 +81,7 @@ class Swept:
 
 
 def sweep(
-    chunks: dict[str, Job],
+    chunks: dict[str, Slice],
     manifest: dict[str, Any],
     folder: Path,
     workers: int | str = 1,
@@ -112,7 +112,7 @@ def sweep(
     return found
 
 
-def _computed(chunks: dict[str, Job], workers: int | str) -> Generator[tuple[str, bytes], None, None]:
+def _computed(chunks: dict[str, Slice], workers: int | str) -> Generator[tuple[str, bytes], None, None]:
     left = dict(chunks)
     if isinstance(workers, str):
         yield from clustered(computed, list(left.items()), workers)

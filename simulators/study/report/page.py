@@ -26,7 +26,6 @@ SECTIONS = {
         "Worst instances",
         "Open an instance to see its file; every command of draftproof reads it.",
     ),
-    "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
     "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
     "mutants": (
         "Mutants and controls",

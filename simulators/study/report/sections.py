@@ -36,7 +36,6 @@ def sections(results: Results) -> dict[str, Any]:
         "verdicts": verdicts(results) if "check" in metrics else [],
         "gaps": gaps(results) if "gap" in metrics else [],
         "worst": worst if any(worst.values()) else {},
-        "proofs": proofs(results) if "prove" in metrics else [],
     }
     return {key: rows for key, rows in found.items() if rows}
 
@@ -59,13 +58,10 @@ def verdicts(results: Results) -> Rows:
                bool_and(lossless) as found
         from "check" group by kind, verifier order by kind, verifier
     """)
-    return [_with_unseen(row, row["decided"] and row["found"]) for row in rows]
-
-
-def _with_unseen(row: dict[str, Any], good: bool) -> dict[str, Any]:
-    # The row, with what its size cannot show in place of the size.
-    depth, vocab = row.pop("depth"), row.pop("vocab")
-    return row | {"not_shown": not_shown(depth, vocab) if good else ""}
+    for row in rows:  # what its size cannot show in place of the size
+        size = row.pop("depth"), row.pop("vocab")
+        row["not_shown"] = not_shown(*size) if row["decided"] and row["found"] else ""
+    return rows
 
 
 BINS = 1000  # bins per unit of the ratio to the optimum
@@ -147,12 +143,3 @@ def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
     with suppress(BadInput):  # the text file may have been moved
         spelled = json.dumps(document(results.instance(place)))
     return {**row, "instance": ", ".join(where), "document": spelled}
-
-
-def proofs(results: Results) -> Rows:
-    """The rows of proofs, with what their sizes cannot show."""
-    rows = results.rows(
-        "select verifier, draft, scope, verdict, cells, parameters, why, depth, vocab from prove"
-        " order by verifier, scope"
-    )
-    return [_with_unseen({**row, "draft": drafted(row["draft"])}, row["verdict"] == "proved") for row in rows]

@@ -18,11 +18,6 @@ drafts = ["chain", { kind = "tree", width = 2 }]
 depths = [1, 2]
 verifiers = ["block", "token", "traversal", "rrs", "hsd-released", "nss"]
 rows = { kind = "logits", count = 3, temperatures = [0.5, 1.0] }
-
-[[family]]
-metrics = ["prove"]
-depths = [1]
-verifiers = ["token", "block"]
 """
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from draftproof.simulators.study.configuration import Entry, parsed, read
-from draftproof.simulators.study.plan import METRICS, plan
+from draftproof.simulators.study.plan import plan
 from draftproof.theory.errors import BadInput
 
 STUDIES = Path(__file__).parents[3] / "studies"
@@ -58,7 +58,7 @@ def test_a_family_takes_the_top_as_its_defaults():
         "depths": [1, 2],
         "family": [{"drafts": ["paths"]}, {"metrics": ["gap"], "depths": [3]}],
     }
-    first, second = parsed(given, METRICS)
+    first, second = parsed(given)
     assert [(draft.label, draft.depth) for draft in first.drafts] == [("paths", 1), ("paths", 2)]
     assert [(draft.label, draft.depth) for draft in second.drafts] == [("chain", 3)]
     assert (first.metrics, second.metrics) == (["check"], ["gap"])
@@ -66,7 +66,7 @@ def test_a_family_takes_the_top_as_its_defaults():
 
 def test_a_shape_stands_for_itself_at_every_depth():
     given = {"metrics": ["check"], "depths": [1, 2], "drafts": [{"kind": "tree", "shape": [[], []]}]}
-    assert len(parsed(given, METRICS)[0].drafts) == 1
+    assert len(parsed(given)[0].drafts) == 1
 
 
 def test_the_manifest_restores_the_entries():
@@ -77,7 +77,7 @@ def test_the_manifest_restores_the_entries():
         "seeds": [0, 1],
         "vocabularies": [2],
     }
-    (entry,) = parsed(given, METRICS)
+    (entry,) = parsed(given)
     again = Entry.model_validate(json.loads(json.dumps(entry.document())))
     assert again == entry
     assert list(again.families()) == list(entry.families())
@@ -87,9 +87,9 @@ def test_the_manifest_restores_the_entries():
 
 def test_chunks_cover_every_instance_once():
     given = {"metrics": ["check", "gap"], "engine": "float", "drafts": ["chain", "tree"], "rows": ["mixed"]}
-    entries = parsed(given, METRICS)
+    entries = parsed(given)
     met: dict[tuple, list[int]] = {}
-    for name, job in plan(entries, METRICS).items():
+    for name, job in plan(entries).items():
         for verifier in job.verifiers:
             key = name.split("-")[0], job.family, verifier
             met.setdefault(key, []).extend(job.indices)
@@ -100,16 +100,16 @@ def test_chunks_cover_every_instance_once():
 
 def test_a_grid_reduced_by_symmetry_is_not_for_rules_that_order_tokens():
     given = {"metrics": ["check"], "rows": [{"kind": "grid", "denominator": 2, "symmetric": True}]}
-    names = {name for job in plan(parsed(given, METRICS), METRICS).values() for name in job.verifiers}
+    names = {name for job in plan(parsed(given)).values() for name in job.verifiers}
     assert "block" in names
     assert "layered" not in names
 
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
 def test_the_studies_can_be_planned(path):
-    assert plan(read(path, METRICS), METRICS)
+    assert plan(read(path))
 
 
 def test_no_metric_is_unknown_to_the_error(command, tmp_path):
     with pytest.raises(BadInput, match="there are"):
-        parsed({"metrics": ["zzz"]}, METRICS)
+        parsed({"metrics": ["zzz"]})

@@ -2,22 +2,19 @@
 
 import pytest
 
-from draftproof import _FROM_PROOFS
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.configuration import parsed
 from draftproof.simulators.study.gap import expected, measure, ratio
-from draftproof.simulators.study.plan import METRICS, computed, plan
+from draftproof.simulators.study.plan import computed, plan
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.verifiers import VERIFIERS
 
-NAMES = {**METRICS, **_FROM_PROOFS["metrics"]}
-
 
 def rows(**given) -> tuple[list[dict], list[dict]]:
     """(rows, instances): what a configuration computes, and family by family what it is about."""
-    entries = parsed(given, NAMES)
-    found = [row for job in plan(entries, NAMES).values() for row in job().to_pylist()]
+    entries = parsed(given)
+    found = [row for job in plan(entries).values() for row in job().to_pylist()]
     return found, [{"family": each} for entry in entries for each in entry.families()]
 
 
@@ -133,18 +130,6 @@ def test_on_one_level_optima_are_exact(kind):
 def test_without_optima_they_are_null():
     found, _ = rows(metrics=["gap"], optima=False, rows={"kind": "random", "count": 2})
     assert {row[key] for row in found for key in ("stateless", "full_information", "share_full")} == {None}
-
-
-def test_prove_says_proved_refuted_and_why_not():
-    names = ["token", "hsd-released", "greedy-block", "layered"]
-    found, _ = rows(metrics=["prove"], verifiers=names)
-    said = {row["verifier"]: row for row in found}
-    assert said["token"]["verdict"] == "proved"
-    assert said["hsd-released"]["verdict"] == "refuted"
-    assert '"target"' in said["hsd-released"]["counterexample"]
-    assert said["greedy-block"]["verdict"] == "proved"
-    assert said["layered"]["verdict"] == "undecided"
-    assert "rational functions" in said["layered"]["why"]
 
 
 def test_what_goes_wrong_in_a_chunk_is_one_line_with_its_name():

@@ -61,7 +61,6 @@ CHAINS = 'drafts = ["chain"]\ndepths = [1, 2]\nrows = { kind = "random", count =
 SHAPES = {
     "check only": f'metrics = ["check"]\nverifiers = ["token", "block"]\n{CHAINS}',
     "gap only": f'metrics = ["gap"]\nverifiers = ["token", "block"]\n{CHAINS}',
-    "prove only": 'metrics = ["prove"]\nverifiers = ["token", "hsd-released"]\ndepths = [1]',
     "one depth": f'metrics = ["check", "gap"]\nverifiers = ["token"]\n{CHAINS.replace("1, 2", "1")}',
     "lossy rules": f'metrics = ["check", "gap"]\nverifiers = ["hsd-released"]\n{CHAINS}',
     "a rule with state": f'metrics = ["check", "gap"]\nverifiers = ["greedy-block"]\n{CHAINS}',
@@ -69,7 +68,6 @@ SHAPES = {
     "no optima": f'metrics = ["check", "gap"]\noptima = false\nverifiers = ["token"]\n{CHAINS}',
     "several kinds": 'metrics = ["check"]\nverifiers = ["rrs"]\n'
     'drafts = ["chain", { kind = "paths", count = 2 }]\nrows = ["scenarios"]',
-    "no finished row of one metric": f'metrics = ["check", "prove"]\nverifiers = ["typical"]\n{CHAINS}',
 }
 """Sweep -> its file."""
 

@@ -64,8 +64,3 @@ def test_worst_instances_are_those_of_the_rows(store, rows):
         ]
         assert row["missing"] == pytest.approx(max(gaps))
     assert [row["verifier"] for row in sections.wrong(store)] == ["hsd-released"]
-
-
-def test_proofs_are_rows_of_their_own(store):
-    proofs = [(row["verifier"], row["draft"], row["verdict"]) for row in sections.proofs(store)]
-    assert proofs == [("block", "chain, depth 1", "proved"), ("token", "chain, depth 1", "proved")]

@@ -9,7 +9,6 @@ const tables = {
   verdicts: (rows) => verdicts(rows),
   gaps: (settings) => gaps(settings),
   worst: ({ missing, wrong: lossy }) => [...(missing.length ? [worst(missing)] : []), ...(lossy.length ? [wrong(lossy)] : [])],
-  proofs: (rows) => filtered("Proofs", [["verifier", "verifier"], ["draft", "draft"], ["scope", "scope"], ["verdict", "verdict", verdict], ["cells", "cells"], ["parameters", "parameters"], ["why", "why"], ["not shown", "not_shown"]], rows, "filter-proofs"),
   claims: (rows) => filtered("Claims", [["claim", "statement"], ["source", "source"], ["scope", "scope"], ["verdict", "verdict"], ["behind it", "behind"], ["reproduce", "command", code]], rows, "filter-claims"),
   mutants: (rows) => filtered("Mutants and controls", [["mutant", "name", code], ["flaw", "flaw"], ["found", "verdict"], ["evidence", "evidence"], ["on", "instance"]], rows, "filter-mutants"),
 };
