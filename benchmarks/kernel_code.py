@@ -119,13 +119,13 @@ def compile_only() -> None:
 
 
 def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -> list[tuple[str, int, Any]]:
-    """(name, programs, compiled kernel) of each launch that draws the children of a tree's root and then
-    verifies it, from tensors without memory.
+    """(name, programs, compiled kernel) of each launch that makes a step's noise, draws the children of a
+    tree's root and verifies it, from tensors without memory.
     """
     import torch
     from triton.runtime.jit import JITFunction
 
-    from draftproof.gpu.kernels import drafting, grid, launch
+    from draftproof.gpu.kernels import drafting, grid, launch, noise
     from draftproof.gpu.sampling.rows import Sampling
     from draftproof.gpu.verify import VERIFIERS, Batch
 
@@ -138,13 +138,15 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
     with torch.device("meta"):
         N, I = tree.size, len(tree.inner)
         target, proposal = torch.empty(B, N, V, dtype=dtype), torch.empty(B, I, V, dtype=dtype)
-        tokens, coins = torch.empty(B, N - 1, dtype=torch.long), torch.empty(B, N - 1)
-        temperature, extra = torch.empty(B, 2), torch.empty(B)
+        tokens, coins = torch.empty(B, N - 1, dtype=torch.long), torch.empty(B, N - 1).double()
+        temperature, extra = torch.empty(B, 2), torch.empty(B).double()
         children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
     on_h200 = mock.patch.object(grid, "processors", return_value=PROCESSORS)
     with on_h200, mock.patch.object(JITFunction, "run", keep):
+        keys = torch.empty(B, 2, dtype=torch.long)
+        noise.uniforms(keys, keys[:, 0].contiguous(), 2 * N - 1)
         sampling = Sampling(**filters)
-        given = target[:, :1], sampling, coins.double(), own, children, tokens, proposal, own
+        given = target[:, :1], sampling, coins, own, children, tokens, proposal, own
         drafting.draw_level(*given, replacement=tree.replacement)
         launch.launch(
             VERIFIERS[name], Batch(tree, target, proposal, tokens, coins, extra), temperature, sampling

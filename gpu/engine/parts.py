@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from draftproof.gpu import kernels
 from draftproof.gpu.network.session import Session
+from draftproof.gpu.sampling import noise
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.verify.carry import Carry
 
@@ -38,24 +40,32 @@ class Clock:
 
 
 class Noise:
-    """Uniform float32 numbers in [0, 1), for each row from a generator of its own: those of prompt b depend
-    only on (seed, b), or on seed[b].
+    """The numbers of each row of a batch: those of prompt b depend only on (seed, b), or on seed[b], and on
+    how many tokens of its text were emitted before.
     """
 
     def __init__(self, seed: int | Sequence[int], prompts: Sequence[int], device: torch.device) -> None:
-        pairs = ((seed, b) if isinstance(seed, int) else (seed[b], 0) for b in prompts)
-        self.device, self.streams = device, [np.random.default_rng(pair) for pair in pairs]
+        pairs = [(seed, b) if isinstance(seed, int) else (seed[b], 0) for b in prompts]
+        self.keys = torch.from_numpy(np.array([noise.key(*pair) for pair in pairs]).view(np.int64)).to(device)
+        self.positions = torch.zeros(len(pairs), dtype=torch.long, device=device)
 
     def uniforms(self, count: int) -> Tensor:
-        """The next `count` numbers of every row, [B, count]."""
-        drawn = np.empty((len(self.streams), count), np.float32)
-        for stream, row in zip(self.streams, drawn, strict=True):
-            stream.random(dtype=np.float32, out=row)
-        return torch.from_numpy(drawn).to(self.device, non_blocking=True)
+        """The first `count` numbers of every row at its position, [B, count] float64."""
+        if kernels.compiled_for(self.keys.device):
+            from draftproof.gpu.kernels.noise import uniforms as on_device
+
+            return on_device(self.keys, self.positions, count)
+        rows = zip(self.keys.numpy(force=True).view(np.uint64), self.positions.tolist(), strict=True)
+        drawn = np.array([noise.uniforms(own, position, count) for own, position in rows])
+        return torch.from_numpy(drawn).to(self.keys.device)
+
+    def advance(self, emitted: Tensor) -> None:
+        """Every row goes on by so many tokens, [B]."""
+        self.positions = self.positions + emitted
 
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
-        self.streams = [self.streams[row] for row in rows]
+        self.keys, self.positions = self.keys[rows], self.positions[rows]
 
 
 @dataclass

@@ -6,10 +6,10 @@ from the same noise (`tests/gpu/engine/test_plain.py`).
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
 
 from draftproof.gpu.network.models import Model
+from draftproof.gpu.sampling import noise
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Verifier
@@ -29,13 +29,13 @@ def decode(
     """Continues a prompt (token ids) without end; yields the tokens that each step emits. `verifier` is one
     for chains that keeps nothing between steps. The noise is that of `generate` with a single prompt.
     """
-    text, stream = list(prompt), np.random.default_rng((seed, 0))
+    text, key = list(prompt), noise.key(seed, 0)
     while True:
-        noise = torch.from_numpy(stream.random(2 * gamma + 1, np.float32))
-        uniforms, coins, extra = noise[:gamma].double(), noise[gamma:-1], noise[-1:]
+        numbers = torch.from_numpy(noise.uniforms(key, len(text) - len(prompt), 2 * gamma + 1))
+        drawing, coins, extra = numbers.tensor_split((gamma, 2 * gamma))
         # Draft: each token is drawn from the drafter's row after the text and the tokens before it.
         tokens, proposal = [], []
-        for u in uniforms:
+        for u in drawing:
             proposal.append(sampling.rows(_logits(drafter, text + tokens)[-1]))
             tokens.append(int(draws(proposal[-1], u[None])))
         # Target pass: one row after the text and one after each drafted token.

@@ -42,10 +42,11 @@ def interpret_without_gpu() -> None:
     language = import_module("triton.language")
     jit = import_module("triton.runtime.jit").JITFunction
     if isinstance(language.sum, jit):
-        standard = reload(import_module("triton.language.standard"))
-        for name, value in list(vars(language).items()):
-            if isinstance(value, jit) and hasattr(standard, name):
-                setattr(language, name, getattr(standard, name))
+        for part in ("standard", "random"):
+            library = reload(import_module(f"triton.language.{part}"))
+            for name, value in list(vars(language).items()):
+                if isinstance(value, jit) and hasattr(library, name):
+                    setattr(language, name, getattr(library, name))
 
 
 if AVAILABLE:

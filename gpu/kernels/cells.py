@@ -13,7 +13,7 @@ import triton.language as tl
 
 from draftproof.gpu.kernels.draw import choose, stop_of, store
 from draftproof.gpu.kernels.nodes import (
-    BELOW_ONE,
+    below_one,
     family,
     next_child,
     nodes_of,
@@ -194,8 +194,8 @@ def draw(
     whole = tl.load(chunks.sums + (b * (N + I) + f) * C + index, mask=index < C, other=0.0).to(tl.float64)
     inner = inner & (tl.sum(remains, axis=0) > 0)  # rounding left no mass: the row is p
     remains = tl.where(inner, remains, whole)
-    u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
-    chunk, u = choose(remains, u * tl.sum(remains, axis=0), index)
+    u = below_one(tl.load(extra + b))
+    chunk, u = choose(remains, u, index)
     x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)
     mass = target_row(pair, x, V, logits.limits)
     if inner:

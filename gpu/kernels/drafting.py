@@ -17,7 +17,7 @@ from draftproof.gpu import kernels
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.draw import choose
 from draftproof.gpu.kernels.filtering import Copy, statistics
-from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, Chunks, Counts, Logits, law
+from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, below_one, law
 from draftproof.gpu.sampling.rows import Sampling
 
 FAINT = tl.constexpr(1e-30)
@@ -101,17 +101,15 @@ def draw_children(
     for k in range(K):
         place = tl.load(drawn.children + i * K + k)
         if place >= 0:
-            exact = masses.to(tl.float64)
-            whole = tl.sum(exact, axis=0)
-            u = tl.minimum(tl.load(uniforms + place), BELOW_ONE)
-            chunk, left = choose(exact, u * whole, index)
+            u = below_one(tl.load(uniforms + place))
+            chunk, u = choose(masses.to(tl.float64), u, index)
             x = chunk * CHUNK + tl.arange(0, CHUNK)
             row = law(logits, x, scale, normaliser, V, level.limits, b * n + i)
             if not REPLACEMENT:
                 for j in range(k):
                     row = tl.where(x == tl.sum(tl.where(places == j, taken, 0), axis=0), 0.0, row)
-            found, _ = choose(row.to(tl.float64), left, x)
-            token = tl.where(whole > 0, found, V).to(tl.int64)
+            found, _ = choose(row.to(tl.float64), u, x)
+            token = tl.where(tl.sum(masses, axis=0) > 0, found, V).to(tl.int64)
             tl.store(tokens + place, token)
             if not REPLACEMENT:
                 taken = tl.where(places == k, token, taken)

@@ -8,8 +8,8 @@ import triton
 import triton.language as tl
 
 from draftproof.gpu.kernels.nodes import (
-    BELOW_ONE,
     CUT,
+    below_one,
     excess,
     family,
     next_child,
@@ -38,15 +38,17 @@ def residual(
 
 @triton.jit
 def choose(masses, u, index):
-    """(index, rest): the first index with mass whose cumulative sum exceeds u, else the last index with mass;
-    and u minus the masses before it.
+    """(index, share): the first index with mass whose cumulative sum exceeds u times the whole, else the last
+    with mass; and how far into its mass that is, as a number below 1.
     """
-    cumulative = tl.cumsum(masses, axis=0)
+    at = u * tl.sum(masses, axis=0)
     most = tl.max(index, axis=0)
-    past = (cumulative > u) & (masses > 0)
+    past = (tl.cumsum(masses, axis=0) > at) & (masses > 0)
     found = tl.min(tl.where(past, index, most + 1), axis=0)
     found = tl.where(found > most, tl.max(tl.where(masses > 0, index, 0), axis=0), found)
-    return found, u - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
+    into = at - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
+    own = tl.sum(tl.where(index == found, masses, 0.0), axis=0)
+    return found, below_one(tl.maximum(into, 0.0) / tl.where(own > 0, own, 1.0))
 
 
 class Drawn(NamedTuple):
@@ -84,7 +86,7 @@ def draw(logits, chunks, tree, nodes, swept, extra, drawn, counts, block, SAMPLE
     index = tl.arange(0, block.NODES)
     f = stop_of(tree, nodes, N, block.NODES)
     parent_of, token_of = family(tree, nodes.ids, N, block.NODES)
-    u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
+    u = below_one(tl.load(extra + b))
     row = tl.load(tree.rows + f).to(tl.int32)
     pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
     cut = tl.full([], 0.0, tl.float32)
@@ -112,11 +114,10 @@ def draw(logits, chunks, tree, nodes, swept, extra, drawn, counts, block, SAMPLE
         cut = tl.full([], 0.0, tl.float32)
         keeps = tl.full([], block.NODES, tl.int32)
 
-    exact = masses.to(tl.float64)
-    here, left = choose(exact, u * tl.sum(exact, axis=0), chunk)
+    here, u = choose(masses.to(tl.float64), u, chunk)
     x = here * block.CHUNK + tl.arange(0, block.CHUNK)
     kept = residual(
         pair, logits.limits, x, V, cut, keeps, parent_of, token_of, nodes.ids, SAMPLED, block.NODES
     )  # fmt: skip
-    found, _ = choose(kept.to(tl.float64), left, x)
+    found, _ = choose(kept.to(tl.float64), u, x)
     store(drawn, b, f, found)

@@ -61,7 +61,7 @@ class Tree(NamedTuple):
 class Nodes(NamedTuple):
     """What is known of the nodes of each request."""
 
-    coins: Any  # [B, N]: below 1; 0 for the root
+    coins: Any  # [B, N]: below 1, rounded down; 0 for the root
     ids: Any  # [B, N]: the drawn tokens, -1 where none
     numbers: Any  # [B, FIELDS, N]
     pending_round: Any  # [B, N]: the round of sweeps that computes a child's rejection; 0: none
@@ -104,11 +104,25 @@ LOG2_E = tl.constexpr(1.4426950408889634)
 OCTET = tl.constexpr(8)
 """Number of logits around a chunk's largest whose p and q bound a node's rate: 16 bytes of bfloat16."""
 
-BELOW_ONE = tl.constexpr(1 - 2**-24)
+BELOW_ONE = tl.constexpr(1 - 2**-53)
 
 SLACK = tl.constexpr(1e-4)
 LEAST = tl.constexpr(1e-6)
 """Relative and absolute slack of the bounds on S, larger than float32 rounding."""
+
+
+@triton.jit
+def below_one(u):
+    """A uniform as float64 below 1."""
+    return tl.minimum(u.to(tl.float64), tl.full([], BELOW_ONE, tl.float64))  # as a number it would be float32
+
+
+@triton.jit
+def rounded_down(coin):
+    """The largest float32 that is at most a float64 coin: it is below the same float32 numbers."""
+    near = coin.to(tl.float32)
+    before = (near.to(tl.int32, bitcast=True) - 1).to(tl.float32, bitcast=True)
+    return tl.where(near.to(tl.float64) > coin, before, near)
 
 
 @triton.jit

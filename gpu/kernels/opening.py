@@ -10,17 +10,18 @@ import triton
 import triton.language as tl
 
 from draftproof.gpu.kernels.nodes import (
-    BELOW_ONE,
     CELLS,
     COINS,
     LOG2_E,
     OCTET,
     PP,
     QQ,
+    below_one,
     enter_node,
     limited,
     nodes_of,
     reject_child,
+    rounded_down,
     scales,
     tree_of,
 )
@@ -91,8 +92,8 @@ def opening(
     chunks,  # of `chunk_statistics`; out: the masses of chunks, and the normalisers
     tree,
     tokens,  # [B, N - 1]
-    coins,  # [B, N - 1]
-    extra,  # [B]
+    coins,  # [B, N - 1] in float32 or float64
+    extra,  # [B], likewise
     nodes,  # out
     error,  # [B] out
     counts,
@@ -164,7 +165,7 @@ def opening(
     tl.store(nodes.ids + index, token_of, mask=node)
     tl.store(nodes.pending_round + index, index * 0, mask=node)
     tl.store(nodes.finished_programs + index, index * 0, mask=node)
-    tl.store(nodes.coins + index, tl.minimum(coin, BELOW_ONE), mask=node)
+    tl.store(nodes.coins + index, rounded_down(below_one(coin)), mask=node)
     tl.store(nodes.stop, N - 1)  # the root, whose turn is last, is always accepted
     tl.debug_barrier()
     if SAMPLED and block.RULE != CELLS:

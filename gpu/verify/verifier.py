@@ -20,8 +20,8 @@ TREES = (CHAIN, WITH, WITHOUT)
 ALL = (*TREES, STRATIFIED, DETERMINISTIC)
 """Drafts a verifier can be made for."""
 
-BELOW_ONE = 1 - 2**-24
-"""The largest float32 below 1; a coin of 1 counts as this."""
+BELOW_ONE = 1 - 2**-53
+"""The largest float64 below 1; a coin of 1 counts as this."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Verifier:
         error = batch.errors(softmax)
         rates = self.rates(batch)
         noise = batch.coins, batch.extra
-        coins, extra = noise if softmax else (each.clamp(max=BELOW_ONE) for each in noise)
+        coins, extra = noise if softmax else (each.double().clamp(max=BELOW_ONE) for each in noise)
         node = self.decide(batch.tree, rates.accept, batch.drawn, coins)
         token = draw(self.left(batch, rates.cut, node), extra)
         if softmax:  # the engine takes no row with an error

@@ -12,7 +12,7 @@ from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
-from draftproof.gpu.verify.verifier import stop_law
+from draftproof.gpu.verify.verifier import BELOW_ONE, stop_law
 
 KINDS: tuple[str, ...] = ("random", "peaked", "near-equal", "adversarial")
 
@@ -125,7 +125,7 @@ def _compare(
             random = torch.Generator().manual_seed(i)
             coins = torch.rand(tokens.shape, generator=random).double().to(device)
             near = torch.arange(tokens.shape[1], device=device) == i
-            coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
+            coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, BELOW_ONE)
             compared = coins.gather(1, first) if verifier.one_coin else coins
             clear = ((compared - high[:, 1:]).abs() > margin[:, 1:]).all(1)  # no coin is near its threshold
             extra = torch.rand(len(tokens), generator=random).to(device)

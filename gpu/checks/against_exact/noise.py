@@ -55,7 +55,7 @@ def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier]
     """Compares every verifier that fits with the exact engine, on all instances of one family.
 
     A case is a path of decisions through a draft, and an extra token. All its uniforms are put at the low
-    ends of their intervals, then at the high ends. The ends of [0, 1) are 0 and 1 - 2^-24; from a threshold
+    ends of their intervals, then at the high ends. The ends of [0, 1) are 0 and 1 - 2^-53; from a threshold
     the uniform keeps a distance larger than rounding can move the threshold (`rounding.margins`).
     """
     instances = list(family)
@@ -195,7 +195,7 @@ def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: s
     for side in (first, last):
         for at in range(0, len(index), ROWS):
             part = slice(at, at + ROWS)
-            noise = side[part].float().to(device)
+            noise = side[part].to(device)
             drafts = single.take(index[part].to(device))
             out = verifier.verify(drafts.with_noise(noise[:, :-1], noise[:, -1]))
             same = (out.node.cpu() == node[part]) & (out.token.cpu() == token[part]) & (out.error.cpu() == 0)

@@ -33,7 +33,7 @@ def codes():
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {code["kernel"] for code in found} == {
-        *("find_limits", "kept_statistics", "level_statistics", "draw_children"),
+        *("find_limits", "kept_statistics", "level_statistics", "draw_children", "philox_numbers"),
         *("chunk_statistics", "opening", "sweep", "walk", "draw"),
     }
     return found
