@@ -181,7 +181,7 @@ class _Loop:
         if parts.carry and draft.proposal is not None and verdict.used is not None:
             token = verdict.outcome.token
             parts.carry.emit(verdict.used, draft.proposal, draft.tokens, verdict.tau, token)
-        parts.noise.advance(ahead)
+        parts.noise.advance(counts, ahead)
         parts.reader.advance(counts, ahead, None if draft.tree.is_chain else verdict.path)
         parts.last = verdict.outcome.token[:, None]
         if parts.session is not None:

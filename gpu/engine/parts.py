@@ -46,22 +46,26 @@ class Noise:
 
     def __init__(self, seed: int | Sequence[int], prompts: Sequence[int], device: torch.device) -> None:
         pairs = [(seed, b) if isinstance(seed, int) else (seed[b], 0) for b in prompts]
-        self.keys = torch.from_numpy(np.array([noise.key(*pair) for pair in pairs]).view(np.int64)).to(device)
-        self.positions = torch.zeros(len(pairs), dtype=torch.long, device=device)
+        self.keys: Any = np.array([noise.key(*pair) for pair in pairs])
+        self.positions: Any = np.zeros(len(pairs), np.int64)
+        self.device, self.there = device, kernels.compiled_for(device)
+        if self.there:  # then all of it is on the device, and the host never waits
+            self.keys = torch.from_numpy(self.keys.view(np.int64)).to(device)
+            self.positions = torch.from_numpy(self.positions).to(device)
 
     def uniforms(self, count: int) -> Tensor:
         """The first `count` numbers of every row at its position, [B, count] float64."""
-        if kernels.compiled_for(self.keys.device):
-            from draftproof.gpu.kernels.noise import uniforms as on_device
+        if self.there:
+            from draftproof.gpu.kernels.noise import uniforms
 
-            return on_device(self.keys, self.positions, count)
-        rows = zip(self.keys.numpy(force=True).view(np.uint64), self.positions.tolist(), strict=True)
-        drawn = np.array([noise.uniforms(own, position, count) for own, position in rows])
-        return torch.from_numpy(drawn).to(self.keys.device)
+            return uniforms(self.keys, self.positions, count)
+        rows = zip(self.keys, self.positions.tolist(), strict=True)
+        drawn = np.array([noise.uniforms(key, position, count) for key, position in rows])
+        return torch.from_numpy(drawn).to(self.device, non_blocking=True)
 
-    def advance(self, emitted: Tensor) -> None:
-        """Every row goes on by so many tokens, [B]."""
-        self.positions = self.positions + emitted
+    def advance(self, counts: Sequence[int], read: Tensor) -> None:
+        """Every row goes on by so many tokens; `read` [B] is the same on the device."""
+        self.positions = self.positions + (read if self.there else np.array(counts))
 
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""

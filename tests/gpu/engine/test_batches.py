@@ -150,7 +150,7 @@ EDITS = [
     (session, "self.last = self.last[rows]", "self.last = self.last[: len(rows)]"),
     (history, "{each: memory[rows] for each, memory in self.memory.items()}", "self.memory"),
     (carry, "tuple(part[rows] for part in layer)", "tuple(part[: len(rows)] for part in layer)"),
-    (parts, "self.streams = [self.streams[row] for row in rows]", "pass"),
+    (parts, "self.keys, self.positions = self.keys[rows], self.positions[rows]", "pass"),
     (loop, "Noise(self.given.seed, numbers,", "Noise(self.given.seed, range(len(numbers)),"),
 ]
 
@@ -158,10 +158,10 @@ EDITS = [
 @pytest.mark.parametrize(("module", "old", "new"), EDITS, ids=lambda each: str(each)[:30])
 def test_broken_versions_write_other_texts(module, old, new, monkeypatch):
     ways = [WAYS[1], WAYS[2], WAYS[9]]
-    right = [texts(found(*way), len(PROMPTS)) for way in ways]
+    right = [texts(found(*way, seed=5), len(PROMPTS)) for way in ways]  # rows change places in the carry
     edit(module, old, new, monkeypatch)
     try:
-        wrong = [texts(found(*way, batch=3), len(PROMPTS)) for way in ways]
+        wrong = [texts(found(*way, seed=5, batch=3), len(PROMPTS)) for way in ways]
     except (BadInput, IndexError, RuntimeError):
         return
     assert wrong != right

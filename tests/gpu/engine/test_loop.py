@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu import kernels
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -195,3 +196,32 @@ def test_logits_that_are_no_numbers_end_the_run_with_what_was_said():
 def test_the_noise_of_a_row_does_not_depend_on_the_batch():
     both, alone = (Noise(7, range(rows), torch.device("cpu")) for rows in (2, 1))
     assert torch.equal(both.uniforms(3)[:1], alone.uniforms(3))
+
+
+def test_the_noise_is_that_of_seed_prompt_and_position():
+    whole, late = Noise(7, range(3), torch.device("cpu")), Noise([7, 9], [0, 1], torch.device("cpu"))
+    first = whole.uniforms(5)
+    assert first.dtype == torch.float64
+    assert torch.equal(first[0], late.uniforms(5)[0])  # seed and prompt of both are (7, 0)
+    whole.advance([2, 1, 0], torch.tensor([2, 1, 0]))
+    second = whole.uniforms(5)
+    assert torch.equal(first[2], second[2])
+    assert not (first[:2] == second[:2]).any()
+    whole.keep([1])
+    whole.advance([4], torch.tensor([4]))
+    again = Noise(7, [1], torch.device("cpu"))
+    again.advance([5], torch.tensor([5]))
+    assert torch.equal(whole.uniforms(2), again.uniforms(2))
+
+
+def test_the_noise_made_on_a_device_is_the_hosts(monkeypatch):
+    pytest.importorskip("triton", reason="the kernels need Triton")
+    if torch.cuda.is_available():
+        pytest.skip("kernels take no tensors on the CPU there")
+    host = Noise(7, range(2), torch.device("cpu"))
+    monkeypatch.setattr(kernels, "compiled_for", lambda device: True)
+    there = Noise(7, range(2), torch.device("cpu"))
+    for each in (host, there):
+        each.advance([3, 1], torch.tensor([3, 1]))
+        each.keep([1, 0])
+    assert torch.equal(host.uniforms(9), there.uniforms(9))
