@@ -6,7 +6,7 @@ from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.commands.options import DTYPE, device, model, no_graphs
+from draftproof.gpu.commands.options import DTYPE, device, model, no_graphs, settings
 from draftproof.simulators.commands.options import PATH
 from draftproof.simulators.support.files import replacing, text_of
 from draftproof.theory.errors import BadInput, located
@@ -24,12 +24,15 @@ PROMPT, TEXT = ("prompt_token_ids",), ("token_ids", "tokens", "output_ids")
 @option("--tokens", type=IntRange(1), default=64, show_default=True, help="Tokens that continue each prompt.")
 @option("--every", type=IntRange(1), default=8, show_default=True, help="Record one position of so many.")
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
-@option("--draft-temperature", type=FloatRange(min=0), help="Of --served [default: --temperature].")
 @option("--seed", type=IntRange(min=0), default=0, show_default=True)
 @option("--out", type=PATH, required=True, metavar="FILE", help="What to write.")
 @device
 @option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
 @no_graphs
+@settings(
+    option("--draft-temperature", type=FloatRange(min=0)),
+    option("--draft-top-k", type=IntRange(0), default=0),
+)
 def COMMAND(**options: Any) -> int:
     """Record rows of a target and a drafter, for `draftproof gap --rows`.
 
@@ -38,7 +41,8 @@ def COMMAND(**options: Any) -> int:
 
     With --served, for `draftproof endpoint --acceptance`: JSON lines, each a response with its
     "prompt_token_ids" and "token_ids" (or its first choice's; "tokens" and "output_ids" are known too). They
-    are written again with "accept": min(1, q/p) of each token after the first.
+    are written again with "accept": min(1, q/p) of each token after the first. The server's drafts are drawn
+    at --temperature, or at draft_temperature and from the draft_top_k likeliest tokens, by --settings.
     """
     import numpy as np
 
@@ -114,8 +118,9 @@ def _served(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     from draftproof.gpu.sampling.rows import Sampling
 
     target, drafter = _pair(options)
-    heats = options["temperature"], options["draft_temperature"]
-    laws = [Sampling(heats[0] if heat is None else heat) for heat in heats]
+    heat, draft_heat = options["temperature"], options["draft_temperature"]
+    draft = Sampling(heat if draft_heat is None else draft_heat, options["draft_top_k"])
+    laws = Sampling(heat), draft
     for number, line in enumerate(text_of(options["served"]).split("\n"), 1):
         if not line.strip():
             continue

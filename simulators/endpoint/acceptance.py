@@ -21,9 +21,9 @@ from draftproof.simulators.support.files import text_of
 from draftproof.theory.errors import BadInput, located
 
 BETS = np.concatenate([sign * 2.0 ** np.arange(-5, 2) for sign in (1, -1)])
-"""Exponents of the bets exp(bet * count), on more steps or refused places than expected, and on fewer."""
+"""Exponents of the bets exp(bet K) on the number K of steps: on more than expected, and on fewer."""
 
-LOSSES = 0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0
+LOSSES = np.array([0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0])
 """Fractions of the accepted tokens; the smallest one is named whose loss would have shown."""
 
 RECORDS = "speculative_decoding", "spec_decode_acceptance", "meta_info", "timings"
@@ -160,13 +160,7 @@ class Acceptance:
         rates = np.where(BETS > 0, low, high)  # with fewer accepted there are more steps
         moment = log_moment(rates, gamma)
         self._gain("steps", BETS * steps - moment)
-        start = 0
-        for accepted in given.each:  # a place where a token was drafted is a coin
-            for j, a in enumerate(rates[start : start + min(accepted + 1, gamma)]):
-                with np.errstate(divide="ignore"):
-                    mean = np.logaddexp(np.log(a), np.log(1 - a) + BETS)
-                self._gain(f"position {j + 1}", BETS * (j == accepted) - mean)
-            start += accepted + 1
+        self._coins(low[:, 0], high[:, 0], given)
         self.wealth.to(self._mean())
         self.spent += moment
         self.likely += [expected(given.rates * (1 - loss), gamma)[0] for loss in LOSSES]
@@ -174,20 +168,35 @@ class Acceptance:
         at_least = np.array(given.counts, float)[::-1].cumsum()[::-1]
         self.served = _sum(self.served, np.array([at_least[:-1], at_least[1:]]))
 
+    def _coins(self, low: np.ndarray, high: np.ndarray, given: Served) -> None:
+        # Every place at which a token was drafted is a coin. Bets are likelihood ratios: of a fraction of the
+        # accepted tokens refused instead, and of a fraction of the refused ones accepted.
+        start, some = 0, LOSSES[1:-1]
+        for accepted in given.each:
+            for j, at in enumerate(range(start, min(start + given.gamma, start + accepted + 1, len(low)))):
+                if j < accepted:
+                    factors = 1 - some, 1 + some * (1 - high[at]) / max(high[at], 1e-300)
+                else:
+                    factors = 1 + some * low[at] / max(1 - low[at], 1e-300), 1 - some
+                for name in ("accepted tokens", f"position {j + 1}"):
+                    self._gain(name, np.log(np.concatenate(factors)))
+            start += accepted + 1
+
     def _gain(self, name: str, gained: np.ndarray) -> None:
-        self.bets[name] = self.bets.get(name, np.zeros(len(BETS))) + gained
+        self.bets[name] = self.bets.get(name, 0) + gained
 
     def _mean(self) -> float:
-        # The logarithm of a wealth of which one half bets on steps, the other half on positions, if any.
-        halves = [self.bets["steps"], [each for name, each in self.bets.items() if name != "steps"]]
-        means = [np.logaddexp.reduce(half, None) - log(np.size(half)) for half in halves if len(half)]
+        # The logarithm of a wealth that is spent evenly on steps, on accepted tokens, and on positions.
+        positions = [gained for name, gained in self.bets.items() if name.startswith("position")]
+        parts = [self.bets["steps"], self.bets.get("accepted tokens", []), positions]
+        means = [np.logaddexp.reduce(part, None) - log(np.size(part)) for part in parts if len(part)]
         return float(np.logaddexp.reduce(means) - log(len(means)))
 
     @property
     def detectable(self) -> float:
         """The smallest of `LOSSES` that would have been expected to be rejected by now; 1 if none."""
         growth = (BETS[:, None] * self.likely - self.spent[:, None]).max(0)
-        needed = -log(self.wealth.error) + log(2 * len(BETS))
+        needed = -log(self.wealth.error) + log(3 * len(BETS))
         return next((loss for loss, grown in zip(LOSSES, growth, strict=True) if grown >= needed), 1.0)
 
     def answer(self, detect: float) -> dict[str, Any]:

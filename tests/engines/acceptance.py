@@ -1,7 +1,7 @@
 """python -m tests.engines.acceptance vllm --environment DIR: `endpoint --acceptance` of a real server.
 
-Texts are drawn with the drafter of the shipped pair. They are judged by the rows of the drafter at three
-temperatures, of which one is the server's: 0 for greedy drafts, 1 for sampled ones.
+Texts are drawn with the drafter of the shipped pair. They are judged by its rows in four ways, of which one
+is the server's: greedy drafts, sampled ones, and ones from the 10 likeliest tokens.
 """
 
 import json
@@ -19,7 +19,7 @@ from tests.engines.engine import Engine, Setting, serving
 from tests.engines.independent import PROMPTS
 
 TOKENS, TEXTS = 64, 60  # of each prompt
-HEATS = 0.0, 0.7, 1.0
+DRAFTS = "draft_temperature = 0", "draft_temperature = 0.7", "", "draft_top_k = 10"
 
 
 def of_vllm(url: str, prompt: list[int], seed: int) -> dict:
@@ -78,12 +78,14 @@ def main(name: str, environment: Path, keep: Path | None, port: int) -> None:
                     for prompt in PROMPTS:
                         given = ask(url, list(prompt), 1_000 * seed + prompt[-1])
                         print(json.dumps(given | {"prompt_token_ids": list(prompt)}), file=file)
-        rates = Path(folder) / "rates.jsonl"
-        for heat in HEATS:
-            arguments = ["gpu", "record", "--device", "cpu", "--served", where, "--out", rates]
-            draftproof(*arguments, "--draft-temperature", heat)
-            click.echo(f"drafts at T = {heat}")
-            draftproof("endpoint", "--acceptance", rates)
+        rates, draft, settings = (Path(folder) / name for name in ("rates.jsonl", "draft.toml", "gamma.toml"))
+        settings.write_text("gamma = 3\n")  # llama.cpp does not report it
+        for each in DRAFTS:
+            draft.write_text(each)
+            arguments = ["--device", "cpu", "--served", where, "--settings", draft, "--out", rates]
+            draftproof("gpu", "record", *arguments)
+            click.echo(each or "drafts of the plain rows")
+            draftproof("endpoint", "--acceptance", rates, "--settings", settings)
 
 
 def draftproof(*arguments: object) -> None:

@@ -79,15 +79,16 @@ def test_served_texts_get_the_rates_of_their_tokens(run, responses, tmp_path):
     from draftproof.simulators.endpoint.acceptance import Acceptance, served
 
     out = tmp_path / "rates.jsonl"
-    for heat, rejected in ((1.0, False), (0.5, True)):
-        status, said, err = run(
-            "record", "--device", "cpu", "--served", responses, "--draft-temperature", heat, "--out", out
-        )
+    settings = tmp_path / "settings.toml"
+    for draft, rejected in (("", False), ("draft_temperature = 0.5", True), ("draft_top_k = 10", True)):
+        settings.write_text(draft)
+        arguments = ["--device", "cpu", "--served", responses, "--settings", settings, "--out", out]
+        status, said, err = run("record", *arguments)
         assert (status, said, err) == (0, f"{out}: 12 responses\n", "")
         test = Acceptance(1e-3)
         for each in served(out):
             test.add(each)
-        assert test.wealth.rejected == rejected, heat
+        assert test.wealth.rejected == rejected, draft
     given = [json.loads(line) for line in out.read_text().split("\n")[:-1]]
     assert all(len(each["accept"]) == len(each["choices"][0]["token_ids"]) - 1 for each in given)
     assert all(0 <= a <= 1 for each in given for a in each["accept"])
