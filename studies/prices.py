@@ -18,8 +18,8 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.transport.prices import NEAR
 from studies import drawing
+from studies.price_bound import NEAR
 from studies.worst import most, share
 
 GAMMAS, KS = range(2, max(NEAR) + 1), range(2, 7)

@@ -36,8 +36,8 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
-from draftproof.theory.transport.prices import NEAR, token_against_block
 from draftproof.theory.verifier import Verifier
+from studies.price_bound import NEAR, token_against_block
 
 BOUND = 9  # the largest whole-number weight of a row
 IDLE = 80  # steps without a gain before a new start

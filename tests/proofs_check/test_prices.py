@@ -1,16 +1,12 @@
 """Claims about prices, each with a broken version that it refuses."""
 
 import pytest
-from flint import fmpq
 
-from draftproof.proofs_check.claims import CLAIMS, prices
 from draftproof.proofs_check.claims.checks import NEVER_BELOW, compare, related
-from draftproof.proofs_check.claims.claim import REACHED, REFUTED, SIZES, UNDECIDED
-from draftproof.proofs_check.claims.prices import dropped
+from draftproof.proofs_check.claims.claim import REFUTED, SIZES
 from draftproof.proofs_check.claims.quantities import Quantity
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme
-from studies.worst import tokens
 
 
 def never_below(*pair, draft="chain:2", vocabs=(2,)):
@@ -45,21 +41,3 @@ def test_two_siblings_need_23_27ths():
 
 def test_more_than_23_27ths_is_refuted():
     assert siblings("6/7") == REFUTED
-
-
-def test_a_bound_above_what_is_claimed_is_refused(monkeypatch):
-    monkeypatch.setitem(prices.AT_MOST, 2, "1.154")
-    assert CLAIMS["token-price"].check() == UNDECIDED
-
-
-def test_another_instance_does_not_come_near_gamma(monkeypatch):
-    assert CLAIMS["token-price-accepted"].check() == REACHED
-    monkeypatch.setattr(prices, "dropped", lambda e, gamma: dropped(2 * e, gamma))
-    assert CLAIMS["token-price-accepted"].check() == UNDECIDED
-
-
-@pytest.mark.parametrize("gamma", [2, 3, 4])
-def test_the_dropped_token_gives_the_closed_form(gamma):
-    e = fmpq(1, 3)
-    found = tokens(dropped(e, gamma), "block") / tokens(dropped(e, gamma), "token")
-    assert found == (1 + gamma * e) / (1 + e + (gamma - 1) * e * e)

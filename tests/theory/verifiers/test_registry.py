@@ -165,7 +165,6 @@ ABOUT_THEM = {
     "gpu/bench/models.py": "what is timed beside another",
     "gpu/commands/generate.py": "what is run if nobody names a verifier",
     "simulators/study/designs.py": "the columns of a figure",
-    "theory/transport/prices.py": "what one rule can cost beside another",
 }
 """Files outside the claims that choose verifiers by name."""
 

@@ -16,11 +16,11 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
-from draftproof.theory.transport import prices
-from draftproof.theory.transport.prices import token_against_block
-from studies.worst import most, recursive_against_optimum, share
+from studies import price_bound
+from studies.price_bound import token_against_block
+from studies.worst import most, recursive_against_optimum, share, tokens
 
-WITNESSES = Path(__file__).parents[3] / "docs" / "prices"
+WITNESSES = Path(__file__).parents[2] / "docs" / "prices"
 
 
 def weights(vocab):
@@ -105,21 +105,21 @@ def rounded_down(low, high, slope, less, n):
     return CONJUGATE(low, high, slope, less + (2**33 // 100), n)
 
 
-CONJUGATE = prices._conjugate
+CONJUGATE = price_bound._conjugate
 BELOW = 21050
 """c for three tokens a little below 9/7, so that the program decides and not c."""
 
 
 @pytest.mark.parametrize("broken", [forgetful, rounded_down])
 def test_a_broken_program_falls_below_its_witness(monkeypatch, broken):
-    monkeypatch.setattr(prices, "_conjugate", broken)
-    monkeypatch.setitem(prices.NEAR, 3, BELOW)
+    monkeypatch.setattr(price_bound, "_conjugate", broken)
+    monkeypatch.setitem(price_bound.NEAR, 3, BELOW)
     assert token_against_block(3) < fmpq(9, 7)
 
 
 @pytest.mark.parametrize("c", [16384, BELOW])
 def test_the_bound_holds_wherever_it_is_computed(monkeypatch, c):
-    monkeypatch.setitem(prices.NEAR, 3, c)
+    monkeypatch.setitem(price_bound.NEAR, 3, c)
     assert token_against_block(3) >= fmpq(9, 7)
 
 
@@ -136,3 +136,31 @@ def test_the_bound_holds_wherever_it_is_computed(monkeypatch, c):
 )
 def test_where_nothing_is_proved_there_is_no_bound(rule, against, draft):
     assert most(rule, against, draft) is None
+
+
+AT_MOST = {2: "1.1548", 3: "1.2858", 4: "1.4016", 5: "1.5094", 6: "1.6153", 7: "1.7181", 8: "1.8191"}
+"""gamma -> what docs/prices.md says of it, rounded up."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gamma", AT_MOST)
+def test_the_bounds_of_the_page(gamma):
+    assert token_against_block(gamma) <= exact(AT_MOST[gamma])
+
+
+def dropped(e: fmpq, gamma: int) -> Instance:
+    """A token that is always drafted and has probability e; then, with probability e, the token that the
+    target is sure of; then p = q.
+    """
+    sure, same = (fmpq(1), fmpq(0)), {(0,) + (1,) * n: (fmpq(0), fmpq(1)) for n in range(1, gamma - 1)}
+    target = {(): (e, 1 - e), (0,): sure[::-1], **same}
+    return Instance(Table(2, target), Table(2, {(): sure, (0,): (1 - e, e), **same}), Chain(gamma))
+
+
+@pytest.mark.parametrize("gamma", [2, 3, 4])
+def test_the_dropped_token_comes_near_gamma(gamma):
+    e = fmpq(1, 1000)
+    found = [tokens(dropped(e, gamma), name) for name in ("block", "token")]
+    assert found[0] / found[1] == (1 + gamma * e) / (1 + e + (gamma - 1) * e * e)
+    block, token = (each - 1 for each in found)
+    assert block / token == gamma / (1 + (gamma - 1) * e)
