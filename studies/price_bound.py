@@ -1,10 +1,10 @@
 """What token verification can cost beside block verification at most, over all p and q.
 
-Let r = p / q at each drafted token, so that E_q[r] <= 1. Block verification keeps prefixes with w <- min(1,
-w r), token verification with a <- a min(1, r), and w is a supermartingale in [0, 1]. So the supremum of (1
-+ E[sum of w]) / (1 + E[sum of a]) is a control problem: choose the law of the next w', of mean at most w;
-then a' = a min(1, w' / w). With c fixed and n tokens to go let V_n(w, a) be the supremum of E[sum of w' - c
-a']. Weak duality gives for every price t >= 0 of the mean
+Let r = p / q at each drafted token, so that E_q[r] <= 1. Block verification keeps prefixes with
+w <- min(1, w r), token verification with a <- a min(1, r), and w is a supermartingale in [0, 1]. So the
+supremum of (1 + E[sum of w]) / (1 + E[sum of a]) is a control problem: choose the law of the next w', of
+mean at most w; then a' = a min(1, w' / w). With c fixed and n tokens to go let V_n(w, a) be the supremum of
+E[sum of w' - c a']. Weak duality gives for every price t >= 0 of the mean
 
     V_n(w, a) <= t w + max(P_n(a/w, t), Q_n(a, t)),
     P_n(s, t) = max over w of (1 - c s - t) w + V_{n-1}(w, s w)       for lower w',
