@@ -8,6 +8,5 @@ choices), `table` (a model as rows by prefix), `draft`, `instance`, `law`, `emis
 * `selection/` for rules that choose which drafted tokens of a batch are verified;
 * `targets/` for laws other than p that a rule is judged against, and for processors such as top-k;
 * `values/` for what a rule accepts in closed form, `transport/` for optima and their certificates;
-* `systems/` for whole published systems that are more than a verifier;
 * `shared/` for mathematics that several of these use.
 """

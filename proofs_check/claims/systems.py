@@ -1,12 +1,12 @@
-"""Systems that claim to keep the law: cascades, prepared drafts, product rows, HSD on EAGLE-3's trees; and
-rules with another aim than p: which stay within their budget.
+"""Systems that claim to keep the law: product rows, HSD on EAGLE-3's trees; and rules with another aim than
+p: which stay within their budget.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
 from draftproof.proofs_check.claims.checks import by_depth, found_in, refuted_on, searched
+from draftproof.proofs_check.claims.hsd_eagle import SMALLEST, VERIFIER
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.against import judge_against
 from draftproof.simulators.laws.enumerate import emission
@@ -15,10 +15,6 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
-from draftproof.theory.systems.cascade import cascade
-from draftproof.theory.systems.hsd_eagle import SMALLEST, VERIFIER
-from draftproof.theory.systems.prepared import ARGMAX_MATCH, Prepared
-from draftproof.theory.table import Table
 from draftproof.theory.targets import declared
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
@@ -55,32 +51,6 @@ def _any_subset() -> Iterator[tuple[Instance, Verifier]]:
             yield by_depth(instance, first=True), BLOCK
 
 
-def _middles(vocab: int) -> Iterator[tuple[Instance, Table]]:
-    # Instances, each with a middle model: the target of another.
-    several = Randoms(Chain(2), vocab, COUNT)
-    for n, instance in enumerate(several):
-        yield instance, several[(n + 1) % COUNT].target
-
-
-def _cascades() -> Iterator[tuple[Instance, Verifier]]:
-    for instance, middle in _middles(2):
-        for inner, outer in product((TOKEN, BLOCK), repeat=2):
-            yield instance, cascade(middle, inner, outer)
-    for instance, middle in _middles(3):
-        yield instance, cascade(middle, TOKEN, TOKEN)
-
-
-EVEN = Table.exact(2, {(): ["1/2", "1/2"]})
-TOY = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
-
-
-def _prepared() -> Iterator[tuple[Instance, Verifier]]:
-    for vocab in (2, 3):
-        for instance, other in _middles(vocab):
-            for verifier in (TOKEN, BLOCK):
-                yield replace(instance, draft=Prepared(2, other, own_rows=True)), verifier
-
-
 def _kept(instance: Instance) -> bool:
     # Whether the mixture's rule follows its law within its budget.
     law = declared("interpolation")
@@ -95,14 +65,6 @@ def _within_delta(instance: Instance) -> bool:
 CHECKS = {
     "product-rows-lossless": found_in(_product_rows, lossless),
     "assd-first-token": found_in(_any_subset, first_kept),
-    "cascade-lossless": found_in(_cascades, lossless),
-    "cascade-drafter-rows": refuted_on((TOY, cascade(EVEN, TOKEN, TOKEN, rows_of="drafter")), lossless),
-    "cascade-inner-lossy": refuted_on(
-        (replace(TOY, draft=Chain(2)), cascade(EVEN, named("hsd-released"), TOKEN)), lossless
-    ),
-    "prepared-lossless": found_in(_prepared, lossless),
-    "prepared-stale": refuted_on((replace(TOY, draft=Prepared(1, EVEN, own_rows=False)), TOKEN), lossless),
-    "ssd-argmax-match": refuted_on((context_free(["1/2", "1/2"], [1, 0], Chain(1)), ARGMAX_MATCH), lossless),
     "hsd-eagle-lossless": refuted_on(
         (context_free(["1/3"] * 3, ["1/3"] * 3, TopK(SMALLEST)), VERIFIER), lossless
     ),
