@@ -84,7 +84,7 @@ class Session:
         except Spent:
             pass  # the budget of time is as good an end as that of tokens
         except (Unanswered, Refused) as error:
-            report.stopped = str(error)
+            report.stopped = str(error).lstrip(": ")
         except KeyboardInterrupt:
             report.stopped = "interrupted"
         report.results, report.detectable = self.results(), self.main.detectable

@@ -219,7 +219,7 @@ class Server:
             for listed in (*LISTED, None):
                 self.extensions, self.listed = extensions, listed
                 try:
-                    sample = self.ask("The")[0]
+                    sample = self.ask("The", length=8)[0]
                 except Refused as error:
                     said = error
                     continue
@@ -245,7 +245,10 @@ class Server:
 
     def _sample(self, choice: dict[str, Any], read: int, prompt: Any) -> Sample:
         text = str((choice.get("message") or {}).get("content") or "") if self.chat else str(choice["text"])
-        spelled, rows, listed = _listed(choice.get("logprobs") or {})
+        shown = choice.get("logprobs") or {}
+        spelled, rows, listed = _listed(shown)
+        if rows and not _spells(shown, text):
+            raise Refused(": log-probabilities name other tokens than those of the text")
         tokens = tuple(PIECES.findall(text)) if spelled is None else spelled
         ids, prompt_ids = choice.get("token_ids") or listed, choice.get("prompt_token_ids")
         known = _ids(ids) if ids and len(ids) == len(tokens) else None
@@ -280,6 +283,13 @@ def _listed(shown: dict[str, Any]) -> tuple[tuple[str, ...] | None, tuple[Row | 
         return None, None, []
     good = len(rows) == len(tokens) and all(is_row(row) for row in rows if row)
     return tokens, tuple(row or None for row in rows) if good else None, [each.get("id") for each in entries]
+
+
+def _spells(shown: dict[str, Any], text: str) -> bool:
+    """Whether a text's letters come, in this order, in the tokens that log-probabilities name."""
+    named = [str(each["token"]) for each in shown.get("content") or ()] or [str(x) for x in shown["tokens"]]
+    letters = iter("".join(named))
+    return "token_id:" in "".join(named) or all(x in letters for x in text if "!" <= x <= "~")
 
 
 def _ids(given: Sequence[Any]) -> tuple[int, ...] | None:

@@ -100,6 +100,8 @@ def z_values(
                 if before not in laws:
                     laws[before] = sampling.row(rows[n], prompt, before, spelled)
                 law = laws[before]
+                if not law.sum() > 0:
+                    raise ValueError(f"nothing can follow {before}, and {token} did")
                 counted = {*prompt, *before} if sampling.penalises else {int(law.argmax())}
                 mass = float(law[[*counted]].sum())
                 excess[n] += (token in counted) - mass

@@ -19,7 +19,8 @@ VERSION = "11434.0.0"
 SLOTS = 32
 CONVERT = """
 import sys
-sys.path[:0] = [sys.argv.pop(1) + part for part in ("/gguf-py", "")]
+source = sys.argv.pop(1)
+sys.path[:0] = [source + "/gguf-py", source]
 import conversion.base as base
 for each in vars(base).values():
     if isinstance(each, type) and "get_vocab_base_pre" in vars(each):
@@ -78,7 +79,7 @@ def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[i
         "top_k": how.top_k,
         "top_p": how.top_p,
         "repeat_penalty": how.repetition,
-        "repeat_last_n": -1,
+        "repeat_last_n": 256,
         "cache_prompt": False,
     }
     if how.choice:
@@ -93,8 +94,9 @@ def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[i
         with urlopen(sent, timeout=300) as answer:
             given = json.load(answer)
         for each in given if isinstance(given, list) else [given]:
-            ended = each["stop_type"] == "eos" and len(each["tokens"]) < length
-            found.append([*each["tokens"], *[END] * ended])
+            text = each["tokens"]
+            ended = each["stop_type"] == "eos" and len(text) < length and text[-1:] != [END]
+            found.append([*text, *[END] * ended])
     return found
 
 

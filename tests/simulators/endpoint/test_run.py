@@ -199,6 +199,35 @@ def test_values_that_are_no_log_probabilities_are_no_rows(value):
     assert "no log-probabilities" in report.stopped
 
 
+class Misnames(Fake):
+    """A server whose log-probabilities name the likeliest tokens in place of those of its text, from the
+    `after`-th request on. mlx-lm does.
+    """
+
+    after = 0
+
+    def choice(self, body, ids, tokens):
+        made = super().choice(body, ids, tokens)
+        if made["logprobs"] and len(self.seen) > self.after:
+            rows = made["logprobs"]["top_logprobs"]
+            made["logprobs"]["tokens"] = [max(each, key=each.__getitem__) for each in rows]
+        return made
+
+
+def test_log_probabilities_of_other_tokens_are_no_rows():
+    report = ran(Misnames(strict=True))
+    assert report.status == 3
+    assert "no log-probabilities" in report.stopped
+
+
+def test_a_server_that_comes_to_name_other_tokens_is_not_called_lossy():
+    fake = Misnames(strict=True)
+    fake.after = 40
+    report = ran(fake)
+    assert (report.status, report.found) == (3, [])
+    assert report.stopped == "log-probabilities name other tokens than those of the text"
+
+
 def test_a_number_of_400_digits_is_an_answer_that_cannot_be_read():
     fake = Lies()
     fake.value = 10**400
