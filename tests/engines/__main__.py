@@ -20,13 +20,14 @@ SURE, QUIET, STRAY = 6.0, 4.0, 0.01
 """|z| above which the second check rejects, and below which it finds nothing; the share of forbidden tokens
 above which it rejects (one rounding may keep a token at the bound of a filter that another drops).
 """
+NAMES = "vllm", "llama_cpp", "mlx_lm", "openvino", "transformers", "gemma4"
 REFUSES, ENDS, FORBIDDEN = "refused", "ends the server", "forbidden tokens"
 RECORD = Path(__file__).parents[2] / "docs" / "engines.json"
 """What is known of each engine, version and setting, for programs that must refuse rollouts off policy."""
 
 
 @click.command()
-@click.argument("name", type=click.Choice(["vllm", "llama_cpp", "mlx_lm", "openvino", "transformers"]))
+@click.argument("name", type=click.Choice(NAMES))
 @click.option("--environment", type=click.Path(path_type=Path), help="Kept, and used again if it is there.")
 @click.option("--setting", "only", multiple=True, help="Only this setting; may be repeated.")
 @click.option("--port", default=8123, show_default=True)
@@ -68,7 +69,7 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
             while left:
                 name, way = next(iter(left.items()))
                 del left[name]
-                zs[name], words = second(engine, url, way)
+                zs[name], words = second(engine, url, way, place)
                 click.echo(f"  second check, {name}: {words}")
                 if zs[name] == ENDS:
                     break
@@ -85,7 +86,7 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
     return {"verdict": verdict, "said": said, "second": law, "z": zs, "seconds": seconds}
 
 
-def second(engine: Engine, url: str, way: Way) -> tuple[list[float] | str, str]:
+def second(engine: Engine, url: str, way: Way, place: Path) -> tuple[list[float] | str, str]:
     """The z of one way to ask, or the word for what came instead; and what is printed of it."""
     try:
         drawn = {prompt: engine.drawn(url, prompt, LENGTH, way) for prompt in PROMPTS}
@@ -94,7 +95,8 @@ def second(engine: Engine, url: str, way: Way) -> tuple[list[float] | str, str]:
         return what, f"{what}: HTTP {error.code}, {error.read(300).decode(errors='replace')}"
     except OSError as error:
         return ENDS, f"{ENDS}: {error}"
-    zs, forbidden = z_values(str(PAIR / "target"), way.sampling, drawn)
+    target = place / engine.target if engine.target else PAIR / "target"
+    zs, forbidden = z_values(str(target), way.sampling, drawn)
     words = " ".join(f"{z:+.1f}" for z in zs) + f"; {forbidden:.2%} of the tokens are forbidden"
     return FORBIDDEN if forbidden > STRAY else [round(z, 1) for z in zs], words
 

@@ -24,6 +24,9 @@ class Way:
 
 
 CHOICE = ("the code", "the file is", "a module", "that")
+LETTERS = "abcdefghijklmnopqrstuvwxyz "
+LONG = 200
+"""Characters of a text of letters; more than its tokens have."""
 PAIR = Path(__file__).parents[2] / "gpu" / "pair"
 TOGETHER = "100 texts a request"
 WAYS = {
@@ -37,8 +40,9 @@ WAYS = {
     "repetition penalty 1.3": Way(400, 100, Sampling(repetition=1.3)),
     "presence 0.5, frequency 0.5": Way(400, 100, Sampling(presence=0.5, frequency=0.5)),
     "a choice": Way(400, 100, Sampling(choice=CHOICE)),
+    "letters alone": Way(400, 100, Sampling(alphabet=LETTERS)),
 }
-"""How the second check asks for texts."""
+"""How the second check asks for texts. The last two are grammars; drafted tokens keep the second often."""
 NO_SERVER = "no server"
 """Expected of `endpoint` where an engine has no server that it could ask."""
 PATIENCE = 300
@@ -76,6 +80,7 @@ class Engine:
     environment: dict[str, str] = field(default_factory=dict)
     ways: dict[str, Way] = field(default_factory=lambda: dict(WAYS))
     model: str = ""  # its name for `endpoint`, where the server lists none
+    target: str = ""  # the folder of the target in the environment, where it is not that of the pair
 
 
 @contextmanager

@@ -26,7 +26,7 @@ END = 0
 class Sampling:
     """How texts are drawn. Penalties are of repeated tokens (of prompt and text), of tokens of the text
     alone, and of these for each time; then come temperature and filters, in the order of the fields. 1, 0 and
-    () are off. With a choice the text is one of these strings.
+    () are off. With a choice the text is one of these strings; with an alphabet it has only these characters.
     """
 
     repetition: float = 1.0
@@ -37,6 +37,7 @@ class Sampling:
     top_k: int = 0
     top_p: float = 1.0
     choice: tuple[str, ...] = ()
+    alphabet: str = ""
 
     @property
     def penalises(self) -> bool:
@@ -56,6 +57,8 @@ class Sampling:
             row[token] -= self.presence + self.frequency * text.count(token)
         if self.choice:
             row[[*set(range(len(row))) - allowed(self.choice, tuple(text), spelled)]] = -torch.inf
+        if self.alphabet:
+            row[[not new or bool({*new} - {*self.alphabet}) for new in spelled]] = -torch.inf
         law = (row / self.temperature).softmax(-1)
         law[law < self.min_p * law.max()] = 0
         if self.top_k:

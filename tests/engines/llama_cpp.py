@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from tests.engines.engine import PAIR, WAYS, Engine, Setting, Way
+from tests.engines.engine import LONG, PAIR, WAYS, Engine, Setting, Way
 from tests.engines.independent import END
 
 VERSION = "11434.0.0"
@@ -84,6 +84,8 @@ def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[i
     }
     if how.choice:
         asked["grammar"] = "root ::= " + " | ".join(f'"{each}"' for each in how.choice)
+    if how.alphabet:
+        asked["grammar"] = f"root ::= [{how.alphabet}]{{{LONG}}}"
     for request in range(way.texts // way.together):
         seed = -1 if way.together > 1 else 1 + request + 1_000 * prompt[-1]
         sent = Request(

@@ -117,7 +117,7 @@ def _offered(way: Way) -> bool:
     how = way.sampling
     counts_the_prompt = how.presence or how.frequency  # its penalties of these kinds do
     filters_first = how.temperature != 1 and how.top_k  # its filters come before the temperature
-    return not (how.choice or counts_the_prompt or filters_first)
+    return not (how.choice or how.alphabet or counts_the_prompt or filters_first)
 
 
 ENGINE = Engine(

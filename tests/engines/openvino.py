@@ -61,5 +61,5 @@ ENGINE = Engine(
         Setting("n-grams", ("ngrams",), NO_SERVER),
         Setting("drafter", lambda place: (str(place / "drafter"),), NO_SERVER, law="wrong"),
     ),
-    ways={name: way for name, way in WAYS.items() if not way.sampling.choice},
+    ways={name: way for name, way in WAYS.items() if not (way.sampling.choice or way.sampling.alphabet)},
 )

@@ -62,8 +62,8 @@ ASKED: tuple[tuple[tuple[str, ...], dict[str, float]], ...] = (
     (("--length", "16"), {"choices": 8, "concurrency": 1}),
 )
 """What is asked of `endpoint`: options, and what --settings has. `--prompts` is completed by a file."""
-AGAINST = ("--tokens", "3000", "--detect", "0.5", "--seconds", "240")
-"""What is asked of a server that gives no rows, against itself."""
+AGAINST = ("--tokens", "1000", "--detect", "0.99")
+"""What is asked of a server that gives no rows, and one text a second, against itself."""
 
 
 @click.command()

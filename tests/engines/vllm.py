@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from tests.engines.engine import PAIR, Engine, Setting, Way
+from tests.engines.engine import LONG, PAIR, Engine, Setting, Way
 from tests.engines.independent import END
 
 VERSION = "0.32.0"
@@ -75,7 +75,7 @@ def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[i
         "n": way.together,
         "max_tokens": length,
         "return_token_ids": True,
-        "ignore_eos": not how.choice,
+        "ignore_eos": not (how.choice or how.alphabet),
         "temperature": how.temperature,
         "min_p": how.min_p,
         "top_k": how.top_k,
@@ -86,6 +86,8 @@ def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[i
     }
     if how.choice:
         asked["structured_outputs"] = {"choice": list(how.choice)}
+    if how.alphabet:
+        asked["structured_outputs"] = {"regex": f"[{how.alphabet}]{{{LONG}}}"}
     for request in range(way.texts // way.together):
         seed = 1_000 * (request + 1_000 * prompt[-1])  # choice i of a request has the seed + i
         headers = {"Content-Type": "application/json"}
@@ -106,6 +108,7 @@ def speculative(tokens: int = 3, **settings: object) -> tuple[str, ...]:
 NGRAMS = speculative(method="ngram", prompt_lookup_min=1, prompt_lookup_max=3)
 MODEL = {"method": "draft_model", "model": str(PAIR / "drafter")}
 DRAFTER = speculative(**MODEL)
+SAMPLED = speculative(**MODEL, draft_sample_method="probabilistic")
 ONE, FIVE = speculative(1, **MODEL), (*speculative(5, **MODEL), "--no-enable-prefix-caching")
 
 
@@ -133,6 +136,14 @@ ENGINE = Engine(
         Setting("n-grams, mended", NGRAMS, "passes", mended),
         Setting("drafter", DRAFTER, "rejected", law="wrong"),
         Setting("drafter, mended", DRAFTER, "passes", mended),
+        Setting("drafter, sampled drafts, mended", SAMPLED, "passes", mended),
+        Setting(
+            "drafter, sampled drafts, synchronous, mended",
+            (*SAMPLED, "--no-async-scheduling"),
+            "passes",
+            mended,
+            law="wrong",  # with a grammar
+        ),
         Setting("drafter, one token, mended", ONE, "passes", mended),
         Setting("drafter, five tokens, no prefix cache, mended", FIVE, "passes", mended),
     ),
