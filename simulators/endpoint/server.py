@@ -81,11 +81,13 @@ class Server:
         self.client, self.chat, self.most = client, chat, most
         self.prompt_tokens, self.close = 0, CLOSE
         self.listed: int | None = None
+        self.asking = True  # what the server grants
         self.extensions: dict[str, Any] = dict(EXTENSIONS)
         self.prompt_ids: dict[str, tuple[int, ...] | None] = {}
         self.forced: dict[tuple[str, tuple[str, ...]], Row | None] = {}
         self.model = model or self._only_model()
         self._negotiate()
+        self.asking = False
 
     def ask(
         self,
@@ -247,7 +249,7 @@ class Server:
         text = str((choice.get("message") or {}).get("content") or "") if self.chat else str(choice["text"])
         shown = choice.get("logprobs") or {}
         spelled, rows, listed = _listed(shown)
-        if rows and not _spells(shown, text):
+        if self.asking and rows and not _spells(shown, text):
             raise Refused(": log-probabilities name other tokens than those of the text")
         tokens = tuple(PIECES.findall(text)) if spelled is None else spelled
         ids, prompt_ids = choice.get("token_ids") or listed, choice.get("prompt_token_ids")
@@ -286,10 +288,14 @@ def _listed(shown: dict[str, Any]) -> tuple[tuple[str, ...] | None, tuple[Row | 
 
 
 def _spells(shown: dict[str, Any], text: str) -> bool:
-    """Whether a text's letters come, in this order, in the tokens that log-probabilities name."""
+    """Whether a text has the tokens that log-probabilities name: the letters of either come in the other, in
+    their order. (Special tokens are no part of a text; llama.cpp leaves out tokens before a stop string.)
+    """
     named = [str(each["token"]) for each in shown.get("content") or ()] or [str(x) for x in shown["tokens"]]
-    letters = iter("".join(named))
-    return "token_id:" in "".join(named) or all(x in letters for x in text if "!" <= x <= "~")
+    both = ["".join(x for x in each if "!" <= x <= "~") for each in ("".join(named), text)]
+    few, many = sorted(both, key=len)
+    letters = iter(many)
+    return "token_id:" in both[0] or all(each in letters for each in few)
 
 
 def _ids(given: Sequence[Any]) -> tuple[int, ...] | None:
