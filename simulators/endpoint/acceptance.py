@@ -89,6 +89,8 @@ def response(given: Any, gamma: int | None = None) -> Served:
     drafted = record.get("num_draft_tokens", record.get("spec_num_proposed_drafts", record.get("draft_n")))
     if isinstance(drafted, int) and not 0 <= gamma * steps - drafted <= gamma * (gamma + 1):
         raise BadInput(f"{steps} steps drafted {drafted} tokens, which is not {gamma} in each but the last")
+    if (counts and sum(counts) != steps) or (each and (len(each) != steps or max(each) > gamma)):
+        raise BadInput(f"its counts of steps are not those of {steps} steps of {gamma} drafts")
     return Served(np.array(rates, float), gamma, steps, counts, each)
 
 

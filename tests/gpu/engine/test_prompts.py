@@ -78,3 +78,11 @@ def test_no_template_one_that_fails_and_no_file_are_bad_input(monkeypatch):
         asked(["a"], shipped(), chat=True)
     with pytest.raises(BadInput, match="--chat is for runs with --prompts"):
         prompts(None, shipped(), 1, chat=True)
+
+
+def test_a_line_of_speed_bench_is_read(tmp_path):
+    """nvidia/SPEED-Bench as JSON lines: its turns, of which the first is asked; other keys are left."""
+    path = tmp_path / "qualitative.jsonl"
+    row = {"question_id": "a", "category": "coding", "sub_category": "python", "turns": ["Sort.", "Again."]}
+    path.write_text(json.dumps({**row, "source": "s", "difficulty": "easy", "multiturn": True}) + "\n")
+    assert questions(path) == ["Sort."]

@@ -158,6 +158,28 @@ def test_llama_cpp_reports_two_numbers():
         ({"accept": [2]}, 'no "accept"'),
         ({"accept": ACCEPT}, "no record of speculative decoding"),
         ({"accept": ACCEPT, "metrics": None}, "no record of speculative decoding"),
+        (
+            {"accept": ACCEPT, "meta_info": {"spec_verify_ct": 3, "spec_correct_drafts_histogram": [1, 1]}},
+            "counts of steps",
+        ),
+        (
+            {
+                "accept": ACCEPT,
+                "speculative_decoding": {"num_spec_steps": 2, "num_spec_tokens": 2, "per_step_accepted": [2]},
+            },
+            "counts of steps",
+        ),
+        (
+            {
+                "accept": ACCEPT,
+                "speculative_decoding": {
+                    "num_spec_steps": 2,
+                    "num_spec_tokens": 2,
+                    "per_step_accepted": [2, 3],
+                },
+            },
+            "counts of steps",
+        ),
         ({"accept": ACCEPT, "timings": {"draft_n_accepted": 2}}, "give gamma"),
         (
             {"accept": ACCEPT, "meta_info": {"spec_verify_ct": 3, "spec_correct_drafts_histogram": "x"}},
