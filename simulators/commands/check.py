@@ -84,20 +84,14 @@ def check(
     """
     if own_bonus and against is None:
         raise BadInput("--own-bonus goes with --against")
-    if source is None and (vocab, depth) != (None, None):
-        raise BadInput("--vocab and --depth go with --text")
     families: list[Any] = [[read_any(path)] for path in instances]
-    if source is not None:
-        families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
+    families += _of_text(source, vocab, depth)
     pairs, whole = _pairs(against, names), not families
     if (names or against not in (None, OWN)) and not force:
         for [each], (verifier, _) in product(families[: len(instances)], pairs):
             must_apply(verifier, each)
     if against is not None:
-        if any(isinstance(family[0], Batch) for family in families):
-            raise BadInput("--against judges one request; a batch is judged against p")
-        made = pieces(families or measured(), pairs, force, own_bonus=own_bonus)
-        work = [piece for piece in made if piece.pairs]
+        work = _measured(families, pairs, force, own_bonus)
     elif whole:
         work = _standard(pairs, pairs if names else [(TOKEN, None)], force)
     else:
@@ -108,12 +102,20 @@ def check(
     thorough = whole and not found.left
     ok = all(tally.as_declared(thorough, against == OWN) for tally in found.tallies.values())
     if as_json:
-        summary = [_summary(tally) for tally in found.tallies.values()]
+        summary = list(map(_summary, found.tallies.values()))
         counts = {"instances": found.instances, "seconds": found.seconds}
         click.echo(json.dumps({"results": found.results, "summary": summary, "ok": ok, **counts}))
     else:
         _show(found, ok, against == OWN, own_bonus)
     return INTERRUPTED if found.left else int(not ok)
+
+
+def _of_text(source: Path | None, vocab: int | None, depth: int | None) -> list[Any]:
+    if source is not None:
+        return from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
+    if (vocab, depth) != (None, None):
+        raise BadInput("--vocab and --depth go with --text")
+    return []
 
 
 def _standard(pairs: Sequence[Pair], beside: Sequence[Pair], force: bool) -> list[Piece]:
@@ -125,6 +127,13 @@ def _standard(pairs: Sequence[Pair], beside: Sequence[Pair], force: bool) -> lis
                 f"instances, or: draftproof audit {verifier.name}"
             )
     return [*pieces(standard(), pairs, force, TWICE), *pieces(standard_batches(), beside)]
+
+
+def _measured(families: list[Any], pairs: Sequence[Pair], force: bool, own_bonus: bool) -> list[Piece]:
+    if any(isinstance(family[0], Batch) for family in families):
+        raise BadInput("--against judges one request; a batch is judged against p")
+    made = pieces(families or measured(), pairs, force, own_bonus=own_bonus)
+    return [piece for piece in made if piece.pairs]
 
 
 def _pairs(against: str | None, names: tuple[str, ...]) -> list[Pair]:

@@ -68,21 +68,16 @@ def response(given: Any, gamma: int | None = None) -> Served:
     rates = given.get("accept") if isinstance(given, dict) else None
     if not isinstance(rates, list) or not all(isinstance(a, int | float) and 0 <= a <= 1 for a in rates):
         raise BadInput('no "accept" with probabilities: `draftproof gpu record --served` writes it')
-    places = [given, given.get("metrics")]
-    found = [each[name] for each in places if isinstance(each, dict) for name in RECORDS if each.get(name)]
-    record = next((each for each in found if isinstance(each, dict)), {})
+    record = _record(given)
     steps = record.get("num_spec_steps", record.get("spec_verify_ct"))
     if isinstance(record.get("draft_n_accepted"), int):  # llama.cpp: every step adds one token to these
         steps = len(rates) - record["draft_n_accepted"]
     if not isinstance(steps, int):
         raise BadInput("no record of speculative decoding: of vLLM, SGLang, llama.cpp or AIPerf")
-    counts = record.get("acceptance_histogram", record.get("spec_correct_drafts_histogram", []))
+    counts = record.get("acceptance_histogram", record.get("spec_correct_drafts_histogram"))
     if isinstance(counts, dict):  # AIPerf leaves out zeros
         counts = [counts.get(str(j), 0) for j in range(1 + max(map(int, counts), default=-1))]
-    each = record.get("per_step_accepted") or []
-    for numbers in (counts, each):
-        if not isinstance(numbers, list) or not all(isinstance(n, int) and n >= 0 for n in numbers):
-            raise BadInput(f"{numbers!r:.40} is no list of counts")
+    counts, each = _counts(counts), _counts(record.get("per_step_accepted"))
     gamma = record.get("num_spec_tokens") or gamma or len(counts) - 1
     if not isinstance(gamma, int) or gamma < 1:
         raise BadInput("does not say how many tokens a step drafts: give gamma in --settings")
@@ -92,6 +87,18 @@ def response(given: Any, gamma: int | None = None) -> Served:
     if (counts and sum(counts) != steps) or (each and (len(each) != steps or max(each) > gamma)):
         raise BadInput(f"its counts of steps are not those of {steps} steps of {gamma} drafts")
     return Served(np.array(rates, float), gamma, steps, counts, each)
+
+
+def _record(given: Mapping[str, Any]) -> dict[str, Any]:
+    places = [given, given.get("metrics")]
+    found = [each.get(name) for each in places if isinstance(each, dict) for name in RECORDS]
+    return next((each for each in found if each and isinstance(each, dict)), {})
+
+
+def _counts(numbers: Any) -> list[int]:
+    if not isinstance(numbers or [], list) or not all(isinstance(n, int) and n >= 0 for n in numbers or ()):
+        raise BadInput(f"{str(numbers)[:40]} is no list of counts")
+    return numbers or []
 
 
 def lengths(rates: np.ndarray, gamma: int) -> np.ndarray:

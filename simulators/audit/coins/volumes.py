@@ -4,6 +4,7 @@ Closed forms exist for products u_1 .. u_k compared with numbers (`products`) an
 with multiples of one another (`race`).
 """
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from itertools import product as pairs
@@ -115,18 +116,26 @@ def _integrated(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[in
     for lower, upper in pairs(lowers or [None], uppers or [None]):  # the largest, and the smallest
         if lower and upper and lower[0] == upper[0] and lower[1] >= upper[1]:
             continue  # E_n cannot lie between them
-        more = dict(rest)
-        for name, c in lowers:
-            if lower and name != lower[0]:
-                _tighten(more, lower[0], name, c / lower[1])
-        for name, c in uppers:
-            if upper and name != upper[0]:
-                _tighten(more, name, upper[0], upper[1] / c)
-        if lower and upper and lower[0] != upper[0]:  # lower <= upper
-            _tighten(more, upper[0], lower[0], lower[1] / upper[1])
+        more = _where(lower, upper, lowers, uppers, rest)
         value += ending_at(lower, more)
         value -= ending_at(upper, more) if upper else ZERO
     return value / rate
+
+
+def _where(
+    lower: End | None,
+    upper: End | None,
+    lowers: Sequence[End],
+    uppers: Sequence[End],
+    rest: Mapping[tuple[int, int], fmpq],
+) -> dict[tuple[int, int], fmpq]:
+    # The constraints on the others where these are the largest lower and the smallest upper bound.
+    ordered = [(lower, each) for each in lowers if lower] + [(each, upper) for each in uppers if upper]
+    more = dict(rest)
+    for larger, smaller in [*ordered, (upper, lower)]:
+        if larger and smaller and larger[0] != smaller[0]:
+            _tighten(more, larger[0], smaller[0], smaller[1] / larger[1])
+    return more
 
 
 def _tighten(bounds: dict[tuple[int, int], fmpq], a: int, b: int, c: fmpq) -> None:

@@ -231,7 +231,7 @@ def _read(
     layouts = [layout for layout in LAYOUTS if layout != ("single" if flat else "flat")]
     space = namespace_of(verify)
     takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
-    kinds = (False,) if "torch" not in space else (False, True) if takes_rng else (True, False)
+    kinds = (not takes_rng, takes_rng) if "torch" in space else (False,)
     mostly: list[Function] = []
     for layout, tensors in product(layouts, kinds):
         if layout == "one" and mostly:
