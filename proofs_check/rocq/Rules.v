@@ -179,4 +179,103 @@ Definition lifted_priority (V : nat) (p : context -> row) (laws : context -> nat
   let rest_of c k t := snd (planned (by_ratio V) (laws c k) t) in
   lift_at V p masses rest_of s c N.one siblings (lift V p masses rest_of s c siblings).
 
+(** ** The optimum of a node (theory/verifiers/shared/optimal.py) *)
+
+(** The first token of the order that was drawn. *)
+Fixpoint leading (order drawn : list token) : option token :=
+  match order with
+  | [] => None
+  | x :: order => if existsb (Nat.eqb x) drawn then Some x else leading order drawn
+  end.
+
+Fixpoint reduced (x : token) (laws : list row) (rest : list N.num) : list N.num :=
+  match laws, rest with
+  | R :: laws, u :: rest => positive (N.sub u (R x)) :: reduced x laws rest
+  | _, _ => []
+  end.
+
+(** How often each token leads: [rest] is what each row has off the tokens before. *)
+Fixpoint leads (order : list token) (laws : list row) (rest : list N.num) : row :=
+  match order with
+  | [] => fun _ => N.zero
+  | x :: order =>
+      let after := reduced x laws rest in
+      fun y => if y =? x then N.sub (product rest) (product after) else leads order laws after y
+  end.
+
+(** A law of orders: chances and orders. *)
+Definition lead (orders : list (N.num * list token)) (laws : list row) : row := fun y =>
+  fold_right (fun '(chance, order) sum => N.add (N.mul chance (leads order laws (map (fun _ => N.one) laws) y)) sum)
+    N.zero orders.
+
+(** How likely x is drawn, leads and is kept. *)
+Definition keeps (orders : list (N.num * list token)) (rate : row) (drawn : list token) : row := fun x =>
+  fold_right (fun '(chance, order) sum =>
+    match leading order drawn with
+    | Some y => if y =? x then N.add (N.mul chance (rate x)) sum else sum
+    | None => sum
+    end) N.zero orders.
+
+Fixpoint each_part (weight : row) (drawn : list token) (parts : list N.num) : list N.num :=
+  match drawn, parts with
+  | x :: drawn, part :: parts => N.mul (weight x) part :: each_part weight drawn parts
+  | _, _ => []
+  end.
+
+(** Node by node, for a rule that gives each drawn child its share of being the one that is kept. *)
+Fixpoint one_kept (ws : list N.num) (unused : N.num) (j : nat) : program (option nat) :=
+  match ws with
+  | [] => Return None
+  | w :: ws => Accept (share w unused) (fun kept => if kept then Return (Some j) else one_kept ws (N.sub unused w) (S j))
+  end.
+
+Section GoDown.
+Variable V : nat.
+Variable p : context -> row.
+Variable masses : context -> nat -> row -> list token -> list N.num.
+Variable rest_of : context -> nat -> row -> row.
+
+Definition enter_node (s : shape) (siblings : children) (c : context) (go : nat -> program stop) : program stop :=
+  match s with
+  | NoShape => Return (c, p c)
+  | Shape _ _ =>
+      bind (one_kept (masses c (count s) (p c) (tokens_of siblings)) N.one 0) (fun kept =>
+        match kept with Some j => go j | None => Return (c, normalise V (rest_of c (count s) (p c))) end)
+  end.
+
+Fixpoint enter_child (s : shape) (siblings : children) (c : context) (j : nat) : program stop :=
+  match s, siblings, j with
+  | Shape below _, Child x b _, 0 => enter_node below b (c ++ [x]) (enter_child below b (c ++ [x]))
+  | Shape _ rest, Child _ _ r, S j => enter_child rest r c j
+  | _, _, _ => Return (c, p c)
+  end.
+
+Definition go_down (s : shape) (siblings : children) (c : context) : program stop :=
+  enter_node s siblings c (enter_child s siblings c).
+
+End GoDown.
+
+(** [orders] is the plan's law of orders; [parts]: how the copies of a token share what it gets. *)
+Section Optimal.
+Variable V : nat.
+Variable p : context -> row.
+Variable laws : context -> nat -> list row.
+Variable orders : context -> nat -> row -> list (N.num * list token).
+Variable parts : context -> nat -> list token -> list N.num.
+
+Definition optimal_masses (c : context) (k : nat) (t : row) (drawn : list token) : list N.num :=
+  let rate x := share (t x) (lead (orders c k t) (laws c k) x) in
+  each_part (keeps (orders c k t) rate drawn) drawn (parts c k drawn).
+
+Definition optimal_rest (c : context) (k : nat) (t : row) : row := excess t (lead (orders c k t) (laws c k)).
+
+(** Node by node (theory/verifiers/optimal.py). *)
+Definition optimal := go_down V p optimal_masses optimal_rest.
+
+(** The lift (theory/verifiers/lifted_optimal.py). *)
+Definition lifted_optimal (s : shape) (siblings : children) (c : context) : program (option stop) :=
+  lift_at V p optimal_masses optimal_rest s c N.one siblings (lift V p optimal_masses optimal_rest s c siblings).
+
+End Optimal.
+
 End Over.

@@ -20,7 +20,9 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
+from draftproof.theory.values.lifts import alike
 from draftproof.theory.verifiers import VERIFIERS, named
+from draftproof.theory.verifiers.shared.optimal import optimal
 from tests.checks import everything
 
 SOURCES = Path(__file__).parents[3] / "proofs_check" / "rocq"
@@ -44,6 +46,7 @@ ORDER = [
     "Lift",
     "Priority",
     "PriorityNodes",
+    "Optimal",
 ]
 THEOREMS = {
     "Traversal": ("traversal_lossless", "tree_traversal_lossless", "tree_traversal_proper"),
@@ -63,6 +66,7 @@ THEOREMS = {
     "Lift": ("lift_lossless",),
     "Priority": ("priority_valid", "lifted_priority_lossless"),
     "PriorityNodes": ("priority_lossless",),
+    "Optimal": ("go_down_lossless", "optimal_valid", "optimal_lossless", "lifted_optimal_lossless"),
     "Selection": (
         "selection_lossless",
         "token_fair",
@@ -185,6 +189,13 @@ WRONG = [
     ("Priority", "N.sub u (N.mul (R x) rate)", "N.sub u (R x)"),
     ("Priority", "laws unkept (N.mul earlier u)", "laws unkept earlier"),
     ("Priority", "if x =? y then N.mul unkept rate", "if x =? y then rate"),
+    ("Optimal", "positive (N.sub u (R x)) :: reduced", "u :: reduced"),
+    ("Optimal", "N.sub (product rest) (product after)", "product rest"),
+    ("Optimal", "N.mul (weight x) part :: each_part", "weight x :: each_part"),
+    ("Optimal", "N.add (N.mul chance (rate x)) sum", "N.add (rate x) sum"),
+    ("Optimal", "Accept (share w unused) (fun kept", "Accept w (fun kept"),
+    ("Optimal", "normalise V (rest_of c (count s) (p c))", "p c"),
+    ("Optimal", "excess t (lead (orders c k t) (laws c k))", "excess t (leads [] [] [])"),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
@@ -261,6 +272,8 @@ def instances():
             names = ("specinfer" if draft.replacement else "rrs", "traversal", *TOP_DOWN)
             if draft.replacement:
                 names += tuple(name for name in ("priority", "lifted-priority") if name in VERIFIERS)
+                if alike(draft.shape):
+                    names += ("optimal",) if draft.depth > 1 else ("optimal", "lifted-optimal")
         longest = draft.depth + 1
         if any(of_calls(name) for name in names):
             longest *= ITERATIONS
@@ -306,6 +319,10 @@ RUN = {
     "(fun tree => priority {V} {p} (fun c k => repeat ({q} c) k) ({shape}) tree []))",
     "lifted-priority": "bind {draft} "
     "(fun tree => lifted_priority {V} {p} (fun c k => repeat ({q} c) k) ({shape}) tree [])",
+    "optimal": "always_stops (bind {draft} "
+    "(fun tree => optimal {V} {p} (fun c k => repeat ({q} c) k) {orders} alike ({shape}) tree []))",
+    "lifted-optimal": "bind {draft} "
+    "(fun tree => lifted_optimal {V} {p} (fun c k => repeat ({q} c) k) {orders} alike ({shape}) tree [])",
 }
 RUN_CUT = {
     "token": "always_stops (bind (draw_chain {q} {depth} []) "
@@ -332,11 +349,22 @@ def law_of(name, instance, i):
     given = {"replacement": replacement, "draft": drawn, "iterations": ITERATIONS}
     if isinstance(draft, Tree):
         given["shape"] = shape(draft.shape)
+    if "optimal" in name:
+        given["orders"] = f"(fun c k _ => orders [{'; '.join(orders(instance))}] c k)"
     run = RUN[name.removesuffix(CALLS)].format(V=V, p=p, q=q, **given)
     if name.endswith(CALLS):
         run = f"calls (stateless (fun c => {run.replace('[]', 'c')})) {ITERATIONS} tt []"
     law = f"outcomes {V} 1 ({run})" if of_calls(name) else f"law {V} ({run})"
     return f"Eval vm_compute in shown ({law})."
+
+
+def orders(instance):
+    """The plan's law of orders for up to three i.i.d. siblings at every context, by Python."""
+    for word, q in instance.proposal.given():
+        for k in (1, 2, 3) if len(word) < instance.draft.depth else ():
+            plan = optimal(instance.target[word], (q,) * k)
+            law = "; ".join(f"({int(w.p)} # {int(w.q)}, {word_of(o)}%nat)" for o, w in plan.chances.items())
+            yield f"({word_of(word)}%nat, {k}%nat, [{law}])"
 
 
 def word_of(word):
@@ -364,6 +392,13 @@ Fixpoint rows (table : list (list nat * list Q)) (c : context) : row :=
   | [] => fun _ => 0
   | (d, r) :: table => if same c d then fun x => nth x r 0 else rows table c
   end.
+Fixpoint orders (table : list (list nat * nat * list (Q * list nat))) (c : context) (k : nat) :=
+  match table with
+  | [] => []
+  | (d, n, law) :: table => if andb (same c d) (Nat.eqb k n) then law else orders table c k
+  end.
+Definition alike (c : context) (k : nat) (drawn : list nat) : list Q :=
+  map (fun x => Qred (1 / inject_Z (Z.of_nat (length (filter (Nat.eqb x) drawn))))) drawn.
 Definition shown (law : list (context * Q)) : list (context * (Z * BinNums.positive)) :=
   map (fun '(word, mass) => (word, (Qnum mass, Qden mass))) law.
 """
