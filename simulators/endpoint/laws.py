@@ -219,6 +219,8 @@ def _kept(mass: np.ndarray, setting: Setting, known: bool, close: float) -> tupl
     if setting.top_k and setting.top_k < len(mass):  # the first token that is dropped is seen
         edge = mass[setting.top_k - 1]
         near = int((mass >= edge * (1 - close)).sum())
+        if near == len(mass):
+            return None
         tied = near > setting.top_k  # another token may be kept in its place
         low = int((mass > edge * (1 + close)).sum()) if tied else setting.top_k
         high, whole = near, True
@@ -230,8 +232,12 @@ def _kept(mass: np.ndarray, setting: Setting, known: bool, close: float) -> tupl
         if ahead[-1] + mass[high - 1] >= setting.top_p * total + close / 2 or whole:
             cut = setting.top_p * total
             low, high, whole = bounded(ahead < cut - close / 2, ahead < cut + close / 2)
+        elif ahead[-1] >= setting.top_p * total - close / 2:
+            return None
     if setting.min_p:
         bound = setting.min_p * mass[0]
         if mass[-1] < bound * (1 - close):
             low, high, whole = bounded(mass >= bound * (1 + close), mass >= bound * (1 - close))
+        elif mass[-1] < bound * (1 + close):
+            return None
     return low, max(low, high), whole

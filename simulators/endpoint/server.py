@@ -82,6 +82,7 @@ class Server:
         self.prompt_tokens, self.close = 0, CLOSE
         self.listed: int | None = None
         self.asking = True  # what the server grants
+        self.spelled: dict[int, str] = {}
         self.extensions: dict[str, Any] = dict(EXTENSIONS)
         self.prompt_ids: dict[str, tuple[int, ...] | None] = {}
         self.forced: dict[tuple[str, tuple[str, ...]], Row | None] = {}
@@ -251,6 +252,8 @@ class Server:
         spelled, rows, listed = _listed(shown)
         if self.asking and rows and not _spells(shown, text):
             raise Refused(": log-probabilities name other tokens than those of the text")
+        whole = self._whole(shown.get("content") or [])
+        spelled, rows, listed = spelled and spelled[:whole], rows and rows[:whole], listed[:whole]
         tokens = tuple(PIECES.findall(text)) if spelled is None else spelled
         ids, prompt_ids = choice.get("token_ids") or listed, choice.get("prompt_token_ids")
         known = _ids(ids) if ids and len(ids) == len(tokens) else None
@@ -258,6 +261,20 @@ class Server:
             prompt_ids = self._read(prompt, read) if isinstance(prompt, str) else prompt
         finish = str(choice.get("finish_reason"))
         return Sample(text, finish, tokens, rows, known, _ids(prompt_ids or ()) or None, read)
+
+    def _whole(self, entries: list[dict[str, Any]]) -> int | None:
+        """How many tokens of a text are surely listed. llama.cpp leaves out one that ends within a character,
+        and spells the next one with it: not as in other rows, where that is spelled "" or by its own bytes.
+        """
+        tops = (each for entry in entries for each in entry["top_logprobs"] or ())
+        self.spelled |= {each["id"]: each["token"] for each in tops if "id" in each}
+        for n, each in enumerate(entries):
+            own = self.spelled.get(each.get("id"))
+            if "id" in each and (
+                each["token"] != own if own is not None else not str(each["token"]).isascii()
+            ):
+                return n
+        return None
 
     def _read(self, prompt: str, read: int) -> tuple[int, ...] | None:
         """The ids of a prompt, if the server has vLLM's or llama.cpp's `/tokenize`, and reads that many."""

@@ -9,12 +9,16 @@ from tests.simulators.endpoint.fake import NAMES, Fake, row
 
 END = 11
 """The end token. It is spelled "", its share is in the rows, and it cannot come out under `ignore_eos`."""
+PART = 3
 
 
 class Llama(Fake):
-    """`drafts`: tokens of a draft; those that are accepted have no rows."""
+    """`drafts`: tokens of a draft; those that are accepted have no rows. `parts`: the token `PART` is a part
+    of a character, so that it is left out of what is listed, and the next one is spelled with it.
+    """
 
     SLOTS = 4
+    parts = False
 
     def __init__(self, fault: str = "", seed: int = 0, drafts: int = 0, bias: float = 0.05):
         super().__init__(fault, seed, bias=bias)
@@ -49,15 +53,21 @@ class Llama(Fake):
         finish = text["finish_reason"] if len(tokens) == body["max_tokens"] else "stop"
         if not body.get("logprobs"):
             return {**text, "finish_reason": finish}
-        entries = []
+        entries: list[dict] = []
         for t, token in enumerate(tokens):
+            if self.parts and token == PART:
+                continue
             at = row([ids[-1], *tokens][t])
             best = np.argsort(-at)[: body["logprobs"]]
             shown = not self.drafts or t % (self.drafts + 1) == 0
             top = [self.entry(int(x), float(at[x])) for x in best] if shown else []
-            entries.append({**self.entry(token, float(at[token]) if shown else 0.0), "top_logprobs": top})
+            entry = self.entry(token, float(at[token]) if shown else 0.0)
+            if self.parts and t and tokens[t - 1] == PART:
+                entry["token"] = "\N{LATIN SMALL LETTER E WITH ACUTE}" + entry["token"]
+            entries.append({**entry, "top_logprobs": top})
         return {**text, "finish_reason": finish, "logprobs": {"content": entries}}
 
     def entry(self, token: int, value: float) -> dict:
         """A token with its log-probability."""
-        return {"id": token, "token": "" if token == END else NAMES[token], "bytes": [], "logprob": value}
+        hidden = token == END or (self.parts and token == PART)
+        return {"id": token, "token": "" if hidden else NAMES[token], "bytes": [], "logprob": value}

@@ -82,3 +82,10 @@ def test_parts_of_characters_and_hidden_end_tokens_are_not_told_apart():
     assert law(given, PLAIN).place("\ufffd") == 2
     alone = law(given, PLAIN, ends_shown=False)
     assert (alone.tokens, alone.place("</s>")) == (("a",), None)
+
+
+@pytest.mark.parametrize("setting", [Setting(min_p=0.4), Setting(top_p=0.7), Setting(top_k=2)])
+def test_of_rows_that_differ_much_filters_say_nothing(setting):
+    rows = {"a": np.log(0.5), "b": np.log(0.3), "c": np.log(0.1)}
+    assert law(rows, setting).tokens
+    assert not law(rows, setting, close=1.5).tokens

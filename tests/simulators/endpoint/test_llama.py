@@ -26,6 +26,15 @@ def test_a_right_server_passes_and_everything_is_judged(drafts):
 
 
 @pytest.mark.parametrize("drafts", [0, 3])
+def test_tokens_that_are_parts_of_characters_are_left_out_without_a_false_word(drafts):
+    fake = Llama(drafts=drafts)
+    fake.parts = True
+    report = ran(fake)
+    assert (report.status, report.found) == (0, [])
+    assert all(each.runs for each in report.results)
+
+
+@pytest.mark.parametrize("drafts", [0, 3])
 def test_twenty_right_servers_are_not_rejected(drafts):
     """At an error of a half, at most half of the runs may reject."""
     found = [ran(Llama(seed=n, drafts=drafts), tokens=400, error=0.5).found for n in range(20)]
