@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 import click
 
 from tests.engines.engine import NO_SERVER, PAIR, Engine, Setting, Way, serving
-from tests.engines.independent import LENGTH, PROMPTS, z_values
+from tests.engines.independent import LENGTH, PROMPTS, off, z_values
 
 SURE, QUIET, STRAY = 6.0, 4.0, 0.01
 """|z| above which the second check rejects, and below which it finds nothing; the share of forbidden tokens
@@ -64,8 +64,13 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
     started, left = time.monotonic(), dict(engine.ways)
     zs: dict[str, list[float] | str] = {}
     verdict = said = ""
+    rows: float | None = None
     while not verdict:
         with serving(engine, setting, place, port, log) as url:
+            if engine.row and rows is None:
+                ends = [prompt[:end] for prompt in PROMPTS for end in range(1, len(prompt) + 1)]
+                rows = off(str(PAIR / "target"), {each: engine.row(url, each) for each in ends})
+                click.echo(f"  log-probabilities: off those of transformers by {rows:.1e} at most")
             while left:
                 name, way = next(iter(left.items()))
                 del left[name]
@@ -83,7 +88,7 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
     largest = max((abs(z) for each in zs.values() if isinstance(each, list) for z in each), default=QUIET)
     wrong = largest > SURE or FORBIDDEN in zs.values()
     law = "wrong" if wrong else "right" if largest < QUIET else "unclear"
-    return {"verdict": verdict, "said": said, "second": law, "z": zs, "seconds": seconds}
+    return {"verdict": verdict, "said": said, "second": law, "z": zs, "rows_off": rows, "seconds": seconds}
 
 
 def second(engine: Engine, url: str, way: Way, place: Path) -> tuple[list[float] | str, str]:

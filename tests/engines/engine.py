@@ -80,6 +80,7 @@ class Engine:
     environment: dict[str, str] = field(default_factory=dict)
     ways: dict[str, Way] = field(default_factory=lambda: dict(WAYS))
     model: str = ""  # its name for `endpoint`, where the server lists none
+    row: Callable[[str, Sequence[int]], dict[int, float]] | None = None  # log-probabilities after a prompt
     target: str = ""  # the folder of the target in the environment, where it is not that of the pair
 
 

@@ -112,3 +112,17 @@ def z_values(
                 forbidden += float(law[token]) == 0
                 total += 1
     return [e / sqrt(v) for e, v in zip(excess, variance, strict=True) if v > 0], forbidden / max(total, 1)
+
+
+def off(folder: str, rows: dict[tuple[int, ...], dict[int, float]]) -> float:
+    """The largest difference of log-probabilities in rows, prompt -> token -> value, to the model's own."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    worst = 0.0
+    for prompt, row in rows.items():
+        with torch.no_grad():
+            own = model(torch.tensor([prompt])).logits[0, -1].double().log_softmax(-1)
+        worst = max(worst, *(abs(value - float(own[token])) for token, value in row.items()))
+    return worst

@@ -102,6 +102,21 @@ def drawn(url: str, prompt: Sequence[int], length: int, way: Way) -> list[list[i
     return found
 
 
+def row(url: str, prompt: Sequence[int]) -> dict[int, float]:
+    """All log-probabilities after a prompt, as they are before the samplers."""
+    asked = {
+        "prompt": list(prompt),
+        "n_predict": 1,
+        "n_probs": 1024,
+        "temperature": 1.0,
+        "cache_prompt": False,
+    }
+    sent = Request(f"{url.removesuffix('/v1')}/completion", json.dumps(asked).encode())
+    with urlopen(sent, timeout=300) as answer:
+        [found] = json.load(answer)["completion_probabilities"]
+    return {each["id"]: each["logprob"] for each in found["top_logprobs"]}
+
+
 def _draft(sampling: str) -> tuple[str, ...]:
     return "--spec-type", "draft-simple", "--spec-draft-sampling", sampling
 
@@ -123,5 +138,6 @@ ENGINE = Engine(
         Setting("drafter, sampled drafts", lambda place: _with_drafter(place, "probabilistic"), "passes"),
     ),
     ways={name: way for name, way in WAYS.items() if not (way.sampling.presence or way.sampling.frequency)},
+    row=row,
 )
 """Its presence and frequency penalties count the prompt too."""
