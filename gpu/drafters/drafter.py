@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from draftproof.gpu.drafters.structures import Sampled
+from draftproof.gpu.network.fused import fused
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
@@ -46,6 +47,8 @@ class ModelSession(Session):
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
             self.reader.prefill(known, input_ids=padded(known, model.device), logits_to_keep=1)
+        if isinstance(self.reader, Reader) and not self.recorder.active:
+            self.reader.network = fused(self.reader.network)
         again = min(2, *map(len, prompts))  # as many in the first step as later, if prompts allow it
         self.ends = [list(prompt[-again:]) for prompt in prompts]
         self.last = torch.tensor(self.ends, device=model.device)
