@@ -1,8 +1,8 @@
 """Which independent siblings make the optimum of a node largest? Strata of powers of q, beside a bound.
 
-A draft knows q, not p. Strata of q^power are tried with several powers; power 1 is the draft that ships. The
-bound: whatever the K siblings' rows are, a rule accepts at most sum min(p, pi), and where pi(x) is a function
-of q(x) alone (here of its octave), none with sum pi = K on average has more than the best in hindsight.
+A draft knows q, not p. Strata of q^power are tried with several powers; power 1 is the draft that ships. A
+bound: whatever the siblings' rows are, a rule accepts at most sum min(p, pi). In hindsight the best of all pi
+that are those of strata times a function of their octave, with sum pi = K on average, is above strata.
 
 python -m studies.best_draft rows.npz [ROWS]
 """
@@ -15,6 +15,7 @@ import numpy as np
 
 from draftproof.simulators.study import designs
 from draftproof.simulators.study.recorded import Recorded
+from draftproof.theory.shared.strata import inclusion
 
 POWERS = 0.7, 0.85, 1.0, 1.2, 1.5
 COUNTS = 2, 4, 8
@@ -27,21 +28,28 @@ def by_power(p: np.ndarray, q: np.ndarray) -> list[list[float]]:
 
 
 def hindsight(p: np.ndarray, q: np.ndarray, count: int) -> float:
-    """The most that sum min(p, pi) is on average over the rows p, q [n, V] if pi is a function of q's octave.
-
-    The last unit of pi is worth the same in all octaves: there as many of the p are larger than it.
+    """The most that sum min(p, m pi) is on average over the rows p, q [n, V], pi that of strata and m a function
+    of pi's octave, with sum m pi = K on average: the last unit is worth the same in every octave.
     """
-    octave = np.floor(np.log2(np.maximum(q, 2.0**-40)))
-    sorted_p = [np.sort(p[octave == k])[::-1] for k in np.unique(octave)]
+    pi = np.array([inclusion(row, count) for row in q])
+    octave = np.floor(np.log2(np.maximum(pi, 2.0**-40)))
+    parts = []
+    for each in np.unique(octave):
+        here = octave == each
+        ratio, mass = p[here] / np.maximum(pi[here], 1e-300), pi[here]
+        order = np.argsort(-ratio)
+        parts.append((ratio[order], np.cumsum(mass[order]), mass[order]))
+
+    def levels(price: float) -> list[float]:
+        return [float(r[min(np.searchsorted(cum, price * cum[-1]), len(r) - 1)]) for r, cum, _ in parts]
+
     low, high = 0.0, 1.0
-    for _ in range(50):
+    for _ in range(40):
         price = (low + high) / 2
-        levels = [each[min(int(price * len(each)), len(each) - 1)] for each in sorted_p]
-        spent = sum(level * len(each) for level, each in zip(levels, sorted_p, strict=True)) / len(p)
+        spent = sum(m * cum[-1] for m, (_, cum, _) in zip(levels(price), parts, strict=True)) / len(p)
         low, high = (price, high) if spent > count else (low, price)
-    levels = [each[min(int(low * len(each)), len(each) - 1)] for each in sorted_p]  # sum pi >= count
-    gained = (np.minimum(each, level).sum() for level, each in zip(levels, sorted_p, strict=True))
-    return float(sum(gained)) / len(p)
+    kept = zip(levels(low), parts, strict=True)  # sum m pi >= K
+    return float(sum((np.minimum(r, m) * mass).sum() for m, (r, _, mass) in kept)) / len(p)
 
 
 def main(path: str, count: int | None) -> dict[str, object]:

@@ -194,8 +194,12 @@ WRONG = [
     ("Optimal", "N.mul (weight x) part :: each_part", "weight x :: each_part"),
     ("Optimal", "N.add (N.mul chance (rate x)) sum", "N.add (rate x) sum"),
     ("Optimal", "Accept (share w unused) (fun kept", "Accept w (fun kept"),
-    ("Optimal", "normalise V (rest_of c (count s) (p c))", "p c"),
-    ("Optimal", "excess t (lead (orders c k t) (laws c k))", "excess t (leads [] [] [])"),
+    ("Optimal", "normalise V (rest_of c (count s) (p c))", "normalise V (p c)"),
+    (
+        "Optimal",
+        "excess t (lead (orders c k t) (laws c k))",
+        "excess t (scale N.zero (lead (orders c k t) (laws c k)))",
+    ),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
