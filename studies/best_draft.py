@@ -28,8 +28,8 @@ def by_power(p: np.ndarray, q: np.ndarray) -> list[list[float]]:
 
 
 def hindsight(p: np.ndarray, q: np.ndarray, count: int) -> float:
-    """The most that sum min(p, m pi) is on average over the rows p, q [n, V], pi that of strata and m a function
-    of pi's octave, with sum m pi = K on average: the last unit is worth the same in every octave.
+    """The most that sum min(p, m pi) is on average over rows p, q [n, V], pi that of strata and m a function
+    of its octave, with sum m pi = K on average: the last unit is worth the same in every octave.
     """
     pi = np.array([inclusion(row, count) for row in q])
     octave = np.floor(np.log2(np.maximum(pi, 2.0**-40)))
