@@ -186,9 +186,9 @@ def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
         places = dict(tree.reads or ())
         for b, row in enumerate(step.rows):
             for node, path in enumerate(paths[b]):
-                if not drawn[b][node]:
-                    continue
                 text = (*so_far[row], *(x for x in path if x >= 0))
+                if not drawn[b][node] or len(text) > model.context:  # where a text ends
+                    continue
                 words.append(text)
                 rows.append(step.logits[b, node].double().log_softmax(-1))
                 if proposal is not None and node in places:
