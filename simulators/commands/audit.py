@@ -41,6 +41,7 @@ def option(name: str) -> Option:
 @option("processors")
 @option("against")
 @option("statistical")
+@option("float32")
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @settings(
     *map(option, ("edges", "padding", "smallest", "own_bonus", "runs", "limit", "seconds")),

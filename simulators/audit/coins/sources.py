@@ -122,6 +122,37 @@ class Chance(Source):
         return int(self.rng.choice(len(numbers), p=numbers / numbers.sum()))
 
 
+class Words(Source):
+    """Given words k: a number is k 2^-24 as float32, k 2^-53 as float64; `asked` has how many numbers of how
+    many bits each call took. An exponential is of a word from 1 on, as on a GPU.
+    """
+
+    def __init__(self, words: np.ndarray):
+        super().__init__()
+        self.words, self.asked, self.count = words, list[tuple[int, int]](), 1
+
+    def block(self, one: Callable[[], Any], count: int) -> np.ndarray:
+        """`count` numbers of that kind at once."""
+        self.count = count
+        return np.reshape(one(), count)
+
+    def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
+        bits, count = 53 if kind is np.float64 else 24, self.count
+        self.asked.append((count, bits))
+        words, self.count = np.resize(self.words, count), 1
+        words = np.maximum(words, 1) if any(each in str(use) for each in ("exponential", "gumbel")) else words
+        numbers = (words * 0.5**bits).astype(kind)
+        return numbers if count > 1 else numbers[0]
+
+    def choose(self, row: Any, use: Hashable = "") -> int:
+        """By numpy's inversion or, without replacement, by torch's race."""
+        if use:
+            noise = self.block(lambda: -np.log1p(-self.uniform(np.float32, "exponential")), len(row))
+            return int(np.argmax(np.asarray(row, np.float32) / noise))
+        reach = np.cumsum(row)
+        return int(np.searchsorted(reach / reach[-1], self.uniform(), side="right"))
+
+
 class Seeded(Source):
     """The stream of one seed: in each run its n-th answer is drawn once and then remembered."""
 

@@ -11,6 +11,7 @@ from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.batches import batch_case
 from draftproof.simulators.audit.judge.edges import findings_at_edges
 from draftproof.simulators.audit.judge.exact import Case, TooLarge, case, shrunk
+from draftproof.simulators.audit.judge.final_draw import final_draw
 from draftproof.simulators.audit.judge.plan import Options, Plan, checked, plan_of
 from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
@@ -109,7 +110,10 @@ class _Audit:
         with sandboxed(plan.seconds, target.namespace, self.observer, target.name) as sandbox:
             self.sandbox = sandbox
             try:
-                if plan.statistical:
+                if plan.float32 and isinstance(target, DraftVerifier):
+                    report.no_run = report.undecided = "a final draw is judged by all its numbers"
+                    report.final, report.undecided = final_draw(target, sandbox, plan.vocab), ""
+                elif plan.statistical:
                     self._sample()
                 else:
                     self._enumerate()
@@ -310,7 +314,7 @@ class _Audit:
         # Random runs in place of an enumeration that failed.
         target, plan = self.target, self.plan
         takes = target.whole or (isinstance(target, DraftVerifier) and target.draw is None)
-        if not takes or isinstance(target, Selection) or plan.statistical:
+        if not takes or isinstance(target, Selection) or plan.statistical or plan.float32:
             return
         if plan.runs and plan.iterations == 1 and plan.law is None:
             what = f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"

@@ -58,6 +58,7 @@ class Options(TypedDict, total=False):
         bool, Given(False, "With against: a whole accepted draft's extra token follows that law too.")
     ]
     statistical: Annotated[bool, Given(False, "Test random runs instead of enumerating, at any vocabulary.")]
+    float32: Annotated[bool, Given(False, "Count the final draw's random numbers, at any vocabulary.")]
     runs: Annotated[int, Given(TEST_RUNS, "Number of runs of a test.", 0)]
     limit: Annotated[
         int | None, Given(None, "Most runs of an instance over several rounds, or of a loop.", 1)
@@ -73,6 +74,7 @@ KNOWN: dict[str, tuple[Any, Given]] = {
 """Option -> its type, and what is given."""
 
 EXCLUDED = {
+    "float32": ("statistical", "iterations", "padding", "processors", "against", "instances"),
     "statistical": ("iterations", "padding", "processors", "against"),
     "processors": ("iterations", "instances"),
 }
@@ -101,6 +103,7 @@ class Plan:
     law: DeclaredTarget | None
     rows: LargeVocabulary | None
     statistical: bool
+    float32: bool
     vocab: int
     depth: int
     iterations: int
@@ -155,7 +158,10 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
     if target.whole and asked["against"] and not asked["own_bonus"]:
         raise BadInput(SEVERAL_CALLS)
     chosen, batches, law, rows = (), (), None, None
-    if asked["statistical"]:
+    if asked["float32"]:
+        if not isinstance(target, DraftVerifier):
+            raise BadInput("float32 goes with a function that verifies one draft")
+    elif asked["statistical"]:
         vocab, depth = asked["vocab"], asked["depth"]
         if vocab * depth > ENTRIES:
             raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at most {ENTRIES:,} together")

@@ -8,6 +8,7 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.audit.judge.exact import NONE, Case
+from draftproof.simulators.audit.judge.final_draw import LIMIT, Counted
 from draftproof.simulators.audit.judge.replay import WrongRun
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.audit.targets.batches import REQUESTS
@@ -71,10 +72,12 @@ class Report:
     alone: str = ""  # why it was judged in a batch of one
     together: int = 0  # batches of which two requests were judged together
     apart: str = ""  # why others were not
+    final: Counted | None = None  # of a final draw, in place of all else
 
     @property
     def lossless(self) -> bool | None:
         fails = self.sampled is not None and (self.sampled.rejected or self.sampled.faults)
+        fails = fails or (self.final is not None and self.final.total_variation + self.final.within > LIMIT)
         if fails or self.failing is not None or any(each.fatal for each in self.findings):
             return False
         return None if self.undecided else True
@@ -136,6 +139,7 @@ class Report:
             "adapter": self.adapter + (", statistical" if self.sampled else ""),
             "lossless": self.case.lossless if self.case and _budget_only(self.case) else self.lossless,
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
+            **_counted(self.final),
             **self._against(),
             **({"requests": self.requests} if self.requests > 1 or self.alone else {}),
             **({"not_shown": self.not_shown} if self.not_shown else {}),
@@ -177,6 +181,8 @@ class Report:
         lines = [f"{self.target} ({self.adapter}): {self._verdict()}"]
         if self.undecided:
             lines.append(f"  cannot be enumerated: {self.undecided}")
+        if self.final:
+            lines.append(f"  {self.final}")
         if self.sampled:
             lines += _test_lines(self.sampled)
         elif self.case and (self.lossless or self.wrong or self.case.over):
@@ -232,6 +238,8 @@ class Report:
     def _verdict(self) -> str:
         if self.lossless is None:
             return "not decided"
+        if self.final:
+            return ("" if self.lossless else "NOT ") + "lossless in its final draw"
         if self.lossless:
             kept = "keeps the budget" if _budget_only(self.case) else "lossless"
             return "no bias found, statistical" if self.sampled else kept + _for(self.case)
@@ -268,6 +276,14 @@ def _exact(case: Case | None) -> dict[str, Any]:
         "stateless_optimum": _text(case.optimum) if case and accepted is not None else None,
         "witness": witness,
     }
+
+
+def _counted(final: Counted | None) -> dict[str, Any]:
+    if final is None:
+        return {}
+    never = {"tokens": final.never, "mass": final.mass}
+    exact = {"total_variation": text(final.total_variation), "error_bound": text(final.within)}
+    return exact | {"never_drawn": never}
 
 
 def _for(case: Case | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.audit.coins.lazy import Integer, Lazy
-from draftproof.simulators.audit.coins.sources import Fixed, Seeded, Source
+from draftproof.simulators.audit.coins.sources import Fixed, Seeded, Source, Words
 from draftproof.simulators.audit.coins.state import NotEnumerable
 
 BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more values is a coin
@@ -81,6 +81,8 @@ class Generator(StandIn):
         if size is None:
             return one()
         shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
+        if isinstance(self._source, Words):
+            return self._source.block(one, int(np.prod(shape))).reshape(shape)
         return lazies([one() for _ in range(int(np.prod(shape)))], shape)
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
@@ -256,13 +258,13 @@ def without_replacement(source: Source, row: Any, count: int) -> list[int]:
 def exponential(source: Source, kind: type = np.float64, use: str = "exponential") -> Any:
     """An exponential from a new coin u: -log u of a lazy coin, -log(1 - u), never infinite, of a float."""
     u = source.uniform(kind, use)
-    return -np.log1p(-u) if isinstance(u, np.floating) and source.mirrored else -np.log(u)
+    return -np.log1p(-u) if isinstance(u, np.floating | np.ndarray) and source.mirrored else -np.log(u)
 
 
 def gumbel(source: Source, kind: type = np.float64) -> Any:
     """-log E of a new exponential E; a coin that gives E = 0 is drawn again, as in numpy."""
     E = exponential(source, kind, "gumbel")
-    return -np.log(max(E, kind(2.0**-53))) if isinstance(E, np.floating) else -np.log(E)
+    return -np.log(np.maximum(E, kind(2.0**-53)) if isinstance(E, np.floating | np.ndarray) else E)
 
 
 def checked(p: Any, size: int) -> np.ndarray:

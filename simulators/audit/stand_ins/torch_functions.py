@@ -81,7 +81,7 @@ class CoinTensors:
 
 def has_coins(values: np.ndarray) -> bool:
     """Whether any of the values is lazy."""
-    return any(isinstance(value, Coin) for value in values.ravel().tolist())
+    return values.dtype == object and any(isinstance(value, Coin) for value in values.ravel().tolist())
 
 
 def objects(tensor: torch.Tensor) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
+from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source, Words
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator, exponential, without_replacement
 from draftproof.simulators.audit.stand_ins.torch_functions import CoinTensors, Functions, objects, words
@@ -117,6 +117,8 @@ class Answering(TorchFunctionMode):
         kind, values = KIND.get(like.dtype, np.float32), np.empty(like.numel(), dtype=object)
         self.coins.fine(like.dtype)
         with self._stream(generator, use) as source:
+            if isinstance(self.source, Words):
+                return self.source.block(lambda: one(source, kind), like.numel()).reshape(tuple(like.shape))
             values[:] = [one(source, kind) for _ in range(like.numel())]
         return values.reshape(tuple(like.shape))
 
@@ -162,7 +164,7 @@ def _state_of_seed(seed: int) -> int:
 
 
 def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool) -> list[int]:
-    if replacement:
+    if replacement and count > 1:
         return [source.choose(row.numpy()) for _ in range(count)]
     drawn = without_replacement(source, row.numpy(), count)
     if len(drawn) < count:  # torch continues with categories of weight zero, by the topk of a race
@@ -181,4 +183,4 @@ class _Stream(Seeded):
         return super().uniform(kind, (self.use, use))
 
     def choose(self, row: Any, use: Hashable = "") -> int:
-        return self.remembered(lambda: self.source.choose(row), (use, tuple(map(float, row))))
+        return self.remembered(lambda: self.source.choose(row, use), (use, tuple(map(float, row))))
