@@ -1,6 +1,7 @@
 """Limits that the kernels' machine code implies on an H200: counted, never timed; no GPU is used.
 
     python -m benchmarks.kernel_code [--vocab 131072] [--gamma 8] [--clock 1.75]
+    python -m benchmarks.kernel_code --registers [block rrs ...]   # of every kernel, type and filter: hours
 
 Triton compiles each kernel for compute capability 9.0 as it would be launched on 132 processors, and
 cuobjdump (Triton's, or the CUDA toolkit's) disassembles it. The counts are of the code that reads the
@@ -22,6 +23,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,17 @@ PROCESSORS, REGISTERS, WARPS, PROGRAMS = 132, 65536, 64, 32
 """Processors of an H200, and the resources of each."""
 
 FILTERS = {"top_k": 20, "top_p": 0.9}
+EVERY_FILTER = {
+    "no filter": {},
+    "top-k": {"top_k": 20},
+    "top-p": {"top_p": 0.9},
+    "min-p": {"min_p": 0.1},
+    "all": {"top_k": 20, "top_p": 0.9, "min_p": 0.1},
+    "greedy": {"temperature": 0.0},
+}
+DRAFTS = {"token": "chain", "block": "chain", "greedy-block": "chain"}
+DRAFTS |= {"specinfer": "tree+", "priority": "tree+"}
+"""Drafts of verifiers that are not made for a tree without replacement. Priority rules have strata too."""
 CASES = (
     ("block", "chain", 64, {}),
     ("block", "chain", 64, FILTERS),
@@ -81,6 +94,7 @@ def main() -> None:
     parser.add_argument("--vocab", type=int, default=131072)
     parser.add_argument("--gamma", type=int, default=8)
     parser.add_argument("--clock", type=float, default=1.75)
+    parser.add_argument("--registers", nargs="*", metavar="VERIFIER")
     given = parser.parse_args()
     if given.vocab < 1 or not 1 <= given.gamma < 64 or given.clock <= 0:
         parser.error("--vocab and --clock must be positive, --gamma from 1 to 63")
@@ -92,6 +106,9 @@ def main() -> None:
 
     from benchmarks.cases import tree_of
 
+    if given.registers is not None:
+        registers(given.registers, given.vocab, given.gamma)
+        return
     for name, draft, B, filters in CASES:
         print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16")
         print(", ".join(f"{setting} {value}" for setting, value in filters.items()) or "no filter")
@@ -100,6 +117,27 @@ def main() -> None:
         once = {kernel: rest for kernel, *rest in made}  # the sweeps of all rounds are the same kernel
         for kernel, rest in once.items():
             print(read(kernel, *rest).line(given.clock))
+
+
+def registers(names: list[str], vocab: int, gamma: int) -> None:
+    """Prints the registers of each kernel, and the bytes of stack that a thread has for what does not fit."""
+    import torch
+
+    from benchmarks.cases import tree_of
+    from draftproof.gpu.kernels import NAMES
+
+    print("kernel             verifier         draft   type      filter     regs stack")
+    for name, dtype in product(names or NAMES, (torch.bfloat16, torch.float16, torch.float32)):
+        for draft, (label, filters) in product(
+            [DRAFTS.get(name, "tree"), *["strata"] * ("priority" in name)], EVERY_FILTER.items()
+        ):
+            seen = set()
+            for kernel, *rest in compiled(name, tree_of(draft, gamma), 8, vocab, dtype, **filters):
+                if kernel not in seen:
+                    code = read(kernel, *rest)
+                    line = f"{kernel:19}{name:17}{draft:8}{str(dtype)[6:]:10}{label:10}"
+                    print(f"{line}{code.registers:5}{code.stack:6}", flush=True)
+                seen.add(kernel)
 
 
 def compile_only() -> None:
@@ -141,16 +179,18 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
         tokens, coins = torch.empty(B, N - 1, dtype=torch.long), torch.empty(B, N - 1).double()
         temperature, extra = torch.empty(B, 2), torch.empty(B).double()
         children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
+        strata = torch.empty(B, I, V) if tree.stratified else None
+        edges = mock.patch.object(launch, "class_edges", return_value=torch.empty(2, 1, dtype=torch.float64))
     on_h200 = mock.patch.object(grid, "processors", return_value=PROCESSORS)
-    with on_h200, mock.patch.object(JITFunction, "run", keep):
+    with on_h200, edges, mock.patch.object(JITFunction, "run", keep):
         keys = torch.empty(B, 2, dtype=torch.long)
         noise.uniforms(keys, keys[:, 0].contiguous(), 2 * N - 1)
         sampling = Sampling(**filters)
         given = target[:, :1], sampling, coins, own, children, tokens, proposal, own
-        drafting.draw_level(*given, replacement=tree.replacement)
-        launch.launch(
-            VERIFIERS[name], Batch(tree, target, proposal, tokens, coins, extra), temperature, sampling
-        )
+        if strata is None:
+            drafting.draw_level(*given, replacement=tree.replacement)
+        batch = Batch(tree, target, proposal, tokens, coins, extra, strata=strata)
+        launch.launch(VERIFIERS[name], batch, temperature, sampling)
     return made
 
 

@@ -29,7 +29,7 @@ KINDS = tl.constexpr(CLASSES)
 MOVED = tl.constexpr(float(SHIFT))
 DROPPED = tl.constexpr(HEAD[torch.float32][1])
 FIRST = tl.constexpr(PARTS * (HEAD[torch.float32][2] + HIGHEST))
-BLOCK = tl.constexpr(64)
+BLOCK = tl.constexpr(32)
 """Tokens that are summed at a time."""
 
 
@@ -121,6 +121,16 @@ def masses(
             sums += tl.dot(hot, mass, input_precision="tf32x3")
     at = (((b * N + f) * block.C + chunk) * KINDS + kinds[:, None]) * (2 * G) + column[None, :]
     tl.store(found + at, sums, mask=(column < 2 * G)[None, :])
+
+
+@triton.jit
+def added(found, totals, C, SIZE: tl.constexpr):
+    """One program per (request, node): the sums over its chunks, in float64."""
+    line, place = tl.program_id(0).to(tl.int64), tl.arange(0, SIZE)
+    total = tl.zeros([SIZE], tl.float64)
+    for chunk in range(C):
+        total += tl.load(found + (line * C + chunk) * SIZE + place)
+    tl.store(totals + line * SIZE + place, total)
 
 
 @triton.jit

@@ -5,7 +5,6 @@ from typing import Any
 
 import torch
 import triton
-import triton.language as tl
 from torch import Tensor
 
 from draftproof.gpu.kernels import cells, grid
@@ -165,10 +164,13 @@ class Launch:
         grid.run(cells.masses, B, N, C)(
             *rows, found, self.counts, self.block, G=groups, COLUMNS=max(16, 2 * groups), num_warps=8
         )  # fmt: skip
-        sizes = tl.constexpr(self.block.NODES.value), tl.constexpr(triton.next_power_of_2(most))
+        totals = found.new_empty(B, N, CLASSES, 2 * groups, dtype=torch.float64)
+        grid.run(cells.added, B * N)(found, totals, C, SIZE=CLASSES * 2 * groups)
+        nodes = self.block.NODES.value
         grid.run(plan, B)(
-            found.double().sum(2), edges, cuts, self.tree, self._table("levels"), self.nodes, N, tree.depth,
-            LIFT=self.verifier.upwards, K=most, G=groups, sizes=sizes,
+            totals, edges, cuts, self.tree, self._table("levels"), self.nodes, N, tree.depth,
+            LIFT=self.verifier.upwards, K=most, G=groups, NODES=nodes,
+            SIBLINGS=triton.next_power_of_2(most), num_warps=max(4, nodes // 8),
         )  # fmt: skip
         rows = *rows, cuts, edges.float(), self.swept
         grid.run(cells.residual_row, B, C)(

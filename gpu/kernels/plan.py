@@ -37,13 +37,13 @@ def plan(
     LIFT: tl.constexpr,
     K: tl.constexpr,
     G: tl.constexpr,
-    sizes,  # NODES and SIBLINGS: the powers of 2 from N and from K on
+    NODES: tl.constexpr,  # the power of 2 from N on
+    SIBLINGS: tl.constexpr,  # and from K on
 ):
     """One program per request; every node is a lane. See `gpu.verify.priority.plan`.
 
     With LIFT level by level, from the root on; otherwise all nodes at once.
     """
-    NODES, SIBLINGS = sizes
     b = tl.program_id(0).to(tl.int64)
     v = tl.arange(0, NODES)
     node = v < N

@@ -20,8 +20,8 @@ def main() -> None:
     tree, chain, wide = Tree.of_shape([[[], []], [[]]]), Tree.chain(8), tree_of("tree", 8)
     drafts = {"token": chain, "block": chain, "greedy-block": chain, "specinfer": Tree.paths(2, 2)}
     V, half, single = 131072, torch.bfloat16, torch.float32
-    measured = [name for name in NAMES if "priority" not in name]  # whose kernels are not tuned yet
-    launches = [(name, drafts.get(name, tree), 8, V, half) for name in measured]
+    launches = [(name, drafts.get(name, tree), 8, V, half) for name in NAMES]
+    launches += [(name, tree_of("strata", 8), 8, V, half) for name in NAMES if "priority" in name]
     launches += [("block", chain, 64, V, half), ("block", chain, 1, V, half), ("traversal", wide, 8, V, half)]
     launches += [("rrs", tree, 2, V, single), ("block", chain, 64, 50257, half)]
     found = []
