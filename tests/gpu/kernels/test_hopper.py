@@ -20,7 +20,7 @@ FEW_LOGITS = ("walk", "find_limits", "kept_statistics")
 """Kernels that read few logits, one number or one span at a time."""
 
 
-CELLS = {"masses": 200, "added": 64, "plan": 200, "residual_row": 160}
+CELLS = {"masses": 200, "added": 64, "plan": 256, "residual_row": 160}
 """Kernels of the priority rules, which read logits by the way, and the most registers that each may take."""
 
 
