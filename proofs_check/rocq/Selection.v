@@ -20,11 +20,15 @@ Hypothesis q_rows : forall c, is_row V (q c).
 Notation total := (total V).
 Notation mean := (mean V).
 
+Definition stopped (found : option stop) : R := match found with Some _ => 1 | None => 0 end.
+
+(** The mean of [f] is [v] without drafted tokens, and one drafted token more does not change it. *)
+Definition steady (c : context) (verify : list token -> program (option stop)) (f : option stop -> R) (v : R) : Prop :=
+  mean (verify []) f = v /\
+  forall path, mean (verify path) f = total (fun x => q (c ++ path) x * mean (verify (path ++ [x])) f).
+
 Definition fair (c : context) (verify : list token -> program (option stop)) : Prop :=
-  forall G, harmonic V p G ->
-    mean (verify []) (emitted_if V G) = G c /\
-    forall path, mean (verify path) (emitted_if V G) =
-                 total (fun x => q (c ++ path) x * mean (verify (path ++ [x])) (emitted_if V G)).
+  (forall G, harmonic V p G -> steady c verify (emitted_if V G) (G c)) /\ steady c verify stopped 1.
 
 (** A draft may be cut after it is drawn, where the rule would have ended it. *)
 Lemma kept_drawn : forall keep A depth (verify : list token -> program A) c f,
@@ -40,13 +44,12 @@ Proof.
     + intros x. f_equal. rewrite !mean_bind. simpl. rewrite K. apply (mean_const V _ _ _ _ (chain_proper V q q_rows _ _)).
 Qed.
 
-Theorem selection_lossless : forall keep depth c verify, fair c verify ->
-  forall G, harmonic V p G ->
-  mean (bind (draw_chain q depth c) (fun path => verify (kept keep path c))) (emitted_if V G) = G c.
+Lemma steady_kept : forall keep depth c verify f v, steady c verify f v ->
+  mean (bind (draw_chain q depth c) (fun path => verify (kept keep path c))) f = v.
 Proof.
-  intros keep depth c verify F G HG. rewrite kept_drawn. destruct (F G HG) as [F0 F1]. rewrite <- F0.
+  intros keep depth c verify f v [F0 F1]. rewrite kept_drawn, <- F0.
   assert (K : forall n path, mean (draw_kept q keep n (c ++ path)) (fun more =>
-              mean (verify (path ++ more)) (emitted_if V G)) = mean (verify path) (emitted_if V G)).
+              mean (verify (path ++ more)) f) = mean (verify path) f).
   { intros n. induction n as [|less IH]; intros path; simpl; [rewrite app_nil_r; auto|].
     destruct (keep (c ++ path)); simpl; [|rewrite app_nil_r; auto].
     rewrite F1. apply total_ext. intros x. f_equal. rewrite <- IH, mean_bind, app_assoc. apply mean_ext.
@@ -54,9 +57,21 @@ Proof.
   specialize (K depth []). rewrite app_nil_r in K. rewrite mean_bind. exact K.
 Qed.
 
+(** The text keeps its law, and there always is a stop. *)
+Theorem selection_lossless : forall keep depth c verify, fair c verify ->
+  let iteration := bind (draw_chain q depth c) (fun path => verify (kept keep path c)) in
+  (forall G, harmonic V p G -> mean iteration (emitted_if V G) = G c) /\ mean iteration stopped = 1.
+Proof. intros keep depth c verify [F S]. split; intros; apply steady_kept; auto. Qed.
+
 Theorem token_fair : forall c, fair c (fun path => always_stops (token_verify V p q path c)).
 Proof.
-  intros c G HG.
+  intros c. split.
+  2: { assert (One : forall path d, mean (always_stops (token_verify V p q path d)) stopped = 1).
+       { intros path d. unfold always_stops. rewrite mean_bind. simpl. revert d.
+         induction path as [|x path IH]; intros d; simpl; auto. rewrite IH. lra. }
+       split; intros; rewrite One; auto. rewrite (total_ext V _ (fun x => q (c ++ path) x)) by (intros; rewrite One; lra).
+       symmetry. apply q_rows. }
+  intros G HG.
   assert (E : forall path c, mean (always_stops (token_verify V p q path c)) (emitted_if V G) =
                              mean (token_verify V p q path c) (emitted V G)) by (intros; apply mean_bind).
   split; [rewrite E; simpl; rewrite (HG c); auto|].
@@ -84,13 +99,13 @@ Proof. intros. rewrite mean_bind, <- split_rejected. apply mean_ext. intros [s|]
 
 Theorem block_fair : forall c, fair c (fun path => block_verify V p q path c).
 Proof.
-  intros c G HG.
-  assert (K : forall path c w, 0 <= w <= 1 ->
+  intros c.
+  assert (K : forall G, harmonic V p G -> forall path c w, 0 <= w <= 1 ->
     mean (block_below V p q path c w) (emitted_if V G) =
       total (fun x => q (c ++ path) x * mean (block_below V p q (path ++ [x]) c w) (emitted_if V G)) /\
     mean (block_below V p q path c w) rejected =
       total (fun x => q (c ++ path) x * mean (block_below V p q (path ++ [x]) c w) rejected)).
-  { clear c. induction path as [|y path IH]; intros c w W.
+  { clear c. intros G HG. induction path as [|y path IH]; intros c w W.
     - rewrite app_nil_r.
       assert (B : forall f, total (fun x => q c x * mean (block_below V p q [x] c w) f) =
                             mean (subtree V p q true (chain q 1 c) c w (p c) (q c)) f).
@@ -104,8 +119,16 @@ Proof.
       rewrite <- app_assoc in K1, K2. simpl in K1, K2. cbn [app block_below]. set (own := Accept _ _).
       rewrite or_else_emitted, or_else_rejected, K1, K2, <- total_mul, <- total_add, <- total_mul.
       split; apply total_ext; intros x; [rewrite or_else_emitted|rewrite or_else_rejected]; ring. }
-  split; [|intros path; apply K; lra].
-  unfold block_verify. simpl. rewrite (HG c). ring.
+  split.
+  - intros G HG. split; [|intros path; apply K; auto; lra]. unfold block_verify. simpl. rewrite (HG c). ring.
+  - assert (One : forall path d w, mean (block_below V p q path d w) stopped = 1 - mean (block_below V p q path d w) rejected).
+    { intros path d w. transitivity (mean (block_below V p q path d w) (fun found => 1 - rejected found)).
+      - apply mean_ext. intros [s|]; simpl; lra.
+      - rewrite mean_sub. f_equal. revert d w. induction path as [|x path IH]; intros d w; simpl; [ring|].
+        rewrite mean_bind, (mean_ext V _ _ _ (fun _ => 1)); auto. intros [s|]; simpl; ring. }
+    split; intros; unfold block_verify; rewrite One; [simpl; ring|].
+    destruct (K _ (harmonic_one V p p_rows) path c 1) as [_ ->]; [lra|]. destruct (q_rows (c ++ path)) as [_ S].
+    rewrite <- S at 1. rewrite <- total_sub. apply total_ext. intros x. rewrite One. ring.
 Qed.
 
 End Request.
@@ -153,18 +176,17 @@ Definition product (requests : list nat) (value : nat -> R) : R :=
 Variable G : nat -> context -> R.
 
 (** The product of one quantity a request. *)
-Fixpoint emitted_all (requests : list nat) (found : list (option stop)) : R :=
-  match requests, found with
-  | r :: requests, s :: found => emitted_if V (G r) s * emitted_all requests found
-  | _, _ => 1
-  end.
+Fixpoint all (f : nat -> option stop -> R) (requests : list nat) (found : list (option stop)) : R :=
+  match requests, found with r :: requests, s :: found => f r s * all f requests found | _, _ => 1 end.
 
-Lemma mean_verify_all : forall requests paths,
-  mean (verify_all requests paths) (emitted_all requests) =
-  product requests (fun r => mean (verify r (paths r)) (emitted_if V (G r))).
+Definition emitted_all : list nat -> list (option stop) -> R := all (fun r => emitted_if V (G r)).
+Definition stopped_all : list nat -> list (option stop) -> R := all (fun _ => stopped).
+
+Lemma mean_verify_all : forall f requests paths,
+  mean (verify_all requests paths) (all f requests) = product requests (fun r => mean (verify r (paths r)) (f r)).
 Proof.
-  induction requests as [|r rest IH]; intros paths; simpl; auto. rewrite mean_bind, <- IH.
-  rewrite (mean_ext V _ _ _ (fun found => mean (verify_all rest paths) (emitted_all rest) * emitted_if V (G r) found)).
+  intros f. induction requests as [|r rest IH]; intros paths; simpl; auto. rewrite mean_bind, <- IH.
+  rewrite (mean_ext V _ _ _ (fun found => mean (verify_all rest paths) (all f rest) * f r found)).
   - rewrite mean_mul. ring.
   - intros found. rewrite mean_bind. simpl. rewrite mean_mul. ring.
 Qed.
@@ -186,21 +208,31 @@ Proof.
     + rewrite <- IH, <- total_mul. apply total_ext. intros x. ring.
 Qed.
 
-Theorem batch_lossless : forall steps requests, NoDup requests ->
-  (forall r, harmonic V (p r) (G r)) -> (forall r, fair V (p r) (q r) (start r) (verify r)) ->
-  mean (bind (draft steps (fun _ => [])) (verify_all requests)) (emitted_all requests) =
-  product requests (fun r => G r (start r)).
+Lemma steady_all : forall f v steps requests, NoDup requests -> (forall r, steady V (q r) (start r) (verify r) (f r) (v r)) ->
+  mean (bind (draft steps (fun _ => [])) (verify_all requests)) (all f requests) = product requests v.
 Proof.
-  intros steps requests N HG F.
-  set (value := fun r path => mean (verify r path) (emitted_if V (G r))).
-  assert (D : forall n paths, mean (bind (draft n paths) (verify_all requests)) (emitted_all requests) =
+  intros f v steps requests N F. set (value := fun r path => mean (verify r path) (f r)).
+  assert (D : forall n paths, mean (bind (draft n paths) (verify_all requests)) (all f requests) =
                                   product requests (fun r => value r (paths r))).
   { intros n. induction n as [|fewer IH]; intros paths; simpl; [apply mean_verify_all|].
     destruct (schedule paths) as [r|]; simpl; [|apply mean_verify_all].
     rewrite (total_ext V _ (fun x => q r (start r ++ paths r) x *
       product requests (fun s => value s (extend paths r x s)))) by (intros; rewrite IH; auto).
-    apply product_step; auto. apply (F r (G r) (HG r)). }
-  rewrite D. apply product_ext. intros r _. apply (F r (G r) (HG r)).
+    apply product_step; auto. apply F. }
+  rewrite D. apply product_ext. intros r _. apply F.
+Qed.
+
+(** The texts keep their joint law, and every request always stops. *)
+Theorem batch_lossless : forall steps requests, NoDup requests -> (forall r, harmonic V (p r) (G r)) ->
+  (forall r, fair V (p r) (q r) (start r) (verify r)) ->
+  let iteration := bind (draft steps (fun _ => [])) (verify_all requests) in
+  mean iteration (emitted_all requests) = product requests (fun r => G r (start r)) /\
+  mean iteration (stopped_all requests) = 1.
+Proof.
+  intros steps requests N HG F iteration. split.
+  - apply steady_all; auto. intros r. apply F. auto.
+  - unfold iteration, stopped_all. rewrite (steady_all _ (fun _ => 1)); auto; [|intros r; apply F].
+    clear N iteration. induction requests as [|r rest IH]; simpl; auto. rewrite IH. lra.
 Qed.
 
 End Batch.

@@ -41,6 +41,7 @@ ORDER = [
     "GreedyBlock",
     "GreedyText",
     "GreedyAccepts",
+    "Hsd",
     "Selection",
     "TopDown",
     "Lift",
@@ -89,6 +90,7 @@ THEOREMS = {
         "generate_proper",
         "verifiers_text_follow",
     ),
+    "Hsd": ("hsd_is_block", "hsd_lossless", "hsd_accepts_most", "hsd_proper", "hsd_text_follows"),
     "GreedyText": ("greedy_lossless", "greedy_proper"),
     "GreedyAccepts": ("greedy_accepts",),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
@@ -173,6 +175,10 @@ WRONG = [
     ("Texts", "(fun '(s, c) => calls fewer s c)", "(fun '(_, c) => calls fewer s c)"),
     ("Texts", "then Return (firstn wanted c)", "then Return c"),
     ("Selection", "if keep c then x :: kept rest", "if keep (c ++ [x]) then x :: kept rest"),
+    ("Selection", "Choose (q r (start r ++ paths r))", "Choose (q r (start r))"),
+    ("Hsd", "let next := N.mul R (ratio (p c x) (q c x)) in", "let next := N.mul R (share (p c x) (q c x)) in"),
+    ("Hsd", "next (maximum peak next)", "next peak"),
+    ("Hsd", "(total (excess (q c) want))", "(N.add (total residual) (N.sub N.one R))"),
     ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, point (S y))"),
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child x _ _ => go x"),
     (
@@ -224,7 +230,7 @@ def test_a_wrong_definition_is_not_proved(compiled, tmp_path, refusing, right, w
     *before, last = needed(refusing)
     for name in (*before, last):
         shutil.copy(compiled / f"{name}.v", tmp_path)
-    for file in (tmp_path / "Programs.v", tmp_path / "Rules.v"):
+    for file in (tmp_path / f"{name}.v" for name in ("Programs", "Rules", last)):
         definitions = file.read_text(encoding="utf-8")
         if right in definitions:
             file.write_text(definitions.replace(right, wrong))
