@@ -134,25 +134,37 @@ Fixpoint tokens_of (d : children) : list token :=
 Section Greedy.
 Variable top : context -> nat -> list token.
 
-Definition top_and_sample (n : nat) (c : context) (grow : list token -> program children) : program children :=
+Definition top_and_sample (c : context) (n : nat) : program (list token) :=
   match n with
-  | 0 => Return NoChild
+  | 0 => Return []
   | S fewer =>
       let r := off (q c) (top c fewer) in
-      if N.less N.zero (total r) then Choose r (fun x => grow (x :: top c fewer)) else grow (top c fewer)
+      if N.less N.zero (total r) then Choose r (fun x => Return (x :: top c fewer)) else Return (top c fewer)
   end.
 
 Fixpoint grow (s : shape) (c : context) (tokens : list token) : program children :=
   match s, tokens with
   | Shape below rest, x :: tokens =>
-      bind (top_and_sample (count below) (c ++ [x]) (grow below (c ++ [x]))) (fun drawn_below =>
+      bind (bind (top_and_sample (c ++ [x]) (count below)) (grow below (c ++ [x]))) (fun drawn_below =>
       bind (grow rest c tokens) (fun drawn_rest => Return (Child x drawn_below drawn_rest)))
   | _, _ => Return NoChild
   end.
 
-Definition draw_greedy (s : shape) (c : context) : program children := top_and_sample (count s) c (grow s c).
+Definition draw_greedy (s : shape) (c : context) : program children := bind (top_and_sample c (count s)) (grow s c).
 
 End Greedy.
+
+(** The token [x] among those that it is not [better] than. *)
+Fixpoint place (better : token -> token -> bool) (x : token) (sorted : list token) : list token :=
+  match sorted with
+  | [] => [x]
+  | y :: more => if better y x then y :: place better x more else x :: sorted
+  end.
+
+(** The [n] likeliest tokens, ties by id, none of probability zero. *)
+Definition likeliest (r : row) (n : nat) : list token :=
+  filter (fun x => N.less N.zero (r x))
+    (firstn n (fold_right (place (fun y x => N.less (r x) (r y))) [] vocabulary)).
 
 (** A chain is its list of tokens. *)
 Fixpoint draw_chain (depth : nat) (c : context) : program (list token) :=
@@ -356,18 +368,40 @@ Definition naive_node (siblings : children) (c : context) (go : token -> program
 Definition naive_tree (siblings : children) (c : context) : program stop :=
   naive_node siblings c (descend naive_node siblings c).
 
-(** theory/verifiers/hu_greedy.py *)
-Definition hu_node (siblings : children) (c : context) (go : token -> program stop) : program stop :=
+(** A single-step rule says which token comes out of a node, given the drawn children. *)
+Section Rule.
+Variable rule : context -> list token -> program token.
+
+Definition rule_node (siblings : children) (c : context) (go : token -> program stop) : program stop :=
   match siblings with
   | NoChild => Return (c, p c)
-  | Child x _ rest =>
-      let q_c := off (q c) (tokens_of rest) in
-      Accept (share (p c x) (q_c x)) (fun accepted =>
-        if accepted then go x else Choose (normalise (excess (p c) q_c)) go)
+  | Child _ _ _ => bind (rule c (tokens_of siblings)) go
   end.
 
-Definition hu_greedy (siblings : children) (c : context) : program stop :=
-  hu_node siblings c (descend hu_node siblings c).
+Definition node_by_node (siblings : children) (c : context) : program stop :=
+  rule_node siblings c (descend rule_node siblings c).
+
+End Rule.
+
+(** The token [x], drawn from [d], is judged as a single draft. *)
+Definition judged_once (c : context) (d : row) (x : token) : program token :=
+  Accept (share (p c x) (d x)) (fun accepted =>
+    if accepted then Return x else Choose (normalise (excess (p c) d)) Return).
+
+(** theory/verifiers/hu_greedy.py *)
+Definition hu_rule (c : context) (tokens : list token) : program token :=
+  match tokens with
+  | [] => Choose (p c) Return
+  | x :: top => judged_once c (off (q c) top) x
+  end.
+
+Definition hu_greedy : children -> context -> program stop := node_by_node hu_rule.
+
+(** theory/verifiers/khisti.py and global_resolution.py: one of the drawn tokens is selected by [weights], and
+    judged with the law [d] that a selected token has when so many are drawn. *)
+Definition selected_rule (weights : context -> list token -> row) (d : context -> nat -> row)
+    (c : context) (tokens : list token) : program token :=
+  Choose (weights c tokens) (judged_once c (d c (length tokens))).
 
 (** theory/verifiers/one_hot.py *)
 Fixpoint one_hot (siblings : children) (c : context) (p_c : row) : program stop :=

@@ -109,12 +109,6 @@ Fixpoint draw_each (laws : list row) : program (list token) :=
 (** The order of the rule: the largest t / sum_j R_j first, ties by id; tokens that no sibling can be are left out. *)
 Definition included (laws : list row) (x : token) : N.num := fold_right (fun (R : row) sum => N.add (R x) sum) N.zero laws.
 
-Fixpoint place (better : token -> token -> bool) (x : token) (sorted : list token) : list token :=
-  match sorted with
-  | [] => [x]
-  | y :: more => if better y x then y :: place better x more else x :: sorted
-  end.
-
 Definition by_ratio (V : nat) (laws : list row) (t : row) : list token :=
   let ratio x := N.div (t x) (included laws x) in
   fold_right (place (fun y x => N.less (ratio x) (ratio y))) []

@@ -16,6 +16,7 @@ from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
@@ -42,9 +43,11 @@ ORDER = [
     "GreedyText",
     "GreedyAccepts",
     "Hsd",
+    "HsdFacts",
     "Selection",
     "TopDown",
     "Lift",
+    "Nodes",
     "Priority",
     "PriorityNodes",
     "Optimal",
@@ -91,6 +94,27 @@ THEOREMS = {
         "verifiers_text_follow",
     ),
     "Hsd": ("hsd_is_block", "hsd_lossless", "hsd_accepts_most", "hsd_proper", "hsd_text_follows"),
+    "HsdFacts": (
+        "set_recovered",
+        "branch_asymmetry",
+        "branch_recovered",
+        "total_divergence",
+        "child_asymmetries",
+        "rate_is_capped",
+        "capped_between",
+        "capped_at_peaks",
+        "telescoping_step",
+        "telescoping",
+        "least_suffix_product",
+        "tail_sum",
+    ),
+    "Nodes": (
+        "nodes_lossless",
+        "judged_once_valid",
+        "selected_lossless",
+        "greedy_draft_lossless",
+        "hu_greedy_lossless",
+    ),
     "GreedyText": ("greedy_lossless", "greedy_proper"),
     "GreedyAccepts": ("greedy_accepts",),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
@@ -176,9 +200,24 @@ WRONG = [
     ("Texts", "then Return (firstn wanted c)", "then Return c"),
     ("Selection", "if keep c then x :: kept rest", "if keep (c ++ [x]) then x :: kept rest"),
     ("Selection", "Choose (q r (start r ++ paths r))", "Choose (q r (start r))"),
-    ("Hsd", "let next := N.mul R (ratio (p c x) (q c x)) in", "let next := N.mul R (share (p c x) (q c x)) in"),
+    (
+        "Hsd",
+        "let next := N.mul R (ratio (p c x) (q c x)) in",
+        "let next := N.mul R (share (p c x) (q c x)) in",
+    ),
     ("Hsd", "next (maximum peak next)", "next peak"),
     ("Hsd", "(total (excess (q c) want))", "(N.add (total residual) (N.sub N.one R))"),
+    ("HsdFacts", "Rmax (largest t) (J t)", "Rmax 1 (J t)"),
+    ("HsdFacts", "0 <= r x) /\\ sum l r <= 1", "0 <= r x) /\\ sum l r <= 2"),
+    ("HsdFacts", "prod b 0 m * prod a m (t - m).\n\n(** What", "prod b 0 m * prod a 0 (t - m).\n\n(** What"),
+    ("Nodes", "| x :: top => judged_once c (off (q c) top) x", "| x :: top => judged_once c (q c) x"),
+    ("Nodes", "let r := off (q c) (top c fewer) in", "let r := q c in"),
+    (
+        "Nodes",
+        "if accepted then Return x else Choose (normalise (excess (p c) d))",
+        "if accepted then Return x else Choose (p c)",
+    ),
+    ("Nodes", "judged_once c (d c (length tokens))", "judged_once c (weights c tokens)"),
     ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, point (S y))"),
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child x _ _ => go x"),
     (
@@ -266,10 +305,10 @@ def instances():
         return [fmpq(weight, sum(weights)) for weight in weights]
 
     for i in range(INSTANCES):
-        vocab, kind = 2 + i % 2, i // 2 % 5
-        depth = 1 + i // 10 % (5 - vocab)
+        vocab, kind = 2 + i % 2, i // 2 % 6
+        depth = 1 + i // 12 % (5 - vocab)
         if kind == 0:
-            draft, names = Chain(depth), ("token", "block", "hsd", "greedy-block", *CALLED)
+            draft, names = Chain(depth), ("token", "block", "hsd", "greedy-block", "sampling-match", *CALLED)
         elif kind == 1:
             inner = [word for n in range(depth) for word in product(range(vocab), repeat=n)]
             kept = frozenset(word for word in inner if random.random() < 0.7)
@@ -277,8 +316,10 @@ def instances():
         elif kind == 2:
             draft = Paths(*random.choice([(2, 1), (3, 1), (2, 2), (3, 4 - vocab)]))
             names = ("rrs", "traversal", *TOP_DOWN)
+        elif kind == 3:
+            draft, names = Greedy(random.choice(shapes)), ("hu-greedy",)
         else:
-            draft = Tree(random.choice(shapes), kind == 3)
+            draft = Tree(random.choice(shapes), kind == 4)
             names = ("specinfer" if draft.replacement else "rrs", "traversal", *TOP_DOWN)
             if draft.replacement:
                 names += tuple(name for name in ("priority", "lifted-priority") if name in VERIFIERS)
@@ -318,6 +359,9 @@ RUN = {
     "token": "always_stops (token_iteration {V} {p} {q} {draft} [])",
     "block": "block_iteration {V} {p} {q} {draft} []",
     "hsd": "hsd_iteration {V} {p} {q} {draft} []",
+    "sampling-match": "always_stops (bind (draw_chain {q} {draft} []) "
+    "(fun path => nss {p} (as_children path) []))",
+    "hu-greedy": "always_stops (bind {draft} (fun tree => hu_greedy {V} {p} {q} tree []))",
     "specinfer": "always_stops (recursive_rejection_iteration {V} {p} {q} true {draft} [])",
     "rrs": "always_stops (recursive_rejection_iteration {V} {p} {q} false {draft} [])",
     "traversal": "traversal_iteration {V} {p} {q} {replacement} {draft} []",
@@ -352,6 +396,8 @@ def law_of(name, instance, i):
     replacement = "true" if isinstance(draft, Tree) and draft.replacement else "false"
     if isinstance(draft, Chain):
         drawn = str(draft.depth)
+    elif isinstance(draft, Greedy):
+        drawn = f"(draw_greedy {V} {q} (fun c => likeliest {V} ({q} c)) ({shape(draft.shape)}) [])"
     elif isinstance(draft, Paths):
         drawn = f"(draw_paths {q} {draft.count} {draft.depth} [])"
     else:
