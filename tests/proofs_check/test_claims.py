@@ -98,7 +98,7 @@ def test_a_verifier_that_keeps_something_else_changes_the_verdict(monkeypatch):
     assert Kept(("token",), PREFIX)() == UNDECIDED
     assert Kept(("nss",), PRODUCT)() == UNDECIDED
     above = CLAIMS["block-above-token"]
-    assert above.check() == above.verdict == REACHED
+    assert above.check() == above.verdict == FOLLOWS
     flawed = edited(block, ("share(w[-1] * p[x], q[x])", "share(w[-1] * p[x], q[x]) / 2"))
     monkeypatch.setitem(VERIFIERS, "block", flawed)
     assert above.check() == UNDECIDED

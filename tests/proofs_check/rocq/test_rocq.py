@@ -44,6 +44,7 @@ ORDER = [
     "GreedyAccepts",
     "Hsd",
     "HsdFacts",
+    "Bounds",
     "Selection",
     "TopDown",
     "Lift",
@@ -107,6 +108,13 @@ THEOREMS = {
         "telescoping",
         "least_suffix_product",
         "tail_sum",
+    ),
+    "Bounds": (
+        "block_keeps_more_than_token",
+        "block_keeps_less_than_both",
+        "accepted_length",
+        "no_rule_expects_more",
+        "nothing_accepts_more",
     ),
     "Nodes": (
         "nodes_lossless",
@@ -218,6 +226,13 @@ WRONG = [
         "if accepted then Return x else Choose (p c)",
     ),
     ("Nodes", "judged_once c (d c (length tokens))", "judged_once c (weights c tokens)"),
+    (
+        "Bounds",
+        "share (p c x) (q c x) * product u (c ++ [x])",
+        "share (q c x) (p c x) * product u (c ++ [x])",
+    ),
+    ("Bounds", "accepted m c s + words n (fun", "accepted m c s + words m (fun"),
+    ("Bounds", "stopped a = c ++ firstn k path", "stopped a = c ++ skipn k path"),
     ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, point (S y))"),
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child x _ _ => go x"),
     (
