@@ -44,6 +44,7 @@ ORDER = [
     "GreedyAccepts",
     "Hsd",
     "HsdFacts",
+    "HsdMeans",
     "Bounds",
     "Selection",
     "TopDown",
@@ -109,6 +110,7 @@ THEOREMS = {
         "least_suffix_product",
         "tail_sum",
     ),
+    "HsdMeans": ("token_means", "block_means", "hsd_means"),
     "Bounds": (
         "block_keeps_more_than_token",
         "block_keeps_less_than_both",
@@ -233,6 +235,8 @@ WRONG = [
     ),
     ("Bounds", "accepted m c s + words n (fun", "accepted m c s + words m (fun"),
     ("Bounds", "stopped a = c ++ firstn k path", "stopped a = c ++ skipn k path"),
+    ("HsdMeans", "before * h + prefixes (before * h) coins", "before * h + prefixes before coins"),
+    ("HsdMeans", "1 - none coins + suffixes coins", "1 - none (h :: coins) + suffixes coins"),
     ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, point (S y))"),
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child x _ _ => go x"),
     (
