@@ -228,11 +228,13 @@ def _kept(mass: np.ndarray, setting: Setting, known: bool, close: float) -> tupl
         if not known and not whole:
             return None
         total = mass[:high].sum() if whole else 1.0
-        ahead = (np.cumsum(mass) - mass)[:high]
-        if ahead[-1] + mass[high - 1] >= setting.top_p * total + close / 2 or whole:
-            cut = setting.top_p * total
-            low, high, whole = bounded(ahead < cut - close / 2, ahead < cut + close / 2)
-        elif ahead[-1] >= setting.top_p * total - close / 2:
+        cut, kept = setting.top_p * total, mass[:high]
+        sums = np.append(0, np.cumsum(kept))  # tokens that are about as likely may be ahead of one another
+        surely = sums[np.searchsorted(-kept, -kept * (1 + close))]
+        perhaps = sums[np.searchsorted(-kept, -kept * (1 - close), "right")] - kept
+        if sums[-1] >= cut + close / 2 or whole:
+            low, high, whole = bounded(perhaps < cut - close / 2, surely < cut + close / 2)
+        elif perhaps[-1] >= cut - close / 2:
             return None
     if setting.min_p:
         bound = setting.min_p * mass[0]

@@ -1,6 +1,6 @@
 """python -m tests.engines.plain NAME --environment DIR: whole runs of `endpoint` on plain servers.
 
-Each run is asked for as a user might. No check may reject. benchmarks/results/plain_servers.json gets a line
+Each run is asked for as a user might. No check may reject. docs/engines-plain.json gets a line
 a run.
 """
 
@@ -17,7 +17,7 @@ import click
 
 from tests.engines.engine import Engine, Setting, serving
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "plain_servers.json"
+RESULTS = Path(__file__).parents[2] / "docs" / "engines-plain.json"
 SERVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "vllm": {
         "float32": (),

@@ -89,3 +89,9 @@ def test_of_rows_that_differ_much_filters_say_nothing(setting):
     rows = {"a": np.log(0.5), "b": np.log(0.3), "c": np.log(0.1)}
     assert law(rows, setting).tokens
     assert not law(rows, setting, close=1.5).tokens
+
+
+def test_of_two_tokens_that_are_about_as_likely_either_may_be_ahead_under_top_p():
+    rows = {"a": np.log(0.5), "b": np.log(0.06), "c": np.log(0.0595), "d": np.log(0.03)}
+    own = law(rows, Setting(top_p=0.55))
+    assert [own.place(each) for each in "abcd"] == [0, None, None, -1]
