@@ -50,6 +50,7 @@ ORDER = [
     "TopDown",
     "Lift",
     "Nodes",
+    "Plans",
     "Priority",
     "PriorityNodes",
     "Optimal",
@@ -111,6 +112,7 @@ THEOREMS = {
         "tail_sum",
     ),
     "HsdMeans": ("token_means", "block_means", "hsd_means"),
+    "Plans": ("plan_lossless",),
     "Bounds": (
         "block_keeps_more_than_token",
         "block_keeps_less_than_both",
@@ -237,6 +239,7 @@ WRONG = [
     ("Bounds", "stopped a = c ++ firstn k path", "stopped a = c ++ skipn k path"),
     ("HsdMeans", "before * h + prefixes (before * h) coins", "before * h + prefixes before coins"),
     ("HsdMeans", "1 - none coins + suffixes coins", "1 - none (h :: coins) + suffixes coins"),
+    ("Plans", "take shared (left - w) otherwise)", "take shared left otherwise)"),
     ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, point (S y))"),
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child x _ _ => go x"),
     (
