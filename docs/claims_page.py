@@ -56,7 +56,7 @@ def short(source: str) -> str:
 def row(claim: Claim) -> str:
     """One line of a table."""
     note = f" *{claim.note}*" if claim.note else ""
-    scope = claim.scope.replace("V = ", "V=") + (", Rocq" if "Rocq" in claim.behind else "")
+    scope = claim.scope.replace("V = ", "V=") + (", Rocq" if claim.rocq and claim.verdict not in (THEOREM, FOLLOWS) else "")
     if kind(claim) == "searched":
         scope += f" ({claim.verdict.removeprefix('no counterexample in ').replace(' exact', '')})"
     cells = (f"`{claim.key}` {claim.statement}{note}", scope, short(claim.source))
