@@ -56,7 +56,8 @@ def short(source: str) -> str:
 def row(claim: Claim) -> str:
     """One line of a table."""
     note = f" *{claim.note}*" if claim.note else ""
-    scope = claim.scope.replace("V = ", "V=") + (", Rocq" if claim.rocq and claim.verdict not in (THEOREM, FOLLOWS) else "")
+    too = claim.rocq and claim.verdict not in (THEOREM, FOLLOWS)
+    scope = claim.scope.replace("V = ", "V=") + (", Rocq" if too else "")
     if kind(claim) == "searched":
         scope += f" ({claim.verdict.removeprefix('no counterexample in ').replace(' exact', '')})"
     cells = (f"`{claim.key}` {claim.statement}{note}", scope, short(claim.source))
