@@ -82,7 +82,7 @@ class Server:
         self.prompt_tokens, self.close = 0, CLOSE
         self.listed: int | None = None
         self.asking = True  # what the server grants
-        self.spelled: dict[int, str] = {}
+        self.spelled: dict[Any, str] = {}
         self.extensions: dict[str, Any] = dict(EXTENSIONS)
         self.prompt_ids: dict[str, tuple[int, ...] | None] = {}
         self.forced: dict[tuple[str, tuple[str, ...]], Row | None] = {}
