@@ -14,7 +14,7 @@ HEAD = """# Claims
 
 The theorems in the registry `proofs_check/claims/`, by verdict. `draftproof claims KEY` decides one again;
 `draftproof claims --paper 2403.10444` decides a paper's.
-In a scope, Rocq says that the proof was checked by machine.
+Rocq in a scope: Coq checked a proof too.
 The page is generated (`python docs/claims_page.py > docs/claims.md`); a test fails when it is stale.
 """
 MEANS = {
