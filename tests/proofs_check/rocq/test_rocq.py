@@ -45,6 +45,7 @@ ORDER = [
     "Hsd",
     "HsdFacts",
     "HsdMeans",
+    "HsdDrawn",
     "Bounds",
     "Selection",
     "TopDown",
@@ -113,6 +114,7 @@ THEOREMS = {
     ),
     "HsdMeans": ("token_means", "block_means", "hsd_means"),
     "Plans": ("plan_lossless",),
+    "HsdDrawn": ("block_draws", "hsd_draws"),
     "Bounds": (
         "block_keeps_more_than_token",
         "block_keeps_less_than_both",
@@ -240,6 +242,7 @@ WRONG = [
     ("HsdMeans", "before * h + prefixes (before * h) coins", "before * h + prefixes before coins"),
     ("HsdMeans", "1 - none coins + suffixes coins", "1 - none (h :: coins) + suffixes coins"),
     ("Plans", "take shared (left - w) otherwise)", "take shared left otherwise)"),
+    ("HsdDrawn", "d e then r x else 0", "d e then r x else r x"),
     ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, point (S y))"),
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child x _ _ => go x"),
     (
