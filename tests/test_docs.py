@@ -76,7 +76,7 @@ def test_commands_and_their_options_exist():
             wrong += [(text, call)] if quoted and unknown.isalpha() else []
             continue
         options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
-        asked = re.findall(r"(?<!\S)--[a-z][a-z-]*", call)
+        asked = re.findall(r"(?<!\S)--[a-z][a-z0-9-]*", call)
         wrong += [(text, call, option) for option in asked if option not in options | {"--help"}]
     assert wrong == []
 
