@@ -70,11 +70,7 @@ class Proof:
 
 
 def prove(
-    verifier: Verifier,
-    scheme: Scheme,
-    vocab: int,
-    seconds: float = 60.0,
-    law: Declared = ITSELF,
+    verifier: Verifier, scheme: Scheme, vocab: int, seconds: float = 60.0, law: Declared = ITSELF
 ) -> Proof:
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
 

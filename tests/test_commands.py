@@ -164,10 +164,7 @@ def test_check_of_a_text(command, tmp_path):
         (["check", "--depth", "2"], "--vocab and --depth go with --text"),
         (["check", "--text", "{toy}", "--vocab", "1"], "--vocab must be"),
         (["check", "--text", "{toy}", "--depth", "0"], "depth must be"),
-        (
-            ["check", "--text", "{toy}", "--depth", "100"],
-            "toy.json: --vocab 3 and --depth 100: ",
-        ),
+        (["check", "--text", "{toy}", "--depth", "100"], "toy.json: --vocab 3 and --depth 100: "),
         (["check", "--text", "{toy}", "--depth", "6"], "toy.json: --vocab 3 and --depth 6: "),
         (["check", "--text", "{toy}", "--vocab", "9", "--depth", "9"], "at most 100,000 prefixes"),
         (["check", "--nonsense"], "--nonsense"),

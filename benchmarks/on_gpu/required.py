@@ -13,13 +13,7 @@ EXTREMES = "tests/gpu/kernels/test_extremes.py"
 
 def figures(found: Mapping[str, dict[str, Any]]) -> list[Figure]:
     """The figures in the order of the stages, including those that were not measured."""
-    return [
-        *timing(found),
-        *_verify(found),
-        *_sanitizer(found),
-        *_tests(found),
-        *decoding(found),
-    ]
+    return [*timing(found), *_verify(found), *_sanitizer(found), *_tests(found), *decoding(found)]
 
 
 def _verify(found: Mapping[str, Any]) -> Iterator[Figure]:

@@ -140,12 +140,7 @@ def _ended(command: list[str], limit: float, log_file: Any, grace: float) -> tup
     settings = {**os.environ, "PATH": PATH, "PYTHONUNBUFFERED": "1", "HF_HUB_OFFLINE": "1"}
     try:
         child = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=log_file,
-            cwd=ROOT,
-            env=settings,
-            start_new_session=True,
+            command, stdout=subprocess.PIPE, stderr=log_file, cwd=ROOT, env=settings, start_new_session=True
         )
     except OSError as error:
         return f"{error}\n", 127, False, False

@@ -91,9 +91,7 @@ def _small() -> list[list[Run]]:
             _tests("kernels", 80, "tests/gpu/kernels/test_extremes.py", "-k", "one_token or names_rows"),
             _tuning(60),
         ],
-        [
-            _decoding("tree", 100, 2, "--draft", "tree:2x2", verifiers="rrs traversal", tokens=(1, 16)),
-        ],
+        [_decoding("tree", 100, 2, "--draft", "tree:2x2", verifiers="rrs traversal", tokens=(1, 16))],
         [
             _decoding("chain:4", 100, 2, "--draft", "chain:4", verifiers="token block", tokens=(1, 16)),
             _validation(120, *few, "--draft", "chain:2", "--verifier", "block"),

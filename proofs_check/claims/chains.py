@@ -8,11 +8,7 @@ from flint import fmpq
 
 from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.claims.checks import (
-    Related,
-    Together,
-    refuted_on,
-)
+from draftproof.proofs_check.claims.checks import Related, Together, refuted_on
 from draftproof.proofs_check.claims.claim import REFUTED, SIZES
 from draftproof.proofs_check.claims.quantities import Mean, Quantity
 from draftproof.proofs_check.prove import prove

@@ -6,13 +6,7 @@ from flint import fmpq
 
 from draftproof.proofs_check.cells.domain import Domain
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.claims.checks import (
-    EQUAL,
-    Case,
-    Related,
-    by_depth,
-    searched,
-)
+from draftproof.proofs_check.claims.checks import EQUAL, Case, Related, by_depth, searched
 from draftproof.proofs_check.claims.quantities import FORMULAS, Quantity, draws
 from draftproof.simulators.laws.enumerate import Enumerator
 from draftproof.simulators.laws.optimum import full_information

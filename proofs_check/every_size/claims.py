@@ -44,13 +44,7 @@ from draftproof.proofs_check.every_size.values import (
 )
 from draftproof.theory import rows
 
-ROW_FACTS = (
-    "target's row",
-    "law of the next child",
-    "drafter's row",
-    "law",
-    "law, or nothing at rate 0",
-)
+ROW_FACTS = ("target's row", "law of the next child", "drafter's row", "law", "law, or nothing at rate 0")
 NUMBER_FACTS, DIVISOR = ("unit", "at least 0"), "above 0, at most 1"
 """What can be known of a variable at a claim's place, from the strongest fact to the weakest. Of a number
 beside a list along the path also that it is at least 1, or the product of the list's last item and another

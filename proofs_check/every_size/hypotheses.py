@@ -42,12 +42,7 @@ class Hypotheses:
     min(a p(y), q(y)), or min(R p(y), q(y)).
     """
 
-    def __init__(
-        self,
-        chosen: dict[Any, int],
-        facts: dict[Any, dict[str, int]],
-        verifier: Verifier,
-    ) -> None:
+    def __init__(self, chosen: dict[Any, int], facts: dict[Any, dict[str, int]], verifier: Verifier) -> None:
         self.verifier, self.carry, self.accepted = verifier, verifier.carry, False
         self.claims: dict[Loop | Function, Claim] = {}
         self.chosen, self.facts = chosen, facts

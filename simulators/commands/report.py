@@ -18,23 +18,11 @@ from draftproof.theory.errors import BadInput
 
 @click.command()
 @click.argument("results", type=PATH, metavar="RESULTS")
-@click.option(
-    "--output",
-    type=FILE,
-    default=Path("report.html"),
-    show_default=True,
-    help="The page.",
-)
+@click.option("--output", type=FILE, default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--title", help="Title of the page [default: the folder's name].")
 @json_option
 @click.pass_obj
-def report(
-    context: Mapping[str, Any],
-    results: Path,
-    output: Path,
-    title: str | None,
-    as_json: bool,
-) -> int:
+def report(context: Mapping[str, Any], results: Path, output: Path, title: str | None, as_json: bool) -> int:
     """Write one self-contained page of a sweep's results.
 
     RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst

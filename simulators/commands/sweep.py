@@ -18,11 +18,7 @@ from draftproof.theory.errors import BadInput, located
 @click.command()
 @click.argument("file", type=PATH, metavar="FILE.toml")
 @click.option(
-    "--results",
-    "folder",
-    type=PATH,
-    metavar="DIR",
-    help="Folder of the results [default: results/FILE].",
+    "--results", "folder", type=PATH, metavar="DIR", help="Folder of the results [default: results/FILE]."
 )
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Number of processes [default: one per core]."

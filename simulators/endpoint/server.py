@@ -190,11 +190,7 @@ class Server:
         return found.rows[0] if found.rows and found.read == place.sample.read + place.at else None
 
     def law(
-        self,
-        row: Row,
-        setting: Setting = PLAIN,
-        before: Sequence[str] = (),
-        place: Place | None = None,
+        self, row: Row, setting: Setting = PLAIN, before: Sequence[str] = (), place: Place | None = None
     ) -> Law:
         """The law that a row of this server means (`laws.law`). Whether a penalty is also for the tokens of
         the prompt, interfaces do not say; what a repetition penalty does depends on the sign of a logit.

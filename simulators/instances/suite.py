@@ -49,14 +49,7 @@ def deep(vocab: int) -> list[Scheme]:
     shapes = (FORK, LOPSIDED, TWO_PATHS, BINARY)
     trees: list[Scheme] = [kind(shape) for kind in (Tree, Stratified) for shape in shapes]
     trees += [Tree(shape, replacement=True) for shape in (shapes if vocab == 2 else shapes[:3])]
-    return [
-        *trees,
-        BestFirst(4, 2),
-        Paths(2, 2),
-        TopK(BINARY),
-        Greedy(BINARY),
-        SpecHub(2),
-    ]
+    return [*trees, BestFirst(4, 2), Paths(2, 2), TopK(BINARY), Greedy(BINARY), SpecHub(2)]
 
 
 def of_depth(depth: int) -> list[Scheme]:

@@ -262,10 +262,7 @@ WITNESSES = {
     "feifeibear, one coin: 1 0": (one_coin(A, B), F(1, 9)),
     "Sequoia, two children: 0": (overwritten((F(1), F(0)))[0], F(1, 2)),
     "Sequoia, several rounds: 1 0": (noise_kept(HALF), F(3, 4)),
-    "specexec, duplicates: 1": (
-        duplicates((F(0), F(2, 5), F(3, 5)), (F(2, 3), F(0), F(1, 3)))[1],
-        F(26, 45),
-    ),
+    "specexec, duplicates: 1": (duplicates((F(0), F(2, 5), F(3, 5)), (F(2, 3), F(0), F(1, 3)))[1], F(26, 45)),
     "TETRIS, the second request: 0": (selected_by_draft(HALF, A, HALF[0])[0], F(1, 3)),
     "vLLM's budget: 0": (verified_if_zero((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))[0], F(13, 16)),
     "vLLM, a draft cut: 1": (cut((F(0), *HALF), (HALF[0], F(0), HALF[1]))[1], F(1, 4)),

@@ -10,8 +10,7 @@ from sp_samp.sampling import speculative_sample
 
 def model(table):
     return SimpleNamespace(
-        vocab_size=table.config.vocab_size,
-        next_token_probs=lambda text: table.row(text).softmax(-1).tolist(),
+        vocab_size=table.config.vocab_size, next_token_probs=lambda text: table.row(text).softmax(-1).tolist()
     )
 
 

@@ -101,9 +101,7 @@ def test_a_method_that_cannot_run_says_why_and_the_others_go_on(monkeypatch):
         raise TypeError("rejection_sample() got an unexpected argument\nand more")
 
     monkeypatch.setattr(
-        speed,
-        "methods",
-        lambda *_: [("a", missing), ("b", broken), ("c", lambda case: lambda: None)],
+        speed, "methods", lambda *_: [("a", missing), ("b", broken), ("c", lambda case: lambda: None)]
     )
     a, b, c = islice(speed.run(SMALL, CPU, 1e9), 3)
     assert a.note == "not installed: No module named 'flashinfer'"

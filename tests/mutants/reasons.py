@@ -33,10 +33,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("hsd", "R = peak = one(target[leaf.prefix[:-1]])"): _KIND,
     ("hsd-naive", "R = [one(target[leaf.prefix[:-1]])]"): _KIND,
     ("hsd-naive", "if oracle.accept(minimum(R.pop(), one(target[leaf.prefix[:-1]]))):"): _KIND,
-    (
-        "hsd-naive",
-        "if oracle.accept(minimum(one(target[leaf.prefix]), R.pop())):",
-    ): _SYMMETRIC,
+    ("hsd-naive", "if oracle.accept(minimum(one(target[leaf.prefix]), R.pop())):"): _SYMMETRIC,
     ("hsd-naive", "return child, target[leaf.prefix]"): _LOOP,
     ("hsd-naive", "return leaf, target[child.prefix]"): _LOOP,
     ("hsd-multidraft", "if node not in path[:-1]:"): _NO_PATH,

@@ -9,10 +9,7 @@ THRESHOLD = fmpq(2, 5)
 
 def select(view: View) -> None:
     """Goes on as long as the last kept token has q(x) >= 2/5."""
-    in_turn(
-        view,
-        lambda r: not view.lengths[r] or not view.probability(r, view.lengths[r] - 1) < THRESHOLD,
-    )
+    in_turn(view, lambda r: not view.lengths[r] or not view.probability(r, view.lengths[r] - 1) < THRESHOLD)
 
 
 RULE = Rule(

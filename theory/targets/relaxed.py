@@ -114,11 +114,5 @@ DECLARED = (
         parameter=fmpq(3, 10),
         ordered=True,
     ),
-    Declared(
-        "typical",
-        typical.VERIFIER.source,
-        verify=medusa,
-        drafts=typical.VERIFIER.drafts,
-        ordered=True,
-    ),
+    Declared("typical", typical.VERIFIER.source, verify=medusa, drafts=typical.VERIFIER.drafts, ordered=True),
 )

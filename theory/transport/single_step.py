@@ -18,17 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from draftproof.theory.errors import BadInput
-from draftproof.theory.rows import (
-    Number,
-    Row,
-    excess,
-    meet,
-    minimum,
-    normalise,
-    one,
-    supported,
-    total,
-)
+from draftproof.theory.rows import Number, Row, excess, meet, minimum, normalise, one, supported, total
 from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.certificate import Transport
 from draftproof.theory.transport.flow import Network

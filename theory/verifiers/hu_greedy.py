@@ -30,10 +30,5 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 VERIFIER = Verifier(
-    "hu-greedy",
-    "hu2025towards, greedy draft",
-    ("greedy",),
-    lossless=True,
-    verify=verify,
-    node_by_node=True,
+    "hu-greedy", "hu2025towards, greedy draft", ("greedy",), lossless=True, verify=verify, node_by_node=True
 )

@@ -71,10 +71,5 @@ def is_typical(p: Row, x: int) -> bool:
 
 
 VERIFIER = Verifier(
-    "typical",
-    "cai2024medusa, Section 2.3.1",
-    (*CHAIN, "top-k"),
-    lossless=False,
-    verify=verify,
-    ordered=True,
+    "typical", "cai2024medusa, Section 2.3.1", (*CHAIN, "top-k"), lossless=False, verify=verify, ordered=True
 )

@@ -39,10 +39,7 @@ TWO_CALL_INSTANCES = 4  # instances on which the second call of a class is judge
 
 
 def examine(
-    verify: Callable[..., Any] | Target | str,
-    *,
-    observer: Observer | None = None,
-    **options: Unpack[Options],
+    verify: Callable[..., Any] | Target | str, *, observer: Observer | None = None, **options: Unpack[Options]
 ) -> Report:
     """The report on a verifier somebody else wrote (`Function` says how it is called), or that a name stands
     for, as the command takes it.

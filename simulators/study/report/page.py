@@ -22,10 +22,7 @@ SECTIONS = {
         "Gaps",
         "The share each verifier reaches of the best possible E[tau], the mean number of accepted tokens.",
     ),
-    "worst": (
-        "Worst instances",
-        "Open an instance to see its file; every command of draftproof reads it.",
-    ),
+    "worst": ("Worst instances", "Open an instance to see its file; every command of draftproof reads it."),
     "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
     "mutants": (
         "Mutants and controls",

@@ -91,8 +91,7 @@ def test_a_history_with_another_token_is_found_out(monkeypatch, name):
 
 
 @pytest.mark.parametrize(
-    "spelling",
-    [each if each == "tree:2x2" else pytest.param(each, marks=pytest.mark.slow) for each in USUAL],
+    "spelling", [each if each == "tree:2x2" else pytest.param(each, marks=pytest.mark.slow) for each in USUAL]
 )
 def test_processors_on_one_side_only(spelling):
     """On the target alone the text is the same; on the proposal alone the processors change no text."""

@@ -128,11 +128,7 @@ WITHOUT = {
         "p, q = target_row(pair, x, V, None)",
         "priority",
     ),
-    "nodes reject": (
-        "limited(p_logit, x, logits.limits, (b * N + f)[:, None, None])",
-        "p_logit",
-        "block",
-    ),
+    "nodes reject": ("limited(p_logit, x, logits.limits, (b * N + f)[:, None, None])", "p_logit", "block"),
     "nodes ties": ("(logits == least) & (x > last)", "(logits < least)", "ties"),
     "nodes heat": ("tl.load(temperature + 1)", "tl.load(temperature)", "heat"),
 }

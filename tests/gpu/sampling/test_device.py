@@ -39,11 +39,7 @@ FITTING = [
     (name, draft) for name, each in VERIFIERS.items() for draft, tree in DRAFTS.items() if each.fits(tree)
 ]
 
-SETTINGS = [
-    {},
-    {"temperature": 0.0},
-    {"temperature": 0.7, "top_k": 4, "top_p": 0.9, "min_p": 0.1},
-]
+SETTINGS = [{}, {"temperature": 0.0}, {"temperature": 0.7, "top_k": 4, "top_p": 0.9, "min_p": 0.1}]
 IDS = ["plain", "greedy", "filters"]
 
 

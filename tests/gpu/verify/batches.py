@@ -62,9 +62,7 @@ class Drawn:
 def drawn(tree: Tree | None = None, replacement: bool | None = None) -> st.SearchStrategy[Drawn]:
     """Random batches, on one tree or on several."""
     trees = st.builds(
-        Tree.of_shape,
-        st.sampled_from(SHAPES),
-        st.booleans() if replacement is None else st.just(replacement),
+        Tree.of_shape, st.sampled_from(SHAPES), st.booleans() if replacement is None else st.just(replacement)
     )
     return st.builds(
         Drawn,

@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 
 from draftproof.proofs_check.cells.cell import Cut, sides
 from draftproof.proofs_check.cells.domain import Domain, draw
-from draftproof.proofs_check.cells.symbol import (
-    NEGATIVE,
-    POSITIVE,
-    ZERO,
-    flip,
-    raised,
-    sign,
-    solve,
-    times,
-)
+from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, flip, raised, sign, solve, times
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.table import Table

@@ -279,11 +279,7 @@ def _wrong() -> list:
     first = {refusing: right for refusing, right, _ in reversed(WRONG)}
     often = [n for n, each in enumerate(WRONG) if first[each[0]] == each[1]][::2]
     return [
-        pytest.param(
-            *each,
-            id=f"{each[0]} {n}",
-            marks=[] if n in often else [pytest.mark.long],
-        )
+        pytest.param(*each, id=f"{each[0]} {n}", marks=[] if n in often else [pytest.mark.long])
         for n, each in enumerate(WRONG)
     ]
 

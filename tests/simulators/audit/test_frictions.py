@@ -110,10 +110,7 @@ def test_secrets_are_followed_or_refused_by_name():
 
 @pytest.mark.parametrize(
     "verify",
-    [
-        lambda p, q, x, rng: [int(rng.normal() > 9)],
-        lambda p, q, x: [int(random.betavariate(1, 1) > 9)],
-    ],
+    [lambda p, q, x, rng: [int(rng.normal() > 9)], lambda p, q, x: [int(random.betavariate(1, 1) > 9)]],
 )
 def test_a_random_function_without_stand_in_is_tested_on_real_chance(verify):
     report = audit.examine(verify, runs=200, **SMALL)

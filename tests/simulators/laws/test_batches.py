@@ -5,13 +5,7 @@ from itertools import product
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.instances.batches import (
-    SIZES,
-    WITNESSES,
-    Batches,
-    standard_batches,
-    witness,
-)
+from draftproof.simulators.instances.batches import SIZES, WITNESSES, Batches, standard_batches, witness
 from draftproof.simulators.laws.batches import Emitted, batch_law, judge_batch, must_verify
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.simulators.laws.verdict import judge

@@ -129,10 +129,7 @@ def test_at_real_vocabulary_it_costs_no_more_than_the_priority_rule():
         form()
         return process_time() - start
 
-    rules = (
-        lambda: designs.optimal(p, q, (4,), NO_RNG),
-        lambda: deque(judged(p.copy(), (q,) * 4), 0),
-    )
+    rules = (lambda: designs.optimal(p, q, (4,), NO_RNG), lambda: deque(judged(p.copy(), (q,) * 4), 0))
     optimal, priority = (min(seconds(rule) for _ in range(3)) for rule in rules)
     assert optimal < 1.3 * priority
 

@@ -178,12 +178,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
     assert all(data[-4:] == b"PAR1" for data in found.values())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--workers", "0"], "--workers"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [(["--workers", "0"], "--workers")])
 def test_bad_input_is_one_line(command, toml, tmp_path, arguments, said):
     status, out, err = command("sweep", toml, "--results", tmp_path / "r", *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)

@@ -19,18 +19,7 @@ from typing import Any, TypeAlias
 from flint import fmpq
 
 from draftproof.theory.draft import Draft, Node
-from draftproof.theory.rows import (
-    Row,
-    add,
-    excess,
-    meet,
-    one,
-    positive,
-    possible,
-    scale,
-    share,
-    total,
-)
+from draftproof.theory.rows import Row, add, excess, meet, one, positive, possible, scale, share, total
 from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.level import carriers
 from draftproof.theory.transport.siblings import siblings

@@ -138,8 +138,7 @@ OWN, OWN_RANDOM = np.random.default_rng(), random.Random()
 
 
 @pytest.mark.parametrize(
-    "copied",
-    [copy.copy, copy.deepcopy, pickle.dumps, lambda rng: pickle.loads(pickle.dumps([rng]))],
+    "copied", [copy.copy, copy.deepcopy, pickle.dumps, lambda rng: pickle.loads(pickle.dumps([rng]))]
 )
 @pytest.mark.parametrize("which", ["argument", "numpy's", "python's", "own", "own random"])
 def test_a_copy_of_a_generator_is_undecided_with_its_reason(copied, which):

@@ -178,8 +178,7 @@ def goes_on():
 
 
 @pytest.mark.parametrize(
-    "coins",
-    [put_back, forked_once, seed_and_step, one_clone, by_the_clock, vector_then_more, goes_on],
+    "coins", [put_back, forked_once, seed_and_step, one_clone, by_the_clock, vector_then_more, goes_on]
 )
 @pytest.mark.sampled(3)
 def test_coins_that_are_drawn_once_are_not_accused(coins):
