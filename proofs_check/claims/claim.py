@@ -8,7 +8,6 @@ SIZES = "proved for the sizes listed"
 REFUTED = "refuted"
 UNDECIDED = "undecided"
 STATED = "the paper's proof, not checked here"
-REACHED = "the paper's proof, from what the code was proved to keep"
 THEOREM = "proved in Rocq"
 FOLLOWS = "proved in Rocq, from what the code was proved to keep"
 

@@ -4,16 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from draftproof.proofs_check.claims.claim import (
-    CODE,
-    EVERY,
-    FOLLOWS,
-    REACHED,
-    STATED,
-    THEOREM,
-    UNDECIDED,
-    WRITTEN,
-)
+from draftproof.proofs_check.claims.claim import CODE, EVERY, FOLLOWS, STATED, THEOREM, UNDECIDED, WRITTEN
 from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
@@ -64,8 +55,8 @@ KEEPS = {"token": PRODUCT, "block": PREFIX, "hsd": PREFIX, "greedy-block": JOINT
 
 @dataclass(frozen=True)
 class Stated:
-    """A statement that is proved in its source, or in Rocq: only what it says of the verifiers of `keeps` is
-    proved here.
+    """A statement that is proved in its source alone; or in Rocq, and then what it says of the verifiers of
+    `keeps` from their code.
     """
 
     keeps: tuple[str, ...] = ()
@@ -77,8 +68,9 @@ class Stated:
 
     @property
     def proves(self) -> str:
-        stated, reached = (THEOREM, FOLLOWS) if self.in_rocq else (STATED, REACHED)
-        return reached if self.keeps else stated
+        if not self.in_rocq:
+            return STATED
+        return FOLLOWS if self.keeps else THEOREM
 
     def __call__(self) -> str:
         return self.proves if all(Kept((name,), KEEPS[name])() == EVERY for name in self.keeps) else UNDECIDED
