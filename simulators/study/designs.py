@@ -12,13 +12,14 @@ import numpy as np
 from draftproof.theory.rows import likeliest
 from draftproof.theory.shared.strata import rest_and_top
 from draftproof.theory.transport.single_step import inclusion_bound, of_prefixes
-from draftproof.theory.values import optimal_classes
 from draftproof.theory.verifiers.shared.priority import included
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
 
-EDGES = np.array(optimal_classes.EDGES, dtype=float)
+FINE = (range(128, 64, -1), 8), (range(128, 64, -1), 16), (range(256, 128, -1), 64), (range(256, 0, -1), 128)
+EDGES = np.array([*(k / unit for each, unit in FINE for k in each), *(2.0**-k for k in range(8, 20)), 0.0])
+"""The ratios of `in_places`; no rule keeps more than K q(x) of K i.i.d. siblings."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,10 @@ def lines(p: np.ndarray, q: np.ndarray, counts: Sequence[int]) -> Iterator[tuple
 
 
 def in_places(p: np.ndarray, pi: np.ndarray, groups: int) -> np.ndarray:
-    """[groups, len(EDGES)]: how likely the sibling of each group takes each place, from sums by class
-    (`draftproof.theory.values.optimal_classes`). `pi` are the groups' rows, end to end.
+    """[groups, len(EDGES)]: how likely the sibling of each group takes each *place*, from sums by class of
+    p's ratio to the mean row; `pi` are the groups' rows, end to end. A sibling between two edges takes either
+    by a coin whose mean is its ratio, as if a token were two with edges for ratios, and `optimal` plans for
+    the places: no token is sorted. tests/theory/values/optimal_classes.py has the exact rule.
     """
     end = np.cumsum(pi)
     last = np.searchsorted(end[:-1], np.arange(1, groups))

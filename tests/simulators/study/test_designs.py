@@ -22,11 +22,11 @@ from draftproof.theory.rows import excess, normalise, total
 from draftproof.theory.shared.strata import inclusion, strata
 from draftproof.theory.table import Table
 from draftproof.theory.transport.single_step import alpha, inclusion_bound
-from draftproof.theory.values import optimal_classes
 from draftproof.theory.verifiers import named
 from draftproof.theory.verifiers.shared.priority import included
 from studies.tree_designs.values import judged
 from tests.strategies import rows
+from tests.theory.values import optimal_classes
 
 V = 6
 COUNTS = 1, 2, 3, 5

@@ -13,8 +13,8 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.values import optimal_classes as classes
 from draftproof.theory.verifiers import named
+from tests.theory.values import optimal_classes as classes
 
 UNEVEN = (((), ()), ())
 DRAFTS = (Chain(2), Tree(((), ()), True), Tree(UNEVEN, True), Stratified(UNEVEN), Greedy(((), ())))

@@ -17,6 +17,7 @@ from typing import Any
 
 from flint import fmpq
 
+from draftproof.simulators.study import designs
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row, one, total
@@ -27,15 +28,8 @@ from draftproof.theory.verifiers.optimal import descend
 from draftproof.theory.verifiers.shared import optimal
 from draftproof.theory.verifiers.shared.priority import included
 
-EDGES = (
-    *(fmpq(k, 8) for k in range(128, 64, -1)),
-    *(fmpq(k, 16) for k in range(128, 64, -1)),
-    *(fmpq(k, 64) for k in range(256, 128, -1)),
-    *(fmpq(k, 128) for k in range(256, 0, -1)),
-    *(fmpq(1, 2**k) for k in range(8, 20)),
-    fmpq(0),
-)
-"""The ratios of the places, all of them floats; no rule keeps more than K q(x) of K i.i.d. siblings."""
+EDGES = tuple(map(fmpq, map(int, designs.EDGES * 2**20), [2**20] * len(designs.EDGES)))
+"""The ratios of the places, exactly."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +62,7 @@ class Plan:
 def split(ratio: fmpq) -> dict[int, fmpq]:
     """The places that a token takes, by number, and how likely.
 
-    >>> split((3 * EDGES[20] + EDGES[21]) / 4), split(fmpq(99))
-    ({20: 3/4, 21: 1/4}, {0: 1})
+    A ratio between two edges takes either, with its own mean.
     """
     c = bisect_left(EDGES, True, key=lambda edge: edge <= ratio)
     if c == 0 or ratio == EDGES[c]:
