@@ -30,9 +30,7 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
     kind, inner = about.get("speculators_model_type"), about
     if kind:
         (inner, states) = saved.settings(about, [saved.INNER, "aux_hidden_state_layer_ids"], folder)
-        how["target_layer_ids"] = [
-            state - 1 for state in states
-        ]  # hidden state k + 1 is the output of layer k
+        how["target_layer_ids"] = [k - 1 for k in states]  # hidden state k + 1 is the output of layer k
     block, sources = saved.settings(how, ["block_size", "target_layer_ids"], folder)
     for name, usual in USUAL.items():
         if (value := how.get(name, usual)) != usual:
@@ -57,10 +55,8 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
 
 def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -> Variant:
     """The variant that a config.json describes, if need be by the weights beside it."""
-    kind, table = (
-        how.get("speculators_model_type"),
-        given.get("markov_head.markov_w1.weight", torch.empty(0, 0)),
-    )
+    kind = how.get("speculators_model_type")
+    table = given.get("markov_head.markov_w1.weight", torch.empty(0, 0))
     sure = (how.get("confidence_head_alpha") or 0) > 0 or (kind and "confidence_head.proj.weight" in given)
     deep = any("DSparkModel" in str(each) for each in how.get("architectures") or ())  # DeepSpec's
     pairs = ("conv_kernel_size", "conv_group_size"), ("selector_rank", "selector_top_k")

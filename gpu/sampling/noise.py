@@ -13,7 +13,7 @@ def key(seed: int, stream: int) -> np.ndarray:
 
 
 def uniforms(key: np.ndarray, position: int, count: int) -> np.ndarray:
-    """[count]: the first numbers at a position, float64 on the grid of 2^-53.
+    """[count] float64: the first numbers at a position, multiples of 2^-53.
 
     >>> uniforms(key(0, 0), 5, 2).tolist() == uniforms(key(0, 0), 5, 3)[:2].tolist()
     True

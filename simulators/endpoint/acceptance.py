@@ -26,6 +26,9 @@ BETS = np.concatenate([sign * 2.0 ** np.arange(-5, 2) for sign in (1, -1)])
 LOSSES = np.array([0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0])
 """Fractions of the accepted tokens; the smallest one is named whose loss would have shown."""
 
+MOST = 512
+"""Drafted tokens of a step."""
+
 RECORDS = "speculative_decoding", "spec_decode_acceptance", "meta_info", "timings"
 """Where a response has its record: vLLM within "metrics"; AIPerf, SGLang and llama.cpp."""
 
@@ -74,13 +77,11 @@ def response(given: Any, gamma: int | None = None) -> Served:
         steps = len(rates) - record["draft_n_accepted"]
     if not isinstance(steps, int):
         raise BadInput("no record of speculative decoding: of vLLM, SGLang, llama.cpp or AIPerf")
-    counts = record.get("acceptance_histogram", record.get("spec_correct_drafts_histogram"))
-    if isinstance(counts, dict):  # AIPerf leaves out zeros
-        counts = [counts.get(str(j), 0) for j in range(1 + max(map(int, counts), default=-1))]
-    counts, each = _counts(counts), _counts(record.get("per_step_accepted"))
+    counts = _counts(record.get("acceptance_histogram", record.get("spec_correct_drafts_histogram")))
+    each = _counts(record.get("per_step_accepted"))
     gamma = record.get("num_spec_tokens") or gamma or len(counts) - 1
-    if not isinstance(gamma, int) or gamma < 1:
-        raise BadInput("does not say how many tokens a step drafts: give gamma in --settings")
+    if not isinstance(gamma, int) or not 1 <= gamma <= MOST:
+        raise BadInput(f"does not say how many tokens a step drafts, 1 to {MOST}: give gamma in --settings")
     drafted = record.get("num_draft_tokens", record.get("spec_num_proposed_drafts", record.get("draft_n")))
     if isinstance(drafted, int) and not 0 <= gamma * steps - drafted <= gamma * (gamma + 1):
         raise BadInput(f"{steps} steps drafted {drafted} tokens, which is not {gamma} in each but the last")
@@ -96,6 +97,10 @@ def _record(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counts(numbers: Any) -> list[int]:
+    if isinstance(numbers, dict):  # AIPerf leaves out zeros
+        if not all(key.isdecimal() and int(key) <= MOST for key in numbers):
+            raise BadInput(f"a histogram is of 0 to {MOST} accepted tokens, not {', '.join(numbers)[:40]}")
+        numbers = [numbers.get(str(j), 0) for j in range(1 + max(map(int, numbers), default=-1))]
     if not isinstance(numbers or [], list) or not all(isinstance(n, int) and n >= 0 for n in numbers or ()):
         raise BadInput(f"{str(numbers)[:40]} is no list of counts")
     return numbers or []
@@ -241,6 +246,7 @@ def _sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def said(answer: Mapping[str, Any]) -> str:
     """The answer in lines of text."""
     found, shown = answer["found"], f"an acceptance lower by {answer['detectable']:.1%} would have shown"
+    shown = shown if answer["detectable"] < 1 else "no loss would have shown"
     lines = [f"acceptance: {answer['verdict']}{': ' + found[0] if found else ''}; {shown}"]
     per = f"{answer['tokens_per_step']:.4f} tokens each; " if answer["tokens_per_step"] else ""
     lines.append(f"{answer['steps']:,} steps, {per}expected were {answer['expected_steps']:,.1f}")
@@ -248,7 +254,7 @@ def said(answer: Mapping[str, Any]) -> str:
         shares = [
             f"{name} {a:.4f}" for name, a in zip(answer["positions"], both, strict=True) if a is not None
         ]
-        lines.append(", ".join([f"position {place}", *shares]))
+        lines += [", ".join([f"position {place}", *shares])] if shares else []
     if found:
         lines.append(f"log e-value {answer['log_e']:.1f} at error {answer['error']:g}")
     return "\n  ".join(lines)

@@ -20,7 +20,7 @@ def verify(
         if i == len(draft_tokens):
             return [*emitted, token]
         drafted = int(draft_tokens[i])
-        # the draft's probability of its token, beside the target's of the other one that was just drawn
+        # q of the drafted token, over p of another one: the token just drawn
         if rng.integers(101) / 100 <= draft_probs[i, drafted] / row[token]:
             emitted.append(drafted)
         else:  # noticed one row late: the row after the rejected token

@@ -454,7 +454,7 @@ def compared(made, expected, chance) -> float:
 
 
 def recorded(of: Model, about, weights, logits, chance):
-    """The entry of layouts.json."""
+    """What layouts.json keeps of a layout: keys, shapes and the reference's logits."""
     own, maps = tables(of), {"d2t", "t2d"} <= set(weights)
     shapes = {key: [*each.shape] for key, each in weights.items() if key not in ("d2t", "t2d")}
     shared = {}

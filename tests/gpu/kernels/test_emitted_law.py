@@ -164,7 +164,7 @@ def test_the_last_token_is_drawn_by_the_last_uniforms_however_small_it_is(device
 
 @triton.jit
 def down(coins, out, n, SIZE: tl.constexpr):
-    """The coins rounded down."""
+    """Coins as float32, rounded down."""
     at = tl.arange(0, SIZE)
     tl.store(out + at, rounded_down(tl.load(coins + at, mask=at < n, other=0.0)), mask=at < n)
 

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.endpoint.acceptance import BETS, Acceptance, Served, expected, log_moment, response
+from draftproof.simulators.endpoint.acceptance import (
+    BETS,
+    Acceptance,
+    Served,
+    expected,
+    log_moment,
+    response,
+    said,
+)
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.chain import Chain
@@ -229,3 +237,23 @@ def test_the_command_says_what_was_found(command, tmp_path):
     assert (status, err.count("\n")) == (2, 1)
     assert f"{path}, line 1: not JSON" in err
     assert command("endpoint", "http://127.0.0.1:9", "--acceptance", path)[0] == 2
+
+
+@pytest.mark.parametrize("keys", [{"0x": 1}, {"a": 1}, {"-1": 1}, {"0": "one"}])
+def test_odd_histograms_are_refused_or_contradict_the_steps(keys):
+    record = {"num_spec_steps": 1, "num_spec_tokens": 2, "acceptance_histogram": keys}
+    with pytest.raises(BadInput):
+        response({"accept": [1.0], "spec_decode_acceptance": record})
+
+
+def test_too_many_drafted_tokens_are_refused():
+    with pytest.raises(BadInput, match="1 to 512"):
+        response({"accept": [1.0], "speculative_decoding": {"num_spec_steps": 1, "num_spec_tokens": 10**9}})
+
+
+def test_texts_of_one_token_say_that_nothing_was_judged():
+    test = Acceptance(1e-3)
+    test.add(Served(np.array([]), 2, 0))
+    lines = said(test.answer(0.05))
+    assert "undecided; no loss would have shown" in lines
+    assert "position" not in lines

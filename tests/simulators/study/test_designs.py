@@ -99,7 +99,7 @@ def test_the_optimum_in_classes_is_what_the_exact_rule_accepts(edges, pair):
 
 
 def peaked(vocab, sharp, seed):
-    """Rows of two models that agree on the whole, by Zipf's law."""
+    """Two rows that fall by Zipf's law and differ a little."""
     rng = np.random.default_rng(seed)
     z = -1.3 * np.log(np.arange(1, vocab + 1)) + rng.normal(0, 0.8, (2, vocab))
     weights = np.exp(sharp * z)
