@@ -8,7 +8,7 @@ from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands.options import DTYPE, device, model, no_graphs, settings
 from draftproof.simulators.commands.options import PATH
-from draftproof.simulators.support.files import replacing, text_of
+from draftproof.simulators.support.files import json_lines, replacing
 from draftproof.theory.errors import BadInput, located
 
 PROMPT, TEXT = ("prompt_token_ids",), ("token_ids", "tokens", "output_ids")
@@ -121,14 +121,8 @@ def _served(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     heat, draft_heat = options["temperature"], options["draft_temperature"]
     draft = Sampling(heat if draft_heat is None else draft_heat, options["draft_top_k"])
     laws = Sampling(heat), draft
-    for number, line in enumerate(text_of(options["served"]).split("\n"), 1):
-        if not line.strip():
-            continue
-        with located(f"{options['served']}, line {number}"):
-            try:
-                given = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise BadInput(f"not JSON: {error}") from None
+    for where, given in json_lines(options["served"]):
+        with located(where):
             prompt, text = _ids(given, PROMPT), _ids(given, TEXT)
             ids = torch.tensor(prompt + text, device=target.device)
             if int(ids.max()) >= target.vocab:

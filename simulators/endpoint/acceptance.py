@@ -6,7 +6,6 @@ probability a = min(1, q(x) / p(x)), each place by itself: of its mass p(x), min
 accepted ones. So the law of the number of steps of a text is known, whatever an engine calls its rate.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.support.anytime import Wealth
-from draftproof.simulators.support.files import text_of
+from draftproof.simulators.support.files import json_lines
 from draftproof.theory.errors import BadInput, located
 
 BETS = np.concatenate([sign * 2.0 ** np.arange(-5, 2) for sign in (1, -1)])
@@ -51,14 +50,9 @@ def served(path: Path, gamma: int | None = None) -> Iterator[Served]:
     """The responses of a file of JSON lines that `draftproof gpu record --served` has written. `gamma` is for
     engines that do not report it. BadInput names the line and what is wrong.
     """
-    for number, line in enumerate(text_of(path).split("\n"), 1):
-        if line.strip():
-            with located(f"{path}, line {number}"):
-                try:
-                    given = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    raise BadInput(f"not JSON: {error}") from None
-                yield response(given, gamma)
+    for where, given in json_lines(path):
+        with located(where):
+            yield response(given, gamma)
 
 
 def response(given: Any, gamma: int | None = None) -> Served:

@@ -1,10 +1,12 @@
 """Reads and writes users' files: completely or not at all; every fault is one line that names the file."""
 
+import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from draftproof.theory.errors import BadInput, quoted
 
@@ -33,6 +35,17 @@ def text_of(path: Path) -> str:
         raise unusable(path, error) from None
     except ValueError:
         raise BadInput(f"{quoted(str(path))}: no such file") from None
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, Any]]:
+    """What each line says that is not blank, after the words that name the line. Raises BadInput."""
+    for number, line in enumerate(text_of(path).split("\n"), 1):
+        where = f"{path}, line {number}"
+        if line.strip():
+            try:
+                yield where, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise BadInput(f"{where}: not JSON: {error}") from None
 
 
 @contextmanager
