@@ -38,7 +38,6 @@ from draftproof.theory.table import Rows
 from draftproof.theory.targets import ITSELF
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 Answer = Literal["proved", "refuted", "undecided"]
 
@@ -101,11 +100,10 @@ def prove(
     proof.against = "" if law == ITSELF else str(law)
     statement = Statement(verifier, scheme, law)
     try:
-        leaves = "pq" if verifier.reads_leaves else ""
         try:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves), statement)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds), statement)
         except LeafRead:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves="p"), statement)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves=True), statement)
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, statement, vocab)
@@ -171,8 +169,6 @@ def through(
 
     def program(oracle: Oracle) -> Symbol:
         draft = draw(scheme, oracle, domain.proposal)
-        if verifier.reads_leaves:
-            extended(draft, domain.proposal)
         try:
             node, row = verifier.verify(oracle, draft, domain.target)
         except BadInput:

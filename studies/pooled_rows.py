@@ -4,7 +4,7 @@ python -m studies.pooled_rows
 
 Decoding comes to a text in three ways: a call starts there, a whole accepted draft ends there, or the text
 lies inside the accepted part of a draft. With drafts of gamma tokens, how often each happens is a function of
-the text, so the rows of the first two ways can be shaped together (`leaf_shaping.shaped`): the call that
+the text, so the rows of the first two ways can be shaped together (`shaped`): the call that
 starts gets a row drawn towards the proposal's, and the bonus token what that leaves. It is no verifier of the
 registry: a single call that the target's own rows continue has not the target's law.
 """
@@ -21,17 +21,43 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Prefix, Row, share
+from draftproof.theory.rows import (
+    Number,
+    Prefix,
+    Row,
+    add,
+    excess,
+    meet,
+    normalise,
+    otherwise,
+    scale,
+    share,
+    total,
+)
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Stop, Verifier
 from draftproof.theory.verifiers import block
-from draftproof.theory.verifiers.shared.leaf_shaping import row_of, shaped
 from draftproof.theory.verifiers.shared.modified_target import DerivedTarget
 
 Running = tuple[tuple[Number, Number], ...]
 """Of each call that started within the last gamma tokens, oldest first: the share of the text's probability
 in which it started there and drafted the tokens since, and their block weight.
 """
+
+
+def shaped(k: Number, p: Row, q: Row) -> tuple[Row, Row]:
+    """(bonus, later): the row after a whole accepted draft, which has the share k of the text's probability,
+    and after all other ways to it. k bonus + (1 - k) later = p, and the later row is as near to q as that
+    allows, so that the next call accepts more.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> shaped(exact("1/2"), (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")))
+    ((0, 1), (2/3, 1/3))
+    """
+    have = scale(1 - k, q)
+    rest = excess(p, have)  # of mass k or more
+    later = add(meet(p, have), scale(1 - share(k, total(rest)), rest))
+    return normalise(otherwise(rest, p)), normalise(otherwise(later, p))
 
 
 class Pooled(DerivedTarget):
@@ -75,7 +101,7 @@ class Pooled(DerivedTarget):
         whole = kept[0] if len(kept) == self.gamma else ZERO
         if not starts + whole > 0:
             return p, p, starts, running
-        bonus, row = shaped(whole / (starts + whole), p, row_of(self.proposal, text))
+        bonus, row = shaped(whole / (starts + whole), p, self.proposal[text])
         return row, bonus, starts, running
 
 

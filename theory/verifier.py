@@ -33,7 +33,6 @@ class Verifier:
     it is made for. `lossless`: whether one iteration is declared to follow the target exactly. `carry`: for
     an algorithm with state, a function of (target, proposal, draft, stop node) that gives the target for the
     next iteration. `ordered`: whether the rule orders tokens, so that it cannot run on lanes.
-    `reads_leaves`: whether it reads the proposal's row at the leaves (`leaf_shaping.extended`).
     `rounding`: for a rule that computes in floats, the total variation that rounding alone can cause on an
     instance, over so many iterations.
 
@@ -50,7 +49,6 @@ class Verifier:
     verify: Callable[[Oracle, Draft, Rows], Stop]
     carry: Callable[[Rows, Rows, Draft, Node], Rows] | None = None
     ordered: bool = False
-    reads_leaves: bool = False
     rounding: Callable[[Any, int], Any] | None = None
     forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     node_by_node: bool = False

@@ -25,7 +25,7 @@ from draftproof.gpu.verify import VERIFIERS
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 PLAIN, TRANSFORMERS, ASSISTED = "plain", "transformers plain", "transformers assisted"
 """Methods without a verifier: this engine's plain decoding, transformers' plain and assisted generation."""
-VERSUS = (("block", "token"), ("shaped-block", "block"), ("traversal", "rrs"), ("traversal", "specinfer"))
+VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
 """Pairs of verifiers whose block efficiency is compared, the better one first."""
 PLAIN_WAY = Way()
 WARM = 8

@@ -108,8 +108,7 @@ class _Loop:
             nothing = uniforms.new_zeros(len(uniforms), 0, self.given.target.vocab)
             return Draft(NO_DRAFT.to(uniforms.device).tree, uniforms.long(), nothing)
         history = self.parts.history if self.draft_sampling.processors else None
-        how = self.structure, self.draft_sampling, uniforms, history, self.verifier.reads_leaves
-        return self.parts.session.draft(*how)
+        return self.parts.session.draft(self.structure, self.draft_sampling, uniforms, history)
 
     # Target pass
 

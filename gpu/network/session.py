@@ -110,26 +110,18 @@ class Session:
         raise NotImplementedError
 
     def draft(
-        self,
-        structure: "Structure",
-        sampling: Sampling,
-        uniforms: Tensor,
-        history: History | None = None,
-        leaves: bool = False,
+        self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors.
-        With `leaves` a chain has the row after its last token too.
-        """
+        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors."""
 
         def drawn(uniforms: Tensor, last: Tensor, **_: Any) -> Draft:
             self.last = last
-            draft = self.drawn(structure, sampling, uniforms, history)
-            return extended(self, draft, sampling, history) if leaves else draft
+            return self.drawn(structure, sampling, uniforms, history)
 
         if history is not None or not self.recorder.active:
             return drawn(uniforms, self.last)
         assert isinstance(self.reader, Reader)  # the others record nothing
-        kind = "draft", structure.name, sampling, leaves
+        kind = "draft", structure.name, sampling
         structure.prepare()
         self.reader.room = max(structure.slots + 1, self.block)
         given = {"uniforms": uniforms, "last": self.last, "seen": self.reader.seen(0)}
@@ -154,17 +146,6 @@ class Session:
         """Ends the run. What recordings keep of this session are its tensors, and no network."""
         self.reader.close()
         self.__dict__ = {name: each for name, each in vars(self).items() if isinstance(each, Tensor)}
-
-
-def extended(session: Session, draft: Draft, sampling: Sampling, history: History | None = None) -> Draft:
-    """A chain's draft with the row after its last token too."""
-    gamma, last = draft.tree.depth, draft.tokens[:, -1:]
-    logits = session.extend(last, Level(gamma, gamma, None, torch.zeros_like(last[:1])))
-    if history is not None:
-        logits = history.processed(sampling, logits, draft.tokens[:, None])
-    made = sampling.filtered(logits)
-    assert draft.logits is not None
-    return replace(draft, logits=torch.cat((draft.logits, made), 1))
 
 
 class Structure:

@@ -15,9 +15,7 @@ from draftproof.theory.verifier import resolved
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 VERIFIERS: dict[str, Verifier] = {
-    each.name: replace(resolved(each.batched), name=each.name, reads_leaves=each.reads_leaves)
-    for each in EXACT.values()
-    if each.batched
+    each.name: replace(resolved(each.batched), name=each.name) for each in EXACT.values() if each.batched
 }
 """Name -> verifier."""
 

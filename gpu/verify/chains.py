@@ -1,11 +1,10 @@
-"""Verifiers of chains: token, block, greedy and shaped block verification."""
+"""Verifiers of chains: token, block and greedy block verification."""
 
 import torch
-from torch import Tensor
 from torch import constant_pad_nd as pad
 
 from draftproof.gpu.verify.batch import Drafts
-from draftproof.gpu.verify.carry import Modified, Shaped, mass
+from draftproof.gpu.verify.carry import Carry
 from draftproof.gpu.verify.residual import LARGEST, drafted, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, Rates, Verifier
 
@@ -27,37 +26,17 @@ def block_rates(drafts: Drafts) -> Rates:
     Each i is accepted with probability h_i, and the stop is the last one accepted;
     Y ~ norm((w p - q)+), or p after the last token.
     """
-    return _block_rates(drafts)[0]
-
-
-def shaped_block_rates(drafts: Drafts) -> Rates:
-    """As `block_rates`, but after the last token Y ~ norm((p - (1 - k) q)+), 1/k the largest joint ratio.
-
-    q is the proposal's row after the last token, one more than the draft was drawn from; without it, or if it
-    is no row, Y ~ p. Lossless only together with `Shaped`.
-    """
-    rates, largest = _block_rates(drafts)
-    q = drafts.q[:, drafts.tokens.shape[1] :]
-    if not q.shape[1]:
-        return rates
-    cut = (1 - 1 / largest) / mass(q[:, 0])
-    return Rates(rates.accept, torch.cat((rates.cut[:, :-1], cut[:, None].to(rates.cut)), 1))
-
-
-def _block_rates(drafts: Drafts) -> tuple[Rates, Tensor]:
-    # Also the largest joint ratio [B] of the first 0, 1, ... tokens.
     target, proposal, gamma = drafts.target, drafts.q, drafts.tokens.shape[1]
     p, q = drafted(target, drafts.ids), drafted(proposal, drafts.ids)
     steps = (p / q).nan_to_num(0.0, posinf=HUGE).double()
     joint = pad(steps.cumprod(1), (1, 0), value=1)
-    largest = joint.cummax(1).values
-    w = (joint / largest).to(target)
+    w = (joint / joint.cummax(1).values).to(target)
     before, there = w[:, :-1], drafts.there
     A = (before[..., None] * target[:, :-1] - proposal[:, :gamma]).clamp(min=0).sum(-1)
     h = (A / (A + (1 - before))).nan_to_num(1.0)
     accept = torch.cat((torch.where(there, h, before), w[:, -1:]), 1)
     cut = pad(torch.where(there, before.reciprocal().clamp(max=LARGEST), 0.0), (0, 1))
-    return Rates(accept, cut), largest[:, -1]
+    return Rates(accept, cut)
 
 
 def greedy_block_rates(drafts: Drafts) -> Rates:
@@ -82,5 +61,4 @@ def greedy_block_rates(drafts: Drafts) -> Rates:
 
 TOKEN = Verifier((CHAIN,), token_rates)
 BLOCK = Verifier((CHAIN,), block_rates, upwards=True)
-GREEDY_BLOCK = Verifier((CHAIN,), greedy_block_rates, upwards=True, carry=Modified)
-SHAPED_BLOCK = Verifier((CHAIN,), shaped_block_rates, upwards=True, carry=Shaped)
+GREEDY_BLOCK = Verifier((CHAIN,), greedy_block_rates, upwards=True, carry=Carry)

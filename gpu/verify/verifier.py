@@ -43,9 +43,8 @@ class Verifier:
 
     drafts: the kinds it is made for. upwards: coins are compared from leaf to root, and the first accepted
     node is the stop; otherwise from the root down, child by child. one_coin: siblings share the coin of the
-    first. carry: what keeps the changes that a stop makes to the target's rows of later tokens. reads_leaves:
-    it reads the proposal's row after the last token of a chain. exact: the exact form of its decisions, where
-    the exact verifier has another. name: that of the exact one.
+    first. carry: what keeps the changes that a stop makes to the target's rows of later tokens. exact: the
+    exact form of its decisions, where the exact verifier has another. name: that of the exact one.
     """
 
     drafts: tuple[str, ...]
@@ -53,7 +52,6 @@ class Verifier:
     upwards: bool = False
     one_coin: bool = False
     carry: type[Carry] | None = None
-    reads_leaves: bool = False
     exact: Callable[..., Stop] | None = None
     name: str = ""
 

@@ -32,14 +32,14 @@ class Domain:
     """Rows p(. | prefix) up to the depth and q(. | prefix) above it, each of V - 1 free parameters.
 
     The last entry is 1 minus the others, so rows always have mass 1; every entry may be zero.
-    `leaves`, "p" or "pq", names the rows after a full draft that are free; without it the target's rows there
-    cannot be computed with. `whole` is the cell of all of it; work stops after `seconds` of CPU time. Raises
+    `leaves`: whether the target's rows after a full draft are free too; without it they cannot be computed
+    with. `whole` is the cell of all of it; work stops after `seconds` of CPU time. Raises
     BadInput where there are more than LARGEST parameters. There are at least two tokens.
     """
 
-    def __init__(self, vocab: int, depth: int, seconds: float = float("inf"), leaves: str = ""):
+    def __init__(self, vocab: int, depth: int, seconds: float = float("inf"), leaves: bool = False):
         self.vocab, self.depth, self.leaves = vocab, depth, leaves
-        self.parameters = 2 * (vocab**depth - 1) + len(leaves) * vocab**depth * (vocab - 1)
+        self.parameters = 2 * (vocab**depth - 1) + leaves * vocab**depth * (vocab - 1)
         if self.parameters > LARGEST:
             raise BadInput(
                 f"a proof at vocab {vocab} and depth {depth} has {self.parameters:,} free probabilities, "
@@ -49,7 +49,7 @@ class Domain:
             (letter, prefix, ["_".join((letter, *map(str, prefix), str(x))) for x in range(vocab - 1)])
             for length in range(depth + 1)
             for prefix in product(range(vocab), repeat=length)
-            for letter in ("pq" if length < depth else leaves)
+            for letter in ("pq" if length < depth else "p" * leaves)
         ]
         variables = fmpq_mpoly_ctx.get([name for *_, names in rows for name in names], Ordering.degrevlex)
         self.enumeration = Enumeration(variables, thread_time() + seconds)

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
+from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Plan, Row
 from draftproof.simulators.laws import enumerate as enumerator
@@ -27,7 +27,7 @@ from draftproof.theory.drafts import chain, greedy, paths, shape, stratified, tr
 from draftproof.theory.shared import memo, strata
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered, lifted
-from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, optimal, priority
+from draftproof.theory.verifiers.shared import modified_target, optimal, priority
 
 Contract = Callable[..., Any]
 
@@ -95,7 +95,8 @@ class Modified:
     target and the drafter; elsewhere the target's own.
     """
 
-    # So a claim about a block that owes tokens has R = P / Q and a = min(1, R).
+    # So a claim about a block that owes tokens has R = P / Q, which grows by p / q, and a = min(1, R). A
+    # drafted token y is kept with mass min(R p(y), q(y)).
 
     def rates(self, run: Any, first: Any, second: Any) -> tuple[Any, Any]:
         """(R, a) of the claim's two variables, the second None for 1."""
@@ -110,50 +111,10 @@ class Modified:
         want = run.operation(rows.scale, [ratio, run.target_row])
         return run.operation(rows.normalise, [run.operation(rows.excess, [want, run.proposal_row])])
 
-    def keeps(self, ratio: Symbol, rate: Symbol) -> Symbol:
-        """The a' of which a drafted token y is kept with mass min(a' p(y), q(y))."""
-        return ratio
-
-    def grows(self, run: Any, before: tuple, after: tuple, p: Symbol, q: Symbol) -> bool:
-        """Whether R and a are at a drafted child, of entries p and q, what the row is left behind for."""
-        return after[0] * q == before[0] * p
-
     def said(self, first: str, second: str | None) -> tuple[str, str]:
         """The rate at which verification stops, and that of keeping a token, in words."""
         ratio = f"{first} / {second}" if second else first
         return f"min(1, {ratio})", f"mass min({ratio} p(y), q(y)); {ratio} grows by p / q"
-
-
-class Whole(Modified):
-    """After a stop before the leaf, the next target has after a word z of the block's length the later row of
-    shaped(k, p, q), q the drafter's row there and k = Q w / P: Q w is the probability that z is drafted and,
-    with w' = min(1, w p / q) token by token, kept. Elsewhere, and after a stop at the leaf, the row is the
-    target's own.
-    """
-
-    # So a = w is the claim's first variable, and the second is the share k = w / R that is emitted by whole
-    # drafts. At the block's end the code of `shaped` is run.
-
-    def rates(self, run: Any, first: Any, second: Any) -> tuple[Any, Any]:
-        return (first if second is None else run.space.number(1) * first / second), first
-
-    def row(self, run: Any, first: Any, second: Any) -> Row:
-        if run.inner or run.scenario.get("nothing left"):
-            return run.target_row
-        k = run.space.number(1) if second is None else second
-        _, later = run.inlined(flow_of(leaf_shaping.shaped), {"k": k, "p": run.target_row, "q": run.leaf_row})
-        run.require_law(later)
-        return later
-
-    def keeps(self, ratio: Symbol, rate: Symbol) -> Symbol:
-        return rate
-
-    def grows(self, run: Any, before: tuple, after: tuple, p: Symbol, q: Symbol) -> bool:
-        same = super().grows(run, before, after, p, q)
-        return same and bool(after[1] == run.operation(rows.share, [before[1] * p, q]))
-
-    def said(self, first: str, second: str | None) -> tuple[str, str]:
-        return first, f"mass min({first} p(y), q(y)); {first} is the probability of its prefix"
 
 
 def _require(holds: bool, name: str) -> None:
@@ -168,7 +129,6 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
     optimal.planned: ((optimal, priority, draft, level, siblings), "03b1206db5fc4de7", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", Modified),
-    leaf_shaping.carry: ((leaf_shaping, modified_target), "fbd65f9708acdd43", Whole),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).
@@ -222,7 +182,7 @@ MODELLED: dict[ModuleType, str] = {
     shape: "84c3156e86596c3d",
     stratified: "2e84224d9317def9",
     strata: "7d70a3ba05d04d15",
-    enumerator: "c93a130409dbfc45",
+    enumerator: "1109bee5517b3d98",
 }
 """Module -> the hash of the code that the models were compared with."""
 

@@ -87,8 +87,7 @@ class Hypotheses:
         if not run.inner:
             return run.space.number(0)
         ratio, rate = claim.rates(run, env)
-        rate = claim.left.keeps(ratio, rate) if claim.left else rate
-        kept = run.operation(rows.scale, [rate, claim.row_in(run, env)])
+        kept = run.operation(rows.scale, [ratio if claim.left else rate, claim.row_in(run, env)])
         return run.operation(rows.meet, [kept, run.proposal_row])[0]
 
     # Arriving at places.
@@ -234,9 +233,9 @@ class Hypotheses:
             raise NotFollowed("a child of another place than the claim's")
         before = claim.rates(run, {name: claim.start(run, name) for name in claim.env})
         p, q = (run.item(row, node.token) for row in (run.target_row, run.proposal_row))
-        if not claim.left.grows(run, before, rates, p, q):
-            raise Refuted("the ratio does not grow by p / q, or the rate is not the one of the contract")
         ratio, rate = rates
+        if ratio * q != before[0] * p:
+            raise Refuted("the ratio does not grow by p / q")
         return token if self.accepted else token * (ratio - (ratio - rate) * run.modified) / rate
 
     # Loops that go back along the chain.

@@ -216,8 +216,6 @@ class Objects(State):
                 return Prefix(value)
             case Node(), "proposal" if value is self.here:
                 return self.proposal_row if self.inner else None
-            case LeafOf(), "proposal" if self.resolved(value) is self.here:
-                return self.leaf_row
             case Node(), "children" if value is self.here:
                 return Children()
             case Node(token=Token() as token), "token":

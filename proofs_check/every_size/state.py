@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import Env, Function, NotFollowed
-from draftproof.proofs_check.every_size.space import LAW, PART, POSITIVE_NUMBER, UNIT, Space
+from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT, Space
 from draftproof.proofs_check.every_size.values import LeafOf, Node, Row, Token, Without
 from draftproof.theory import rows
 from draftproof.theory.oracle import Oracle
@@ -62,13 +62,6 @@ class State:
     def proposal_row(self) -> Row:
         """q at `here`."""
         return self.unknown_row("q")
-
-    @property
-    def leaf_row(self) -> Row | None:
-        """The row at a leaf that a verifier reads: of any mass, or None."""
-        if not self.hypotheses.verifier.reads_leaves or not self.decide("row at the leaf", (False, True)):
-            return None
-        return self.space.get("q at the leaf", PART)
 
     @property
     def modified(self) -> Symbol:

@@ -17,7 +17,6 @@ from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row, one, possible
 from draftproof.theory.table import Rows, Table, flaw
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 Result = TypeVar("Result")
 
@@ -149,8 +148,6 @@ def iteration(
     deepen(scheme)
     verify = on_rationals(verifier) if exact else verifier.verify
     for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
-        if verifier.reads_leaves:
-            extended(draft, proposal)
         oracle, more = Enumerator(weight), True
         while more:
             try:

@@ -17,7 +17,6 @@ from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 PROBES, SECONDS = 30, 0.05  # most random runs of an estimate; seconds for them, and for the first in order
 RUNS = 10**9
@@ -144,8 +143,6 @@ def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int
     try:
         for left in reversed(range(iterations)):
             draft = instance.draft.draw(oracle, proposal, word)
-            if verifier.reads_leaves:
-                extended(draft, proposal)
             node, row = verify(oracle, draft, target)
             if left:
                 word = (*node.prefix, oracle.choose(row))

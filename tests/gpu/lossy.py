@@ -16,7 +16,6 @@ from draftproof.gpu.drafters.likeliest import DDTree
 from draftproof.gpu.network.session import Draft, Structure
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
-from draftproof.gpu.verify.carry import Along, Shaped
 from draftproof.gpu.verify.residual import drafted, draw
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 
@@ -82,13 +81,6 @@ class _JointProduct(Verifier):
         return torch.where(taken, place, 0).amax(1)
 
 
-class _TooEarly(Shaped):
-    """Shapes the row one token before the old block's end."""
-
-    def changed(self, rows: Tensor, proposal: Tensor, along: Along, left: Tensor) -> Tensor:
-        return super().changed(rows, proposal, along, left - 1)
-
-
 REFUSED = 0.05
 
 
@@ -136,7 +128,6 @@ class Lossy:
 
 
 _CHAIN = (CHAIN,)
-_SHAPED = Verifier(_CHAIN, chains.shaped_block_rates, upwards=True, carry=Shaped, reads_leaves=True)
 LOSSY = (
     Lossy(_KeepsRejected(_CHAIN, _target_for_residual, name="p-for-residual"), "Y ~ p after a rejection"),
     Lossy(Verifier(_CHAIN, _typical, name="typical"), "accepts what the target finds likely enough"),
@@ -155,15 +146,6 @@ LOSSY = (
         Verifier(_CHAIN, chains.greedy_block_rates, upwards=True, name="greedy-block-alone"),
         "greedy block verification without the modified target",
         faint=True,
-    ),
-    Lossy(
-        replace(_SHAPED, name="shaped-block-alone", carry=None),
-        "shaped block verification without the modified target",
-        faint=True,
-    ),
-    Lossy(
-        replace(_SHAPED, name="shaped-block-early", carry=_TooEarly),
-        "shaped block verification with the modified target a token too early",
     ),
     Lossy(
         Verifier((WITHOUT,), _with_replacement, name="specinfer-on-distinct"),

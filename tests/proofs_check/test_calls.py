@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.claims.calls import CHECKS, SHORTER, TOY, ahead_is_worse, emitted
+from draftproof.proofs_check.claims.calls import CHECKS, REMEMBERING, SHORTER, TOY, ahead_is_worse, emitted
 from draftproof.simulators.laws.optimum import full_information
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
 
 
 def test_a_rule_with_memory_is_ahead_of_full_information_from_the_second_call_on():
-    shaped, best = named("shaped-block"), 1 + full_information(TOY).value
-    assert [emitted(TOY, shaped, calls) for calls in (1, 2, 3)] == [best, exact("31/9"), exact("140/27")]
+    best = 1 + full_information(TOY).value
+    assert [emitted(TOY, REMEMBERING, calls) for calls in (1, 2, 3)] == [best, exact("31/9"), exact("140/27")]
     assert best == exact("5/3")
     assert emitted(TOY, named("greedy-block"), 2) == 2 * best < exact("31/9")
 
@@ -28,6 +28,6 @@ def test_block_verification_is_behind_over_two_calls_and_ahead_over_more(calls, 
 def test_a_lossy_witness_refutes_nothing(monkeypatch):
     check = CHECKS["full-information-over-calls"]
     assert check() == "refuted"
-    lossy = replace(named("shaped-block"), carry=None)
-    monkeypatch.setattr("draftproof.proofs_check.claims.calls.named", lambda name: lossy)
+    lossy = replace(REMEMBERING, carry=None)
+    monkeypatch.setattr("draftproof.proofs_check.claims.calls.REMEMBERING", lossy)
     assert check() == "undecided"

@@ -159,7 +159,7 @@ def test_deferred_subtrees_have_the_same_law(replacement):
 def test_the_domain_has_free_rows_at_every_prefix():
     domain = Domain(3, 2)
     assert domain.parameters == 2 * (4 + 4)
-    assert Domain(3, 2, leaves="p").parameters == 2 * (4 + 9 + 4)
+    assert Domain(3, 2, leaves=True).parameters == 2 * (4 + 9 + 4)
     target, proposal = domain.at(domain.whole.point)
     assert target.vocab == proposal.vocab == 3
     assert all(entry > 0 for _, row in target.given() for entry in row)

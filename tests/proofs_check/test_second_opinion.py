@@ -1,7 +1,6 @@
 """A second, independent verdict on every sign-cell verdict with two symbols and at most two tokens.
 
 Trees of two levels are left out where a claim proves the verifier at every size, which is a second verdict.
-So are verifiers that read rows at the leaves.
 """
 
 from collections.abc import Iterator
@@ -47,11 +46,6 @@ def _verdicts() -> Iterator[tuple[str, object, Scheme, bool]]:
             yield name, Lossless(name, (2, scheme)), scheme, True
 
 
-def _reads_leaves(check: Lossless | Related) -> bool:
-    # The second route has no rows after a whole draft.
-    return isinstance(check, Lossless) and named(check.verifier).reads_leaves
-
-
 def _proved_at_every_size(check: Lossless | Related, scheme: Scheme) -> bool:
     if isinstance(check, Related) or scheme.depth == 1 or isinstance(scheme, Chain):
         return False
@@ -61,7 +55,7 @@ def _proved_at_every_size(check: Lossless | Related, scheme: Scheme) -> bool:
 
 def _cases():
     for said, check, scheme, holds in _verdicts():
-        if _proved_at_every_size(check, scheme) or _reads_leaves(check):
+        if _proved_at_every_size(check, scheme):
             continue
         slow = scheme.depth > 1 and holds
         yield pytest.param(

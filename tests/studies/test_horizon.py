@@ -21,7 +21,7 @@ from studies.fewest_calls import Bounds, Call, Program, fewest_calls, rounded
 from studies.horizon import Calls, drafts, fewest, merged_tokens
 from tests.problems import TOY
 
-BLOCK, SHAPED = named("block"), named("shaped-block")
+BLOCK, GREEDY = named("block"), named("greedy-block")
 
 
 def toy(depth):
@@ -45,7 +45,7 @@ def test_it_bounds_verifiers_with_state_too():
         for instance in Randoms(Chain(depth), 2, 2, law=Logits()):
             best = fewest_calls(instance.target, drafts(instance), 4)
             assert best.error < 1e-6
-            for verifier in (BLOCK, SHAPED):
+            for verifier in (BLOCK, GREEDY):
                 assert Calls(instance, verifier).expected(4) >= best.lower
 
 

@@ -15,8 +15,6 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Row
 from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN
-from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 
 @dataclass(frozen=True)
@@ -38,13 +36,10 @@ class Drafted:
 
 
 def every(instance: Instance, proposal: Rows | None = None) -> Iterator[Drafted]:
-    """All drafts of positive probability, drawn from `proposal` or, without one, the instance's proposal.
-    Chains have the proposal's row after the last token too.
-    """
+    """All drafts of positive probability, drawn from `proposal` or, without one, the instance's proposal."""
     table = instance.proposal if proposal is None else proposal
-    chain = instance.draft.label in CHAIN
     for weight, draft in outcomes(lambda oracle: instance.draft.draw(oracle, table)):
-        yield Drafted(instance, extended(draft, table) if chain else draft, weight)
+        yield Drafted(instance, draft, weight)
 
 
 def from_leaf_to_root(node: Node) -> list[Node]:

@@ -10,11 +10,10 @@ from rich.table import Table
 
 from draftproof.gpu.checks.models.acceptance import Acceptance
 from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
-from draftproof.gpu.checks.models.joint import WORDS, Joint, Known, laws, observe
+from draftproof.gpu.checks.models.joint import Joint, Known, laws, observe
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.verify import Verifier
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.errors import BadInput
@@ -42,13 +41,6 @@ class Plan:
     top_k: tuple[int, ...] = (2, 4)
     requests: int = 8  # of a batch, if there is a selection
     half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
-
-    def words(self, verifier: Verifier, depth: int) -> int:
-        """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
-        length = max(self.length, depth + 1) if verifier.reads_leaves else self.length
-        while length > self.length and max(self.top_k) ** length > WORDS:
-            length -= 1
-        return length
 
 
 @dataclass
@@ -130,7 +122,7 @@ class Validation:
             decode, draft, verifier = partial(setup.decode, way), way.structure, way.verifier
             assert draft is not None
             if way.selection is None:
-                tested = self._laws(decode, self.known(plan.words(verifier, draft.depth), 1))
+                tested = self._laws(decode, self.known(plan.length, 1))
             else:
                 known = self.known(min(PAIR, plan.length), plan.requests)
                 tested = self._laws(decode, known, requests=plan.requests, together=2)

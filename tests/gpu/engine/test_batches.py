@@ -30,7 +30,6 @@ PROMPTS = [3, 4, 5, 6, 7, 8], [9, 1], [11, 12, 13], [5, 6], [2] * 9, [7, 9, 11],
 WAYS = [
     ("block", "chain:3", "near", {}),
     ("greedy-block", "chain:4", "near", {}),
-    ("shaped-block", "chain:3", "near", {}),
     ("traversal", "tree:2x2", "features", {}),
     ("rrs", "paths:2x3", "near", {}),
     ("one-hot", "top-k:3x3x7", "near", {}),

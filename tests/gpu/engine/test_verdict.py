@@ -51,4 +51,3 @@ def test_kernels_are_for_gpus_and_for_our_own_verifiers():
     assert verdict.has_kernels(block, gpu)
     assert not verdict.has_kernels(block, torch.device("cpu"))
     assert not verdict.has_kernels(Verifier(block.drafts, block.rates, name="block"), gpu)
-    assert not verdict.has_kernels(named("shaped-block"), gpu)

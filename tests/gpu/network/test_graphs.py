@@ -37,7 +37,6 @@ WAYS = [
     ("one-hot", "top-k:4x4x3", "features", Sampling()),
     ("nss", "ddtree:9x4", "block", Sampling()),
     ("block", "chain:4", "dspark", Sampling()),
-    ("shaped-block", "chain:3", "near", Sampling()),
     ("block", None, None, Sampling()),
     ("traversal", "tree:2x2", "near", Sampling(processors=CHANGED)),
     ("one-hot", "top-k:3x3x7", "near", Sampling(processors=CHANGED)),

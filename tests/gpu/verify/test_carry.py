@@ -1,4 +1,4 @@
-"""What greedy and shaped block verification leave behind are the modified targets of the exact engine."""
+"""What greedy block verification leaves behind are the modified targets of the exact engine."""
 # ruff: noqa: E402
 
 import numpy as np
@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts, carry
-from draftproof.theory.verifiers.shared import leaf_shaping, modified_target
+from draftproof.theory.verifiers.shared import modified_target
 
 V, GAMMA = 3, 4
 
@@ -35,10 +35,7 @@ def as_tensor(rows, text, drafted, count):
     return torch.tensor([[rows[(*text, *drafted[:i])] for i in range(count)]], dtype=torch.double)
 
 
-KINDS = {carry.Modified: modified_target.Modified, carry.Shaped: leaf_shaping.Shaped}
-
-
-def followed(seed, kept, leave, steps=5):
+def followed(seed, kept, steps=5):
     """The largest difference of a modified row from the exact one in a few steps, and the number of modified
     rows.
     """
@@ -60,27 +57,26 @@ def followed(seed, kept, leave, steps=5):
         tau = tau if (rows[0, tau] / proposal[0, tau]).max() > w else 0  # what a stop there can emit
         extra = int((rows[0, tau] / proposal[0, tau]).argmax())
         kept.emit(rows, proposal, tokens, torch.tensor([tau]), torch.tensor([extra]))
-        exact = leave(exact, q, len(text), len(text) + GAMMA)
+        exact = modified_target.Modified(exact, q, len(text), len(text) + GAMMA)
         text = (*text, *drafted[:tau], extra)
     return apart, modified
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(8))
-def test_rows_are_those_of_the_exact_engine_over_stacked_stops(seed, kind):
-    apart, modified = followed(seed, kind(), KINDS[kind])
+def test_rows_are_those_of_the_exact_engine_over_stacked_stops(seed):
+    apart, modified = followed(seed, carry.Carry())
     assert apart < 1e-9
     assert modified
 
 
-class Early(carry.Shaped):
+class Early(carry.Carry):
     """The row one token before the block's end."""
 
-    def changed(self, rows, proposal, along, left):
-        return super().changed(rows, proposal, along, left - 1)
+    def changed(self, rows, proposal, P, Q, left):
+        return super().changed(rows, proposal, P, Q, left - 1)
 
 
-class Alone(carry.Shaped):
+class Alone(carry.Carry):
     """Older layers are forgotten."""
 
     def emit(self, *given):
@@ -90,24 +86,11 @@ class Alone(carry.Shaped):
 
 @pytest.mark.parametrize("broken", [Early, Alone])
 def test_a_layer_at_the_wrong_place_or_forgotten_is_noticed(broken):
-    assert max(followed(seed, broken(), leaf_shaping.Shaped)[0] for seed in range(8)) > 1e-3
-
-
-@pytest.mark.parametrize("leaf", [None, 0.0, torch.nan, -1.0])
-def test_without_a_row_at_the_leaf_shaped_block_is_block_verification(leaf):
-    p, q = torch.rand(2, 8, GAMMA + 1, V, generator=torch.Generator().manual_seed(0)).softmax(-1)
-    q[:, -1] = q[:, -1] if leaf is None else leaf
-    drafts = Drafts(Tree.chain(GAMMA), p, q[:, :GAMMA] if leaf is None else q, torch.randint(V, (8, GAMMA)))
-    shaped, block = (VERIFIERS[name].rates(drafts) for name in ("shaped-block", "block"))
-    assert torch.equal(shaped.cut, block.cut)
-    kept = carry.Shaped()
-    kept.emit(p, drafts.q, drafts.tokens, torch.zeros(8, dtype=torch.long), drafts.tokens[:, 0])
-    later = kept.modified(p, q.roll(-1, 1), drafts.tokens)
-    assert torch.allclose(later, p)
+    assert max(followed(seed, broken())[0] for seed in range(8)) > 1e-3
 
 
 def test_a_full_draft_leaves_nothing():
-    kept = carry.Modified()
+    kept = carry.Carry()
     rows, q = torch.full((1, 3, 2), 0.5), torch.full((1, 2, 2), 0.5)
     kept.emit(rows, q, torch.tensor([[0, 1]]), torch.tensor([2]), torch.tensor([0]))
     assert kept.layers == []

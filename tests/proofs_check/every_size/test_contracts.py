@@ -12,14 +12,13 @@ from draftproof.proofs_check.every_size.contracts import CONTRACTS, digest
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory import rows
-from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifiers import k_seq, lifted
-from draftproof.theory.verifiers.shared import leaf_shaping, modified_target, optimal, priority
+from draftproof.theory.verifiers.shared import modified_target, optimal, priority
 
 PAIR, UNEVEN = ((), ()), (((),), ())
 RATES = (fmpq(0), fmpq(1, 3), fmpq(6, 7), fmpq(1))
@@ -173,41 +172,6 @@ def test_a_target_that_is_left_behind_has_the_rows_of_its_contract(scheme):
                         assert after[z] == (rows.normalise(left) if length < end else p[z])
                         modified += after[z] != p[z]
     assert modified
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_the_row_left_behind_at_a_blocks_end_is_the_later_one_of_its_whole_draft(depth):
-    """Also after an earlier block, whose layer is part of the target."""
-    changed = 0
-    for instance in instances(Chain(depth), vocab=2, count=8):
-        q, first = instance.proposal, next(iter(drafts(instance)))[1]
-        earlier = leaf_shaping.carry(instance.target, q, first, first.root)
-        for target, start in ((instance.target, ()), (earlier, (0,)), (earlier, (1,))):
-            for drawn in product(range(2), repeat=depth):
-                word = (*start, *drawn)
-                draft, end = (
-                    Draft(chained(word, [q[word[:i]] for i in range(len(start), len(word))])),
-                    len(word),
-                )
-                for stop in draft.path[:-1]:
-                    after = leaf_shaping.carry(target, q, draft, stop)
-                    for length in range(len(stop.prefix) + 1, end + 3):
-                        for z in product(range(2), repeat=length):
-                            want = target[z]
-                            if length == end and z[: len(start)] == start:
-                                P = Q = w = fmpq(1)
-                                for i in range(len(start), end):
-                                    p_x, q_x = target[z[:i]][z[i]], q[z[:i]][z[i]]
-                                    P, Q, w = P * p_x, Q * q_x, rows.share(w * p_x, q_x)
-                                if P == 0:
-                                    continue
-                                want = leaf_shaping.shaped(Q * w / P, target[z], q[z])[1]
-                            if length != end or z[: len(start)] == start:
-                                assert after[z] == want
-                                changed += want != target[z]
-                after = leaf_shaping.carry(target, q, draft, draft.path[-1])
-                assert all(after[z] == target[z] for z in product(range(2), repeat=end + 1))
-    assert changed
 
 
 def test_excess_and_meet_are_one_formula_on_either_side_and_both_at_0():

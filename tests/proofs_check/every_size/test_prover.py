@@ -25,7 +25,6 @@ from draftproof.theory.verifiers import (
     nss,
     one_hot,
     rrs,
-    shaped_block,
     specinfer,
     token,
     traversal,
@@ -49,9 +48,7 @@ FROM_CODE = (
 MINUTES = [pytest.mark.slow, pytest.mark.long]
 
 
-@pytest.mark.parametrize(
-    "name", [*FROM_CODE, *(pytest.param(name, marks=MINUTES) for name in ("shaped-block", "lifted-k-seq"))]
-)
+@pytest.mark.parametrize("name", [*FROM_CODE, pytest.param("lifted-k-seq", marks=MINUTES)])
 @pytest.mark.sampled(3)
 def test_proved_from_its_own_code(name):
     proof = prove_every_size(named(name), seconds=300)
@@ -72,10 +69,6 @@ def test_the_induction_hypotheses_are_found_in_the_code():
     ]
     assert prove_every_size(greedy_block.VERIFIER).claims == [
         "verify, the loop of line 10: stops with probability min(1, P / Q); with what enters by a residual, "
-        "follows the target's row"
-    ]
-    assert prove_every_size(shaped_block.VERIFIER).claims == [
-        "verify, the loop of line 9: stops with probability w; with what enters by a residual, "
         "follows the target's row"
     ]
 
@@ -195,37 +188,11 @@ HOSTILE = {
             "from draftproof.theory.rows import",
         ),
     ),
-    "a wrong share of whole drafts": (shaped_block, ("shaped(k, target", "shaped(k * k, target")),
-    "the share of the last token alone": (shaped_block, ("k = k * share", "k = share")),
-    "a share of p in place of q": (shaped_block, ("share(q[x], w[-1] * p[x])", "share(p[x], w[-1] * p[x])")),
-    "shaped by p in place of q": (shaped_block, ("leaf.proposal)", "target[leaf.prefix])")),
-    "shaped after a whole draft only": (shaped_block, ("    carry=carry,\n", "")),
-    "shaped after a rejection only": (
-        shaped_block,
-        ("return leaf, bonus", "return leaf, target[leaf.prefix]"),
-    ),
-    "a bonus row with negative entries": (
-        shaped_block,
-        (
-            "return leaf, bonus",
-            "return leaf, bonus if leaf.proposal is None else cut(k, bonus, leaf.proposal)",
-        ),
-        ("VERIFIER =", "def cut(k, p, q):\n    return add(scale(1 + k, p), scale(-k, q))\n\n\nVERIFIER ="),
-        ("import one,", "import add, one, scale,"),
-    ),
-    "weights of another draft": (
-        shaped_block,
-        ("w.append(share(w[-1] * p[x], q[x]))", "w.append(share(p[x], q[x]))"),
-    ),
     "K-SEQ with another sum": (k_seq, ("geometric(total(kept), k)", "geometric(total(kept), k) - 1")),
 }
 
-LONG = "shaped after a rejection only", "a share of p in place of q"
 
-
-@pytest.mark.parametrize(
-    "flaw", [pytest.param(flaw, marks=MINUTES if flaw in LONG else []) for flaw in HOSTILE]
-)
+@pytest.mark.parametrize("flaw", HOSTILE)
 @pytest.mark.sampled(5)
 def test_broken_code_is_not_proved(flaw):
     module, *edits = HOSTILE[flaw]
@@ -245,16 +212,11 @@ CHAIN_RULES = {
     "traversal": "min(a p(y), q(y)); a is the probability of its prefix",
     "greedy-block": "min(P / Q p(y), q(y)); P / Q grows by p / q",
     "hsd-naive": "min(R p(y), q(y)); R grows by p / q",
-    "shaped-block": "min(w p(y), q(y)); w is the probability of its prefix",
 }
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=MINUTES if name in ("greedy-block", "shaped-block") else [])
-        for name in CHAIN_RULES
-    ],
+    "name", [pytest.param(name, marks=MINUTES if name == "greedy-block" else []) for name in CHAIN_RULES]
 )
 @pytest.mark.sampled(4)
 def test_what_is_kept_of_a_drafted_token(name):

@@ -85,14 +85,7 @@ def unread(verifier, monkeypatch):
     }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *QUICK,
-        *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW),
-        pytest.param("shaped-block", marks=[pytest.mark.slow, pytest.mark.long]),
-    ],
-)
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW)])
 def test_what_a_proved_verifier_runs_is_read_or_pinned(name, monkeypatch):
     assert not unread(named(name), monkeypatch)
 

@@ -1,7 +1,6 @@
 """The project's own verifiers as foreign functions: in floats, their choices made by an rng."""
 
 from draftproof.simulators.audit.targets.trees import Tree
-from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 
 class Chooser:
@@ -36,8 +35,6 @@ class Own(Tree):
         """Verifies, emits, and keeps the target of the next round."""
         target = self.carried or target
         oracle = Chooser(rng)
-        if self.verifier.reads_leaves:
-            extended(draft, self.proposal)
         node, row = self.verifier.verify(oracle, draft, target)
         if self.verifier.carry is not None:
             self.carried = self.verifier.carry(target, self.proposal, draft, node)

@@ -15,7 +15,6 @@ from draftproof.theory.numbers import exact
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS, named
-from draftproof.theory.verifiers.shared.leaf_shaping import extended
 from tests.checks import emitted, everything
 from tests.problems import SCHEMES, TOY
 
@@ -57,8 +56,6 @@ def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: in
     word, target = Prefix(), instance.target
     for _ in range(iterations):
         draft = instance.draft.draw(oracle, instance.proposal, word)
-        if verifier.reads_leaves:
-            extended(draft, instance.proposal)
         node, row = verifier.verify(oracle, draft, target)
         word = (*node.prefix, oracle.choose(row))
         if verifier.carry is not None:

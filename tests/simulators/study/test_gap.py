@@ -26,11 +26,7 @@ def test_the_toy():
     assert found.stateless.lower <= fmpq(11, 9) <= found.stateless.upper
     assert found.shares("token") == pytest.approx((10 / 11, 5 / 6))
     notes = {name: found.note(name) for name in found.expected_accepted}
-    assert {name for name, note in notes.items() if note == STATE} == {
-        "greedy-block",
-        "hsd-naive",
-        "shaped-block",
-    }
+    assert {name for name, note in notes.items() if note == STATE} == {"greedy-block", "hsd-naive"}
     assert {name for name, note in notes.items() if note == ABOVE} == {
         "hsd-released",
         "hsd-multidraft-released",

@@ -90,7 +90,7 @@ def test_exactly_the_known_ones_are_declared_lossy():
 
 
 def test_exactly_the_rules_with_a_modified_target_keep_state():
-    stateful = {"greedy-block", "hsd-naive", "shaped-block"}
+    stateful = {"greedy-block", "hsd-naive"}
     assert {v.name for v in VERIFIERS.values() if v.carry is not None} == stateful
 
 
