@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+VERDICT = "draftproof"
 NOT_SHOWN = pytest.StashKey[list[str]]()
 
 
@@ -40,7 +41,21 @@ def assert_lossless(request: pytest.FixtureRequest) -> Callable[..., Any]:
     return judged
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+    """Keeps the verdict of a failed audit with the test's report, where JUnit files show it too."""
+    if call.excinfo and (report := getattr(call.excinfo.value, "report", None)):
+        lines = [line.strip() for line in report.failure.splitlines()]
+        item.user_properties.append((VERDICT, "; ".join(line for line in lines if "dp.replay(" not in line)))
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Says what the sizes of audits that passed cannot show."""
+    """The verdicts of audits that failed, which pytest's own summary cuts off, and what the sizes of audits
+    that passed cannot show.
+    """
+    for report in terminalreporter.stats.get("failed", []):
+        for name, verdict in report.user_properties:
+            if name == VERDICT:
+                terminalreporter.write_line(f"{VERDICT}: {report.nodeid}: {verdict}", red=True)
     for line in dict.fromkeys(config.stash.get(NOT_SHOWN, [])):
         terminalreporter.write_line(f"draftproof: {line}")

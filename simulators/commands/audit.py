@@ -1,6 +1,7 @@
 """The command `audit`."""
 
 import json
+from pathlib import Path
 from types import NoneType
 from typing import Any, get_args
 
@@ -12,10 +13,14 @@ from draftproof.simulators.audit.isolation import isolated
 from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.judge.plan import KNOWN, checked
 from draftproof.simulators.audit.judge.report import Report
+from draftproof.simulators.audit.reports import checked as checked_path
+from draftproof.simulators.audit.reports import written
 from draftproof.simulators.audit.sandbox import Observer
-from draftproof.simulators.commands.options import PATH, Option, json_option, settings
+from draftproof.simulators.commands.options import FILE, PATH, Option, json_option, settings
 from draftproof.simulators.instances.files import draft_of
 from draftproof.theory.errors import BadInput
+
+DEFAULTED = click.core.ParameterSource.DEFAULT_MAP
 
 
 def option(name: str) -> Option:
@@ -29,7 +34,7 @@ def option(name: str) -> Option:
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("target", metavar="TARGET", required=False)
+@click.argument("targets", metavar="TARGET", nargs=-1)
 @click.option("--exec", "program", metavar="COMMAND", help="In place of TARGET: a program in any language.")
 @option("vocab")
 @option("depth")
@@ -41,20 +46,23 @@ def option(name: str) -> Option:
 @option("processors")
 @option("against")
 @option("statistical")
-@option("float32")
+@click.option(
+    "--report", "files", type=FILE, multiple=True, help="Also write JUnit (.xml) or SARIF (.sarif); again."
+)
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @settings(
-    *map(option, ("edges", "padding", "smallest", "own_bonus", "runs", "limit", "seconds")),
+    *map(option, ("edges", "padding", "smallest", "own_bonus", "float32", "runs", "limit", "seconds")),
     click.option("--signature", help="What the parameters are, such as tokens,q,p_logits."),
     click.option("--draft", "drafts", multiple=True, help="Drafts that a TARGET on trees is made for."),
 )
 @json_option
 def audit(
-    target: str | None,
+    targets: tuple[str, ...],
     program: str | None,
     loop: bool,
     tree: bool,
     strict: bool,
+    files: tuple[Path, ...],
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -68,20 +76,42 @@ def audit(
     numbers, how many drafted tokens of each are verified. With --against the law is compared with a
     declared target, and measured against p. With --exec a program gets rows, drafts and uniforms on its
     standard input, one JSON line a question, and answers with tokens. Exit status 0 when lossless, 1 when
-    not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing.
+    not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing; of several
+    targets 1 if one is not lossless.
     """
     styles = {"exec": program is not None, "loop": loop, "tree": tree}
     style, *more = [name for name, is_asked in styles.items() if is_asked] or ["verify"]
     if more:
         raise BadInput("--exec, --loop and --tree exclude each other")
-    if (target is None) == (program is None):
-        raise BadInput("name one TARGET, or a program with --exec COMMAND")
-    named = target if program is None else program
-    assert named is not None
+    if program is not None and click.get_current_context().get_parameter_source("targets") == DEFAULTED:
+        targets = ()  # of the project
+    if bool(targets) == (program is not None):
+        raise BadInput("name a TARGET, or a program with --exec COMMAND")
+    files = tuple(map(checked_path, files))
     asked = {name: options[name] for name in KNOWN if name in options}
     checked(asked)  # before a process is started
     drafts = tuple(map(draft_of, options["drafts"]))
-    subject = load.Subject(named, style, options["path"], options["dtype"], options["signature"], drafts)
+    rest = options["path"], options["dtype"], options["signature"], drafts
+    reports = []
+    for named in dict.fromkeys(targets) if program is None else (program,):
+        report = _audited(load.Subject(named, style, *rest), asked)
+        report.strict = strict
+        reports.append(report)
+        if not as_json:
+            click.echo(f"{report.failure or report}\n  {report.seconds:.1f} s")
+    for path in files:
+        written(path, reports)
+    if as_json:
+        answers = [report.answer() for report in reports]
+        click.echo(json.dumps(answers[0] if len(answers) == 1 else {"audits": answers}))
+        for line in (line for report in reports for line in report.lines()[1:]):
+            if line.startswith(("  finding", "  cannot", "  not enumerated")):
+                click.echo(line.strip(), err=True)
+    statuses = {report.status for report in reports}
+    return next(status for status in (1, 3, 0) if status in statuses)
+
+
+def _audited(subject: load.Subject, asked: dict[str, Any]) -> Report:
     with screen.progress() as bar:
         task = bar.add_task("auditing", total=None)
 
@@ -92,15 +122,7 @@ def audit(
             description = "auditing" if total else "testing random runs" if undecided else doing
             bar.update(task, completed=done, total=total or None, description=description)
 
-        report = isolated(_examined, named, options["seconds"], progress, subject, asked)
-    if as_json:
-        click.echo(json.dumps(report.answer()))
-        for line in report.lines()[1:]:
-            if line.startswith(("  finding", "  cannot", "  not enumerated")):
-                click.echo(line.strip(), err=True)
-    else:
-        click.echo(f"{(strict and report.failure(strict)) or report}\n  {report.seconds:.1f} s")
-    return 1 if strict and report.findings and report.status == 0 else report.status
+        return isolated(_examined, str(subject.named), asked["seconds"], progress, subject, asked)
 
 
 def _examined(observer: Observer, subject: load.Subject, options: dict[str, Any]) -> Report:

@@ -3,15 +3,20 @@
 import io
 import os
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 import click
 
-from draftproof.theory.errors import BadInput, printable
+from draftproof.theory.errors import BadInput, located, printable, unknown
 
 INTERRUPTED = 130
+
+PROJECT = Path("pyproject.toml")
+"""Its table [tool.draftproof] has a project's own defaults."""
 
 REQUIRED = {"flint": "python-flint", "z3": "z3-solver", "ot": "pot"}
 """Packages without which nothing runs, by the modules whose names differ."""
@@ -31,11 +36,47 @@ class LazyGroup(click.Group):
         return sorted(self.where)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return resolve_name(self.where[cmd_name][0]) if cmd_name in self.where else None
+        if cmd_name not in self.where:
+            return None
+        command = resolve_name(self.where[cmd_name][0])
+        given = (ctx.default_map or {}).get(cmd_name)
+        if given and not isinstance(command, click.Group):
+            with located(f"{PROJECT}: {ctx.command_path.replace(' ', '.')}.{cmd_name}"):
+                ctx.default_map = {cmd_name: _by_parameter(command, given)}
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in self.where and not (args[0].startswith("-") or ctx.resilient_parsing):
+            raise unknown("command", args[0], self.where)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.where[name][1]) for name in self.list_commands(ctx)])
+
+
+def _by_parameter(command: click.Command, given: Mapping[str, Any]) -> dict[str, Any]:
+    # The values of options, written as in a file of settings, by the names that the command has for them.
+    known = {name.lstrip("-").replace("-", "_"): each.name for each in command.params for name in each.opts}
+    for each in command.params:
+        known |= getattr(each.callback, "rare", {})
+    for key in given:
+        if key not in known:
+            raise unknown("option", key, known)
+    return {known[key] or key: value for key, value in given.items()}
+
+
+def defaults(path: Path) -> dict[str, Any]:
+    """The table [tool.draftproof] of a pyproject.toml: command -> option -> its default there. None if there
+    is no such file or table; BadInput if the file is no TOML.
+    """
+    try:
+        content = path.read_text(encoding="utf-8")
+        return tomllib.loads(content).get("tool", {}).get("draftproof", {}) if "draftproof" in content else {}
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: not TOML: {error}") from None
+    except (OSError, UnicodeDecodeError):
+        return {}
 
 
 def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +89,8 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
     if isinstance(written, io.TextIOWrapper) and written.errors == "strict":
         written.reconfigure(errors="backslashreplace")  # file names may not be valid in the encoding
     try:
-        status = group.main(arguments, prog_name=group.name, standalone_mode=False)
+        given = {"prog_name": group.name, "default_map": defaults(PROJECT)}
+        status = group.main(arguments, standalone_mode=False, **given)
         click.echo(nl=False)  # flushes standard output, if there is one
         return status if isinstance(status, int) else 0
     except BadInput as error:

@@ -45,10 +45,13 @@ def settings(*rare: Option) -> Option:
                 [like] = get_close_matches(key, known, 1, 0)
                 raise BadInput(f"{path}: unknown key {quoted(key)}; did you mean {like}?")
         for key, parameter in known.items():
-            value = parameter.process_value(context, given.get(key, parameter.get_default(context)))
+            default = context.lookup_default(parameter.name or key)
+            default = parameter.get_default(context) if default is None else default
+            value = parameter.process_value(context, given.get(key, default))
             if parameter.expose_value and parameter.name:
                 context.params[parameter.name] = value
         return path
 
+    read.rare = {key: parameter.name for key, parameter in known.items()}  # type: ignore[attr-defined]
     keys = ", ".join(known)
     return click.option("--settings", type=FILE, callback=read, help=f"TOML file with any of {keys}.")

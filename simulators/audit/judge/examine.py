@@ -83,8 +83,11 @@ def assert_lossless(
     """
     __tracebackhide__ = True  # in pytest the report comes first, and not this file's lines
     report = examine(verify, **options)
-    if failure := report.failure(strict):
-        raise AssertionError(failure)
+    report.strict = strict
+    if failure := report.failure:
+        error = AssertionError(failure)
+        error.report = report  # type: ignore[attr-defined]  # the pytest plugin shows it
+        raise error
     return report
 
 

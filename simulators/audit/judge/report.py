@@ -73,6 +73,7 @@ class Report:
     together: int = 0  # batches of which two requests were judged together
     apart: str = ""  # why others were not
     final: Counted | None = None  # of a final draw, in place of all else
+    strict: bool = False  # whether findings fail too
 
     @property
     def lossless(self) -> bool | None:
@@ -106,7 +107,7 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 0 lossless, 1 not, 3 cannot be enumerated."""
-        return 3 if self.lossless is None else int(not self.lossless)
+        return 3 if self.lossless is None else int(not self.lossless or (self.strict and bool(self.findings)))
 
     @property
     def not_shown(self) -> str:
@@ -167,12 +168,11 @@ class Report:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def failure(self, strict: bool) -> str:
-        """Why a test fails, the reason first; empty if it passes. With `strict` findings fail too."""
-        if not self.lossless:
-            return str(self)
-        if not (strict and self.findings):
-            return ""
+    @property
+    def failure(self) -> str:
+        """Why a test fails, the reason first; empty if it passes."""
+        if not (self.lossless and self.status):
+            return str(self) * (self.status != 0)
         kinds = ", ".join(each.kind for each in self.findings)
         return f"strict: findings fail too, and {self.target} has {len(self.findings)} ({kinds})\n{self}"
 

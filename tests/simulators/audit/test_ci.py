@@ -12,6 +12,7 @@ from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 
 pytest.importorskip("torch")
+yaml = pytest.importorskip("yaml")
 PAGE = (Path(__file__).parents[3] / "docs" / "ci.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r'```python title="([\w.]+)"\n(.*?)```', PAGE, re.S))
 SMALL = {"instances": [scenario("toy", Chain(2), 2)], "edges": False, "smallest": False}
@@ -41,7 +42,11 @@ def test_the_page_s_sampler_is_lossless(written):
     written()
     assert dp.examine(load("audited.py:verify"), **SMALL).lossless
     assert "dp.assert_lossless(verify)" in FILES["test_sampler.py"]
-    assert "python -m pytest -q test_sampler.py" in re.search(r"```yaml.*?```", PAGE, re.S)[0]
+    workflow = yaml.safe_load(re.search(r"```yaml[^\n]*\n(.*?)```", PAGE, re.S)[1])
+    given = workflow["jobs"]["audit"]["steps"][-1]["with"]
+    action = yaml.safe_load((Path(__file__).parents[3] / "action.yml").read_text())
+    assert given.keys() <= action["inputs"].keys()
+    assert given["targets"] == "audited.py:verify"
 
 
 @pytest.mark.parametrize("fault", FAULTS)

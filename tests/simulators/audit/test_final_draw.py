@@ -65,7 +65,9 @@ def empty(target_probs, draft_probs, draft_tokens, rng):
 )
 def test_one_number_is_counted(function, status, command, tmp_path):
     (tmp_path / "draws.py").write_text(FILE, encoding="utf-8")
-    found, out, _ = command("audit", f"{tmp_path}/draws.py:{function}", "--float32", "--vocab", V, "--json")
+    (tmp_path / "float32.toml").write_text("float32 = true")
+    counted = "--settings", tmp_path / "float32.toml"
+    found, out, _ = command("audit", f"{tmp_path}/draws.py:{function}", *counted, "--vocab", V, "--json")
     answer = json.loads(out)
     assert found == status
     assert answer["lossless"] is {0: True, 1: False, 3: None}[status]
@@ -80,7 +82,9 @@ def test_one_number_is_counted(function, status, command, tmp_path):
 @pytest.mark.parametrize("function", [pytest.param("race", marks=pytest.mark.slow)])
 def test_a_race_of_24_bits_is_refused(function, command, tmp_path):
     (tmp_path / "draws.py").write_text(FILE, encoding="utf-8")
-    found, out, _ = command("audit", f"{tmp_path}/draws.py:{function}", "--float32", "--vocab", 40_000)
+    (tmp_path / "float32.toml").write_text("float32 = true")
+    counted = "--settings", tmp_path / "float32.toml"
+    found, out, _ = command("audit", f"{tmp_path}/draws.py:{function}", *counted, "--vocab", 40_000)
     assert found == 1
     assert "NOT lossless in its final draw" in out
 

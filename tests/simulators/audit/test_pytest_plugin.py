@@ -35,4 +35,7 @@ def test_the_fixture_makes_green_and_red(tmp_path):
     assert "residual_from_the_target (numpy function): NOT lossless" in first
     assert "come out first with probability" in done.stdout
     assert "dp.replay('tests.mutants.functions:residual_from_the_target', " in done.stdout
+    verdict = next(line for line in done.stdout.splitlines() if "::test_red: " in line)
+    assert "NOT lossless: its law is not the target's; " in verdict  # pytest's summary cuts it off
+    assert "come out first with probability" in verdict
     assert "examine.py" not in done.stdout  # only the test's own line is shown
