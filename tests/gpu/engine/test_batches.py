@@ -156,7 +156,7 @@ EDITS = [
 
 @pytest.mark.parametrize(("module", "old", "new"), EDITS, ids=lambda each: str(each)[:30])
 def test_broken_versions_write_other_texts(module, old, new, monkeypatch):
-    ways = [WAYS[1], WAYS[2], WAYS[9]]
+    ways = [WAYS[1], WAYS[8]]
     right = [texts(found(*way, seed=5), len(PROMPTS)) for way in ways]  # rows change places in the carry
     edit(module, old, new, monkeypatch)
     try:
