@@ -29,7 +29,7 @@ def named(spelling: str) -> Verifier:
 
     Raises BadInput if there is none.
 
-    >>> named("block").lossless, named("synthetic:1/2").lossless
+    >>> named("block").lossless, named("cactus:1/20").lossless
     (True, False)
     """
     if spelling in VERIFIERS:

@@ -1,4 +1,4 @@
-"""Divergences and entropies of exact laws, as intervals that are narrowed until they decide."""
+"""Divergences of exact laws, as intervals that are narrowed until they decide."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
@@ -7,7 +7,6 @@ from typing import Any
 from flint import arb, ctx, fmpq
 
 from draftproof.theory.numbers import ZERO
-from draftproof.theory.rows import Row
 
 ERROR = 1e-12
 """A divergence is known to better than this."""
@@ -40,17 +39,6 @@ def exceeds(a: Mapping[Any, fmpq], b: Mapping[Any, fmpq], bound: fmpq) -> bool:
     if all(ratio == 1 for _, ratio in terms):
         return bound < 0
     return _above(terms, bound)
-
-
-def entropy_exceeds(row: Row, bound: fmpq) -> bool:
-    """Whether the entropy of a rational row, in nats, is above a positive rational bound, decided exactly.
-
-    The entropy is 0 or the logarithm of an algebraic number other than 1, so it never equals the bound.
-
-    >>> [entropy_exceeds((x, 1 - x), fmpq(3, 5)) for x in (fmpq(1, 2), fmpq(1, 4))]
-    [True, False]
-    """
-    return _above([(mass, 1 / mass) for mass in row if mass > 0], bound)
 
 
 def _above(terms: Sequence[tuple[fmpq, Any]], bound: fmpq) -> bool:

@@ -1,4 +1,4 @@
-"""Rules that aim at another law than p: declared to follow a law, or measured.
+"""Rules that aim at another law than p, and declare it or their distance from p.
 
 A rule that relaxes verification is lossy for p by design. It is *lossless for its own law* pi(p, q) if every
 call emits pi; else all that can be said is how far from p it gets. A file declares its rules in `DECLARED`;

@@ -39,7 +39,7 @@ class Declared:
     `row(p, q, parameter)` is the law pi that the rule follows at every drafted token; None for a rule that is
     the law of nothing but itself. `verify(parameter, oracle, draft, target)` is the rule; None for token
     verification of pi, whose extra token after a whole accepted draft comes from p, since the drafter has no
-    row there. `most`: the largest parameter. `drafts` and `ordered` are those of a `Verifier`.
+    row there. `most`: the largest parameter. `ordered` is that of a `Verifier`.
 
     >>> from draftproof.theory.targets import declared
     >>> law = declared("interpolation:1/3")
@@ -54,7 +54,6 @@ class Declared:
     parameter: Any = None  # an fmpq where the rule has one
     most: fmpq | None = None
     budget: Budget | None = None
-    drafts: tuple[str, ...] = CHAIN
     ordered: bool = False
 
     def __str__(self) -> str:
@@ -83,7 +82,7 @@ class Declared:
     def rule(self) -> Verifier:
         """The rule as a verifier, lossy for p as it is."""
         verify = partial(follow, self) if self.verify is None else partial(self.verify, self.parameter)
-        return Verifier(str(self), self.source, self.drafts, False, verify, ordered=self.ordered)
+        return Verifier(str(self), self.source, CHAIN, False, verify, ordered=self.ordered)
 
 
 class Declaration:

@@ -77,15 +77,15 @@ def test_an_infinite_divergence_is_a_word(command, tmp_path):
     path = tmp_path / "apart.json"
     rows = {"vocab": 2, "target": {"": [1, 0]}, "proposal": {"": [0, 1]}, "draft": "chain:1"}
     path.write_text(json.dumps(rows), encoding="utf-8")
-    _, out, _ = command("check", path, "--against", "synthetic", "--json")
+    _, out, _ = command("check", path, "--against", "interpolation", "--json")
     (result,) = json.loads(out)["results"]
     assert result["token"]["kl_emitted_target"] == "infinite"
 
 
 def test_rules_are_verifiers_of_check_and_law(command, toy):
-    status, out, _ = command("law", toy, "--verifier", "synthetic:2/3", "--json")
+    status, out, _ = command("law", toy, "--verifier", "interpolation:1/4", "--json")
     assert status == 1
-    assert json.loads(out)["expected_accepted"] == "10/9"
+    assert json.loads(out)["expected_accepted"] == "21/16"
     assert command("check", toy, "--verifier", "cactus")[0] == 0  # lossy, as declared
 
 

@@ -18,18 +18,17 @@ from draftproof.simulators.laws.against import judge_against
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import exact
-from draftproof.theory.targets import TARGETS, declared, relaxed
+from draftproof.theory.targets import TARGETS, declared
 from draftproof.theory.targets.cactus import root
 from draftproof.theory.targets.declared import follow
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import assert_one_line
-from tests.strategies import instances, rows
+from tests.strategies import rows
 
 KEYS = set(
     re.findall(r"^@\w+\{([^,\s]+),", (Path(__file__).parents[3] / "references.bib").read_text(), re.MULTILINE)
@@ -150,54 +149,7 @@ def test_the_square_root_is_rounded_down(top, bottom):
     assert abs(float(found) - sqrt(top / bottom)) < 1e-6
 
 
-@given(rows(3), rows(3))
-def test_thresholds_on_a_chain(p, q):
-    wanted = mixed(
-        p, q, lambda x: fmpq(1) if p[x] >= fmpq(1, 2) else min(2 * p[x], fmpq(1)), lambda x: off(p, x)
-    )
-    assert one_token(named("thresholds"), p, q) == wanted
-
-
-def test_thresholds_share_one_coin_among_siblings():
-    """Children of p = 1/8 and 1/4: one coin, 3/8 over the threshold 3/4 in all, which is 1/2."""
-    p = row("1/8 1/4 5/16 5/16")
-    instance = context_free(p, row("3/8 3/8 1/8 1/8"), TopK(((), ())))
-    emitted = emission(instance, named("thresholds:3/4")).law().marginal(1)
-    wanted = ["1/6", "1/3", "1/4", "1/4"]
-    assert [emitted[(x,)] for x in range(4)] == list(map(exact, wanted))
-
-
-@given(rows(3), rows(3))
-def test_synthetic(p, q):
-    residual = [max(a - b, fmpq(0)) for a, b in zip(p, q, strict=True)]
-    rest = normalised(residual) if any(residual) else list(p)
-    assert one_token(named("synthetic:2/3"), p, q) == mixed(p, q, lambda x: fmpq(2, 3), lambda x: rest)
-
-
-@given(rows(3), rows(3))
-def test_deferred_on_one_token_takes_the_better_of_two_draws(p, q):
-    wanted = mixed(p, q, lambda x: 1 - (1 - p[x]) ** 2, lambda x: off(p, x))
-    assert one_token(named("deferred"), p, q) == wanted
-
-
-def test_a_mismatch_is_excused_by_the_match_after_it():
-    """p is even: both tokens match with 3/4. Three tokens: only the first can be excused, by the second."""
-    instance = context_free(row("1/2 1/2"), row("1 0"), Chain(3))
-    emitted = emission(instance, named("deferred:3/10"))
-    third, first = exact("3/4"), exact("3/4") + exact("1/4") * exact("3/4")
-    assert emitted.stopped[0] == 1 - first
-    assert emitted.stopped[3] == third * third  # the first is always excused then
-    sure = emission(instance, named("deferred:7/10"))  # log 2 < 7/10: the gate is shut
-    assert sure.stopped[3] == third**3
-
-
-def test_the_entropy_is_that_of_the_likeliest_tokens():
-    even = (fmpq(1, 6),) * 6
-    assert relaxed.uncertain(even, exact("109/100"))  # log 3 = 1.0986
-    assert not relaxed.uncertain(even, exact("11/10"))
-
-
-@pytest.mark.parametrize("strict", ["interpolation:0", "cactus:0", "thresholds:1"])
+@pytest.mark.parametrize("strict", ["interpolation:0", "cactus:0"])
 def test_a_strict_parameter_is_lossless(strict):
     rule = named(strict)
     assert all(judge_against(each, rule, declared("target")).lossless for each in Scenarios(Chain(2), 3))
@@ -228,11 +180,6 @@ def test_a_rule_that_does_not_order_tokens_does_not_depend_on_their_order(target
                 assert emitted(relabelled(instance, s), target.rule) == moved
 
 
-@given(instances(Chain(2), vocab=3))
-def test_typical_is_the_verifier_of_that_name(instance):
-    assert emission(instance, TARGETS["typical"].rule).law() == emission(instance, named("typical")).law()
-
-
 @pytest.mark.parametrize(
     ("spelling", "part"),
     [
@@ -255,7 +202,7 @@ def test_bad_spellings(spelling, part):
 def test_an_unknown_rule_is_refused_with_the_names_like_it_or_with_all():
     with pytest.raises(BadInput, match=r"no verifier is named 'blok'; did you mean block"):
         named("blok")
-    with pytest.raises(BadInput, match=r"no verifier is named 'none'; there are block, .*, synthetic"):
+    with pytest.raises(BadInput, match=r"no verifier is named 'none'; there are block, .*, interpolation"):
         named("none")
 
 
