@@ -3,8 +3,9 @@
 pydantic checks every key and fills in every default. An error is one line that names the key.
 """
 
+import json
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
@@ -23,8 +24,7 @@ from draftproof.simulators.laws.check import must_fit
 from draftproof.simulators.laws.lanes import BATCH, Lanes, stack
 from draftproof.simulators.support.files import text_of
 from draftproof.simulators.user_code import named
-from draftproof.theory.drafts import SCHEMES, Scheme
-from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifier import Verifier
@@ -42,20 +42,6 @@ Keys = Mapping[str, Any]
 
 WORDS = 10**5  # most words of depth + 1 tokens of an instance
 GRID = 10**7  # largest number of instances of a grid
-
-_DEPTH: Keys = {"depth": (Annotated[int | None, Field(ge=1)], None)}
-_SHAPE: Keys = {"width": (Whole, 2), "shape": (Any, None)}
-DRAFTS: dict[str, Keys] = {
-    "chain": _DEPTH,
-    "spechub": _DEPTH,
-    "paths": {"count": (Whole, 2), **_DEPTH},
-    "tree": {"replacement": (bool, False), **_SHAPE},
-    "top-k": _SHAPE,
-    "greedy": _SHAPE,
-    "stratified": _SHAPE,
-    "best-first": {"nodes": (Whole, 4), **_DEPTH},
-}
-"""Kind of draft -> its keys. A draft without `depth` or `shape` gets every depth of the family."""
 
 _COUNT: Keys = {"count": (Whole, 100)}
 ROWS: dict[str, Keys] = {
@@ -169,21 +155,19 @@ def one_of(value: Any, names: Collection[str]) -> str:
     return value
 
 
-def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
-    """A validator that fills in a table whose `kind` determines its other keys; a string is the kind."""
-    models = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
+_MODELS = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in ROWS.items()}
 
-    def read(value: Any) -> dict[str, Any]:
-        table = value if isinstance(value, dict) else {"kind": value}
-        with located("kind"):
-            kind = one_of(table.get("kind"), kinds)
-        try:
-            made = models[kind].model_validate({key: table[key] for key in table if key != "kind"})
-        except ValidationError as error:
-            raise BadInput(f"{kind}: {fault(error)}") from None
-        return {"kind": kind, **made.model_dump(exclude_none=True)}
 
-    return read
+def _rows(value: Any) -> dict[str, Any]:
+    # A table whose `kind` determines its other keys, filled in; a string is the kind.
+    table = value if isinstance(value, dict) else {"kind": value}
+    with located("kind"):
+        kind = one_of(table.get("kind"), ROWS)
+    try:
+        made = _MODELS[kind].model_validate({key: table[key] for key in table if key != "kind"})
+    except ValidationError as error:
+        raise BadInput(f"{kind}: {fault(error)}") from None
+    return {"kind": kind, **made.model_dump()}
 
 
 def fault(error: ValidationError) -> str:
@@ -201,20 +185,9 @@ def _hint(word: str, names: Collection[str]) -> str:
     return f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(names)}"
 
 
-_read_draft = of_kind(DRAFTS)
-
-
-def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
-    # A draft with its size, such as chain:4, or a kind, which gets every depth of the family.
-    if isinstance(value, str) and ":" in value:
-        return [draft_of(value)]
-    spec, found = _read_draft(value), []
-    kind, width = spec.pop("kind"), spec.pop("width", None)
-    for depth in info.data.get("depths", ()):
-        size = {"depth": depth} if width is None else {"shape": every(width, depth)}
-        with located(kind):
-            found.append(SCHEMES[kind](**(size | spec)))
-    return found
+def _scheme(value: Any) -> Scheme:
+    # A word, or an object as in an instance file.
+    return draft_of(value if isinstance(value, str) else json.dumps(value, default=str))
 
 
 def _verifier(value: Any, info: ValidationInfo) -> str:
@@ -223,14 +196,11 @@ def _verifier(value: Any, info: ValidationInfo) -> str:
     return named(value).name if isinstance(value, str) and ":" in value else one_of(value, VERIFIERS)
 
 
-def _joined(drafts: list[list[Scheme]]) -> list[Scheme]:
-    return list(dict.fromkeys(draft for each in drafts for draft in each))
-
-
-_Rows = Annotated[dict[str, Any], BeforeValidator(of_kind(ROWS))]
+_Rows = Annotated[dict[str, Any], BeforeValidator(_rows)]
+_Draft = Annotated[Any, BeforeValidator(_scheme)]
 _ONE_OR_MORE = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
 _Metric = Annotated[str, BeforeValidator(lambda value: one_of(value, ("check", "gap")))]
-_CHAIN: Any = Field(["chain"], validate_default=True)
+_CHAIN: Any = Field(["chain:2"], validate_default=True)
 _ROWS: Any = Field("random", validate_default=True)
 
 
@@ -243,8 +213,7 @@ class Entry(Spec):
     metrics: Annotated[Distinct[_Metric], Field(min_length=1)]
     engine: Annotated[str, BeforeValidator(lambda value: one_of(value, ("exact", "float")))] = "exact"
     verifiers: Distinct[Annotated[str, BeforeValidator(_verifier)]] = Field([])
-    depths: Listed[Whole] = Field([2])
-    drafts: Annotated[Listed[Annotated[Any, BeforeValidator(_schemes)]], AfterValidator(_joined)] = _CHAIN
+    drafts: Annotated[Distinct[_Draft], Field(min_length=1)] = _CHAIN
     vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
     rows: Annotated[Listed[_Rows], _ONE_OR_MORE] = _ROWS
     seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
@@ -281,7 +250,7 @@ class Entry(Spec):
     def document(self) -> dict[str, Any]:
         """The entry as written to the manifest; `Entry.model_validate` reads it."""
         drafts = [draft_document(draft) for draft in self.drafts]
-        return self.model_dump(exclude={"drafts", "depths"}) | {"drafts": drafts}
+        return self.model_dump(exclude={"drafts"}) | {"drafts": drafts}
 
 
 def read(path: Path) -> list[Entry]:

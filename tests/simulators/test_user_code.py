@@ -210,13 +210,11 @@ SWEPT = """
 [[family]]
 metrics = ["check", "gap"]
 verifiers = ["form.py:mine", "plain.py:verify", "broken.py:verify", "token"]
-depths = [1]
 rows = {kind = "random", count = 3}
 
 [[family]]
 metrics = ["check", "gap"]
-drafts = ["tree:2x1", "rules.py:pair", {kind = "paths", count = 2}]
-depths = [1]
+drafts = ["tree:2x1", "rules.py:pair", "paths:2x1"]
 verifiers = ["rules.py:on_trees", "rules.py:on_paths"]
 rows = {kind = "random", count = 3}
 """

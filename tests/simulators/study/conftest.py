@@ -14,8 +14,7 @@ vocabularies = [2]
 
 [[family]]
 metrics = ["check", "gap"]
-drafts = ["chain", { kind = "tree", width = 2 }]
-depths = [1, 2]
+drafts = ["chain:1", "chain:2", "tree:2x1", "tree:2x2"]
 verifiers = ["block", "token", "traversal", "rrs", "hsd-released", "nss"]
 rows = { kind = "logits", count = 3, temperatures = [0.5, 1.0] }
 """

@@ -20,11 +20,11 @@ FAULTS = {
     'verifiers = ["blok"]': "verifiers: 'blok' is unknown; did you mean 'block'?",
     'verifiers = ["spechub"]': "spechub is made for spechub, not for chain",
     'engine = "flaot"': "engine: 'flaot' is unknown; did you mean 'float'?",
-    "depths = 3": "depths: must be a valid list, not 3",
-    "depths = [0]": "depths: must be greater than or equal to 1, not 0",
-    "depths = [true]": "depths: must be a valid integer, not True",
+    "drafts = 3": "drafts: must be a valid list, not 3",
+    'drafts = ["chain:0"]': "drafts: draft: 'chain:0' is no draft",
+    "drafts = [true]": "drafts: draft: 'true' is no draft",
     "vocabularies = [1]": "vocabularies: must be greater than or equal to 2, not 1",
-    "vocabularies = [60]\ndepths = [9]": "vocabulary 60 and depth 9: more than",
+    'vocabularies = [60]\ndrafts = ["chain:9"]': "vocabulary 60 and depth 9: more than",
     'rows = "randm"': "rows: kind: 'randm' is unknown; did you mean 'random'?",
     'rows = {kind = "random", cout = 3}': "rows: random: unknown key 'cout'; did you mean 'count'?",
     'rows = {kind = "random", count = 1.5}': "rows: random: count: must be a valid integer, not 1.5",
@@ -33,9 +33,9 @@ FAULTS = {
     'rows = {kind = "text"}': "rows: text: file: Field required",
     'rows = {kind = "text", file = "/none"}': "/none: no such file",
     'rows = {kind = "grid", denominator = 90}': "rows: grid: more than",
-    'drafts = ["chian"]': "drafts: kind: 'chian' is unknown; did you mean 'chain'?",
-    'drafts = [{kind = "tree", widht = 2}]': "drafts: tree: unknown key 'widht'; did you mean 'width'?",
-    'drafts = [{kind = "tree", shape = [1]}]': "drafts: tree: shape must be a list",
+    'drafts = ["chian:2"]': "drafts: draft: 'chian:2' is no draft; write one like chain:4",
+    'drafts = [{kind = "chain", detph = 2}]': "drafts: draft of kind 'chain': depth is missing",
+    'drafts = ["tree:[1]"]': "drafts: draft: 'tree:[1]': shape must be a list",
     "[[family]]\n[[family]]\nseeds = [-1]": "family 2: seeds: must be greater than or equal to 0, not -1",
     "family = 3": "family: must be tables",
 }
@@ -55,8 +55,8 @@ def test_a_fault_is_one_line_that_names_file_and_key(command, tmp_path, text, sa
 def test_a_family_takes_the_top_as_its_defaults():
     given = {
         "metrics": ["check"],
-        "depths": [1, 2],
-        "family": [{"drafts": ["paths"]}, {"metrics": ["gap"], "depths": [3]}],
+        "drafts": ["chain:3"],
+        "family": [{"drafts": ["paths:2x1", "paths:2x2"]}, {"metrics": ["gap"]}],
     }
     first, second = parsed(given)
     assert [(draft.label, draft.depth) for draft in first.drafts] == [("paths", 1), ("paths", 2)]
@@ -64,15 +64,18 @@ def test_a_family_takes_the_top_as_its_defaults():
     assert (first.metrics, second.metrics) == (["check"], ["gap"])
 
 
-def test_a_shape_stands_for_itself_at_every_depth():
-    given = {"metrics": ["check"], "depths": [1, 2], "drafts": [{"kind": "tree", "shape": [[], []]}]}
+def test_a_draft_spelled_twice_is_one():
+    given = {
+        "metrics": ["check"],
+        "drafts": ["tree:2x1", {"kind": "tree", "shape": [[], []], "replacement": False}],
+    }
     assert len(parsed(given)[0].drafts) == 1
 
 
 def test_the_manifest_restores_the_entries():
     given = {
         "metrics": ["check", "gap"],
-        "drafts": ["chain", "tree", "top-k", {"kind": "paths", "count": 3}],
+        "drafts": ["chain:2", "tree:2x2", "top-k:2x2", "paths:3x2"],
         "rows": ["random", "mixed", "grid", "scenarios", {"kind": "logits", "temperatures": [1, 2]}],
         "seeds": [0, 1],
         "vocabularies": [2],
@@ -86,7 +89,12 @@ def test_the_manifest_restores_the_entries():
 
 
 def test_chunks_cover_every_instance_once():
-    given = {"metrics": ["check", "gap"], "engine": "float", "drafts": ["chain", "tree"], "rows": ["mixed"]}
+    given = {
+        "metrics": ["check", "gap"],
+        "engine": "float",
+        "drafts": ["chain:2", "tree:2x2"],
+        "rows": ["mixed"],
+    }
     entries = parsed(given)
     met: dict[tuple, list[int]] = {}
     for name, job in plan(entries).items():

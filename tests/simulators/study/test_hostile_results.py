@@ -20,7 +20,7 @@ NAMES = [
 ]
 SWEPT = """
 metrics = ["check", "gap"]
-depths = [1]
+drafts = ["chain:1"]
 rows = {kind = "random", count = 4}
 verifiers = %s
 """

@@ -31,7 +31,7 @@ def about(row: dict, made: list[dict]):
 def test_check_is_the_exact_verdict():
     found, made = rows(
         metrics=["check"],
-        drafts=["chain", "paths"],
+        drafts=["chain:2", "paths:2x2"],
         rows=[{"kind": "random", "count": 4}, {"kind": "logits", "count": 2, "grain": 7}],
         verifiers=["block", "hsd-released", "greedy-block", "layered"],
     )
@@ -49,7 +49,7 @@ def test_check_is_the_exact_verdict():
 def test_floats_are_near_the_exact_numbers_and_decide_nothing():
     given = {
         "metrics": ["check"],
-        "drafts": ["chain", "tree"],
+        "drafts": ["chain:2", "tree:2x2"],
         "vocabularies": [3],
         "rows": ["scenarios", {"kind": "logits", "count": 5}, {"kind": "dirichlet", "count": 5}],
         "verifiers": ["block", "hsd-released", "rrs", "greedy-block"],
@@ -75,7 +75,7 @@ def test_floats_are_near_the_exact_numbers_and_decide_nothing():
 def test_gap_is_the_measured_gap():
     found, made = rows(
         metrics=["gap"],
-        drafts=["chain", "paths"],
+        drafts=["chain:2", "paths:2x2"],
         rows={"kind": "random", "count": 3},
         verifiers=["token", "hsd-released", "greedy-block", "rrs"],
     )
@@ -92,7 +92,7 @@ def test_gap_is_the_measured_gap():
         assert (row["share_stateless"], row["share_full"]) == pytest.approx(shares, rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["chain", "paths"])
+@pytest.mark.parametrize("kind", ["chain:2", "paths:2x2"])
 def test_gaps_in_floats_are_near_the_certified_ones(kind):
     given = {
         "metrics": ["gap"],
@@ -112,14 +112,13 @@ def test_gaps_in_floats_are_near_the_certified_ones(kind):
         assert row["share_stateless"] <= 1 + 1e-9
         assert row["note"] == ""
     engines = {row["engine"] for row in floats if row["verifier"] == "traversal"}
-    assert engines == {"float" if kind == "chain" else "exact"}
+    assert engines == {"float" if kind == "chain:2" else "exact"}
     assert {row["engine"] for row in floats if row["verifier"] == "multipath-block"} == {"exact"}
 
 
-@pytest.mark.parametrize("kind", ["tree", "greedy", "spechub"])
+@pytest.mark.parametrize("kind", ["tree:2x1", "greedy:2x1", "spechub:1"])
 def test_on_one_level_optima_are_exact(kind):
-    drafts = [kind if kind == "spechub" else {"kind": kind, "shape": [[], []]}]
-    found, made = rows(metrics=["gap"], drafts=drafts, depths=[1], rows={"kind": "random", "count": 3})
+    found, made = rows(metrics=["gap"], drafts=[kind], rows={"kind": "random", "count": 3})
     for row in found:
         gap = measure(about(row, made), [])
         assert row["stateless_exact"] == row["stateless_lower"] == row["stateless_upper"]

@@ -57,7 +57,7 @@ def opened(browser, made, request):
         yield tab
 
 
-CHAINS = 'drafts = ["chain"]\ndepths = [1, 2]\nrows = { kind = "random", count = 2 }\n'
+CHAINS = 'drafts = ["chain:1", "chain:2"]\nrows = { kind = "random", count = 2 }\n'
 SHAPES = {
     "check only": f'metrics = ["check"]\nverifiers = ["token", "block"]\n{CHAINS}',
     "gap only": f'metrics = ["gap"]\nverifiers = ["token", "block"]\n{CHAINS}',
@@ -67,7 +67,7 @@ SHAPES = {
     "floats": f'metrics = ["check", "gap"]\nengine = "float"\nverifiers = ["token", "typical"]\n{CHAINS}',
     "no optima": f'metrics = ["check", "gap"]\noptima = false\nverifiers = ["token"]\n{CHAINS}',
     "several kinds": 'metrics = ["check"]\nverifiers = ["rrs"]\n'
-    'drafts = ["chain", { kind = "paths", count = 2 }]\nrows = ["scenarios"]',
+    'drafts = ["chain:2", "paths:2x2"]\nrows = ["scenarios"]',
 }
 """Sweep -> its file."""
 

@@ -22,7 +22,7 @@ def small(tmp_path_factory) -> Path:
 
     given = {
         "metrics": ["check", "gap"],
-        "drafts": ["chain", "paths"],
+        "drafts": ["chain:2", "paths:2x2"],
         "verifiers": ["token", "rrs", "hsd-released"],
         "rows": [{"kind": "random", "count": 5}, {"kind": "logits", "count": 3}],
     }

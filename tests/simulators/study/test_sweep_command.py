@@ -18,7 +18,7 @@ from draftproof.simulators.study.results import Results
 
 FILE = """
 metrics = ["check"]
-depths = [1]
+drafts = ["chain:1"]
 verifiers = ["token", "hsd-released"]
 rows = {kind = "random", count = 1600}
 """
@@ -166,7 +166,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
 
-    toml.write_text(FILE + "[[family]]\n[[family]]\ndepths = [1, 2]\nengine = 'float'\n")
+    toml.write_text(FILE + "[[family]]\n[[family]]\ndrafts = ['chain:1', 'chain:2']\nengine = 'float'\n")
     process = started(toml, "--results", tmp_path / "r", "--workers", workers, preexec_fn=limited)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.count("\n")) == (2, "", 1)
