@@ -164,7 +164,7 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
     from triton.runtime.jit import JITFunction
 
     from draftproof.gpu.kernels import drafting, grid, launch, noise
-    from draftproof.gpu.sampling.rows import Sampling
+    from draftproof.gpu.sampling.rows import PLAIN, Sampling, settings
     from draftproof.gpu.verify import VERIFIERS, Batch
 
     made: list[tuple[str, int, Any]] = []
@@ -185,8 +185,9 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
     with on_h200, edges, mock.patch.object(JITFunction, "run", keep):
         keys = torch.empty(B, 2, dtype=torch.long)
         noise.uniforms(keys, keys[:, 0].contiguous(), 2 * N - 1)
-        sampling = Sampling(**filters)
-        given = target[:, :1], sampling, coins, own, children, tokens, proposal, own
+        sampling = settings(**filters)
+        drafting_by = sampling if isinstance(sampling, Sampling) else PLAIN
+        given = target[:, :1], drafting_by, coins, own, children, tokens, proposal, own
         if strata is None:
             drafting.draw_level(*given, replacement=tree.replacement)
         batch = Batch(tree, target, proposal, tokens, coins, extra, strata=strata)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.sampling.rows import PLAIN, Sampling
+from draftproof.gpu.sampling import rows
 from draftproof.gpu.verify import Batch, Outcome, named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS as EXACT
@@ -62,19 +62,20 @@ def verify(name: str, batch: Batch, *, draft_heat: float | None = None, **settin
     """One iteration of the verifier of that name for each row of a batch of logits.
 
     The logits are float32, bfloat16 or float16. Each is read once for its softmax, and again only in rows
-    whose rejections matter. `settings` are those of `Sampling`, applied to both sides: a temperature costs
-    no extra pass; for top_k, top_p, min_p and the temperature 0 a target row is read again only where logits
-    are kept, and never written. `draft_heat`: the proposal's logits are filtered already, and are to be
-    divided by this number. Only the shape of a shared tree is read back from the device, once. Raises
-    BadInput if Triton is missing, shapes do not fit or a number is out of range; a fault in one request is
-    reported in `Outcome.error`. The call is that of `gpu.verify.from_logits`, which has an example.
+    whose rejections matter. `settings` are those of `Sampling`, applied to both sides, each a number or a
+    tensor [B] with one for each request, which the host does not read: a temperature costs no extra pass; for
+    top_k, top_p, min_p and the temperature 0 a target row is read again only where logits are kept, and never
+    written. `draft_heat`: the proposal's logits are filtered already, and are to be divided by this number.
+    Only the shape of a shared tree is read back from the device, once. Raises BadInput if Triton is missing,
+    shapes do not fit or a number (not in a tensor) is out of range; a fault in one request is reported in
+    `Outcome.error`. The call is that of `gpu.verify.from_logits`, which has an example.
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")
     verifier = named(name)
     if name not in NAMES:
         raise BadInput(f"{name} has no kernels; those with kernels are {', '.join(NAMES)}")
-    batch, sampling = verifier.fitted(batch), Sampling(**settings)
+    batch, sampling = verifier.fitted(batch), rows.settings(**settings)
     if batch.target.device.type == "cpu" and not interpreted():
         raise BadInput("the kernels are compiled for a GPU, and these logits are on the CPU")
     from draftproof.gpu.kernels.launch import launch
@@ -84,12 +85,12 @@ def verify(name: str, batch: Batch, *, draft_heat: float | None = None, **settin
         if not all(map(searched, sides)):
             filtered = batch.map_rows(lambda logits: sampling.rows(logits).log())
             batch = filtered if draft_heat is None else replace(filtered, proposal=batch.proposal)
-            sampling = PLAIN
+            sampling = rows.PLAIN
         elif draft_heat is None and batch.proposal is not None and batch.proposal.numel():
             from draftproof.gpu.kernels.drafting import filtered as filter_rows
 
             batch = replace(batch, proposal=filter_rows(sampling, batch.proposal))
-    heats = torch.full((len(batch.target), 2), sampling.heat, device=batch.target.device)
+    heats = rows.heats(sampling, batch.target)
     if draft_heat is not None:
         heats[:, 1] = draft_heat
     with torch.cuda.device_of(batch.target):  # Triton launches on the current device

@@ -18,7 +18,7 @@ from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.draw import choose
 from draftproof.gpu.kernels.filtering import Copy, statistics
 from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, below_one, law
-from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.rows import Sampling, Settings, heats
 
 FAINT = tl.constexpr(1e-30)
 """A chunk of less mass is empty: below about 1e-34 its tokens may be rounded to 0 one by one."""
@@ -118,7 +118,7 @@ def draw_children(
 
 
 def copied(
-    sampling: Sampling, logits: Tensor, rows: Tensor, places: Tensor
+    sampling: Settings, logits: Tensor, rows: Tensor, places: Tensor
 ) -> tuple[Logits, Chunks, Counts, grid.Split]:
     """Reads logits [B, n, V] and copies them, filtered, to rows[:, places]; rows [B, I, V], places [n].
     Returns them as a target, with their limits and statistics, and how the work was divided.
@@ -127,7 +127,7 @@ def copied(
     counts, split = Counts(n, 0, V), grid.Split.of(B * n, V, logits.device)
     maxima, sums = torch.empty(2, B, n, split.count, device=logits.device)
     chunks = Chunks(maxima, sums, sums, sums)  # the last two are not used
-    temperature = torch.full((B, 2), sampling.heat, device=logits.device)
+    temperature = heats(sampling, logits)
     level = Logits(logits, logits, temperature, None, *logits.stride()[:2] * 2)
     copy = Copy(rows, places, rows.stride(0), rows.stride(1))
     if sampling.only_temperature:
@@ -140,7 +140,7 @@ def copied(
     return level, chunks, counts, split
 
 
-def filtered(sampling: Sampling, logits: Tensor) -> Tensor:
+def filtered(sampling: Settings, logits: Tensor) -> Tensor:
     """As `sampling.filtered`, of logits [B, n, V] in float32, bfloat16 or float16, without a sort.
 
     The same tokens are kept up to rounding of the mass that top-p asks for, and the lowest id of equal ones.

@@ -19,7 +19,7 @@ import triton.language as tl
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, limited
 from draftproof.gpu.kernels.opening import chunk_statistics
-from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.rows import Sampling, Settings
 
 
 class Copy(NamedTuple):
@@ -31,8 +31,20 @@ class Copy(NamedTuple):
     stride_n: Any
 
 
+class Filters(NamedTuple):
+    """What is kept: numbers for all requests, or each a tensor [B]."""
+
+    k: Any
+    top_p: Any
+    min_p: Any
+
+
 class Search(NamedTuple):
-    """Sizes known to the compiler."""
+    """What the compiler knows."""
+
+    EACH: Any  # whether filters are those of each request
+    TOP_K: Any  # whether any request drops logits by number, and by mass
+    TOP_P: Any
 
     LOW: Any  # the bits of a float32 that are 0 in all logits
     SPAN: Any
@@ -164,6 +176,12 @@ def search(spans, held, V, least, most, need, shift, scale, MASS: tl.constexpr, 
 
 
 @triton.jit
+def asked(setting, b, EACH: tl.constexpr):
+    """What request b asks for."""
+    return tl.load(setting + b) if EACH else setting
+
+
+@triton.jit
 def find_limits(
     logits,
     chunks,  # as `opening.chunk_statistics` leaves them
@@ -174,18 +192,16 @@ def find_limits(
     counts,
     S,
     C,
-    k,
-    top_p,
-    min_p,
-    TOP_K: tl.constexpr,
-    TOP_P: tl.constexpr,
+    filters,
     sizes,
 ):
     """One program per row of the target: k tokens are kept, the mass top_p, and probabilities from min_p of
     the largest. Of a row that is not finite, or all -inf, nothing is dropped.
     """
     N, I, V = counts.N, counts.I, counts.V
-    k = tl.full([], 0, tl.int32) + k
+    EACH: tl.constexpr = sizes.EACH
+    TOP_K: tl.constexpr = sizes.TOP_K
+    TOP_P: tl.constexpr = sizes.TOP_P
     LOW: tl.constexpr = sizes.LOW
     SPAN: tl.constexpr = sizes.SPAN
     SPANS: tl.constexpr = sizes.SPANS
@@ -193,6 +209,8 @@ def find_limits(
     BLOCK: tl.constexpr = sizes.BLOCK
     line = tl.program_id(0).to(tl.int64)
     b, i = line // N, line % N
+    k = tl.full([], 0, tl.int32) + asked(filters.k, b, EACH)
+    top_p = asked(filters.top_p, b, EACH)
     row = logits.target + b * logits.target_b + i * logits.target_n
     reached += line * S
     gathered += line * BLOCK
@@ -213,35 +231,41 @@ def find_limits(
     place = tl.full([], 0, tl.int32) + V
 
     if TOP_K or TOP_P:
+        floor = last
         need = k.to(tl.float64)
-        if not TOP_K:
-            need = tl.maximum(top_p * whole, 1.0)  # the likeliest token has the mass 1 and stays
-            spared = tl.log2(((1 - top_p) * whole / V).to(tl.float32))  # tokens below have less in all
-            below = shift + (spared - 0.01) / scale - tl.abs(shift) * 1e-6
-            last = tl.maximum(last, ordered(below, LOW))
-        last = last_kept(largest, last, most, need, shift, scale, not TOP_K, LOW)
+        if TOP_K:
+            last = last_kept(largest, floor, most, need, shift, scale, False, LOW)
+        if TOP_P:  # noqa: SIM102  (decided when compiled)
+            if (top_p < 1) & (k >= V):
+                need = tl.maximum(top_p * whole, 1.0)  # the likeliest token has the mass 1 and stays
+                spared = tl.log2(((1 - top_p) * whole / V).to(tl.float32))  # tokens below have less in all
+                below = shift + (spared - 0.01) / scale - tl.abs(shift) * 1e-6
+                floor = tl.maximum(floor, ordered(below, LOW))
+                last = last_kept(largest, floor, most, need, shift, scale, True, LOW)
         taken = (ordered(largest, LOW) >= last).to(tl.int32)
         found = tl.sum(taken, axis=0)
         tl.store(reached + tl.cumsum(taken, axis=0) - 1, span, mask=taken > 0)
         tl.debug_barrier()
         spans = row, reached, found, gathered
-        held = tl.full([], 0, tl.int32)
+        held, ties = tl.full([], 0, tl.int32), tl.full([], 0, tl.int32)
         spots = held + V  # for the logits that equal the last one kept
-        if TOP_K:
-            last, mass_above, above, ties, held = search(
-                spans, held, V, last, most, need, shift, scale, False, sizes
-            )  # fmt: skip
-            spots = k - above
-            whole = mass_above + masses(value(last, LOW), shift, scale) * tl.minimum(spots, ties)
-            need = tl.maximum(top_p * whole, 1.0)
-        if TOP_P:
-            edge, mass_above, above, ties, held = search(
-                spans, held, V, last, most, need, shift, scale, True, sizes
-            )  # fmt: skip
-            spots = tl.where(edge == last, tl.minimum(spots, ties), ties)
-            wanted = tl.ceil((need - mass_above) / masses(value(edge, LOW), shift, scale))
-            spots = tl.maximum(tl.minimum(wanted, spots.to(tl.float64)), 1.0).to(tl.int32)
-            last = edge
+        if TOP_K:  # noqa: SIM102  (decided when compiled)
+            if k < V:
+                last, mass_above, above, ties, held = search(
+                    spans, held, V, last, most, need, shift, scale, False, sizes
+                )  # fmt: skip
+                spots = asked(filters.k, b, EACH) - above
+                whole = mass_above + masses(value(last, LOW), shift, scale) * tl.minimum(spots, ties)
+                need = tl.maximum(asked(filters.top_p, b, EACH) * whole, 1.0)
+        if TOP_P:  # noqa: SIM102  (decided when compiled)
+            if top_p < 1:
+                edge, mass_above, above, ties, held = search(
+                    spans, held, V, last, most, need, shift, scale, True, sizes
+                )  # fmt: skip
+                spots = tl.where(edge == last, tl.minimum(spots, ties), ties)
+                wanted = tl.ceil((need - mass_above) / masses(value(edge, LOW), shift, scale))
+                spots = tl.maximum(tl.minimum(wanted, spots.to(tl.float64)), 1.0).to(tl.int32)
+                last = edge
         if spots < ties:
             before = tl.full([], 0, tl.int32)
             for start in range(0, found * SPAN, BLOCK):
@@ -251,6 +275,7 @@ def find_limits(
                 place = tl.minimum(place, tl.min(tl.where(its, x, V), axis=0))
                 before += tl.sum(tie, axis=0)
 
+    min_p = asked(filters.min_p, b, EACH)
     low, high = last.to(tl.int64), most.to(tl.int64)  # the likeliest token always reaches min-p
     while low < high:
         middle = low + (high - low) // 2
@@ -299,8 +324,22 @@ def kept_statistics(
     tl.store(chunks.sums + at, total)
 
 
+def filters_of(sampling: Settings, V: int) -> tuple[Filters, tuple[bool, bool, bool]]:
+    """What is kept, and the first fields of `Search`. The host does not read what each request asks for."""
+    if isinstance(sampling, Sampling):
+        greedy = sampling.temperature <= 0
+        k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
+        return Filters(k or V, top_p, min_p), (False, 0 < k < V, top_p < 1)
+    warm = sampling.temperature > 0
+    k, top_p, min_p = sampling.top_k, sampling.top_p, sampling.min_p
+    kept = torch.where(warm, V if k is None else torch.where((k > 0) & (k < V), k, V), 1).int()
+    whole = torch.where(warm, 1.0 if top_p is None else top_p, 1.0)
+    least = torch.where(warm, 0.0 if min_p is None else min_p, 0.0)
+    return Filters(kept, whole, least), (True, True, top_p is not None)
+
+
 def statistics(
-    sampling: Sampling,
+    sampling: Settings,
     logits: Logits,
     chunks: Chunks,
     counts: Counts,
@@ -320,13 +359,12 @@ def statistics(
     if spans is None:
         return logits
     limits = torch.empty(B, N, 2, device=target.device)
-    greedy = sampling.temperature <= 0
-    k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
     scratch = spans.new_empty(B, N, S, dtype=torch.int32), limits.new_empty(B, N, grid.SIZES.search)
-    sizes = DROPPED_BITS[target.dtype], span, grid.power(S), grid.power(C), grid.SIZES.search
+    filters, known = filters_of(sampling, V)
+    sizes = *known, DROPPED_BITS[target.dtype], span, grid.power(S), grid.power(C), grid.SIZES.search
     grid.run(find_limits, B * N)(
-        logits, chunks, spans, *scratch, limits, counts, S, C, k, top_p, min_p,
-        TOP_K=0 < k < V, TOP_P=top_p < 1, sizes=grid.known(Search(*sizes)), num_warps=16,
+        logits, chunks, spans, *scratch, limits, counts, S, C, filters,
+        sizes=grid.known(Search(*sizes)), num_warps=16,
     )  # fmt: skip
     logits = logits._replace(limits=limits)
     grid.run(kept_statistics, B * N * C)(logits, chunks, spans, copy, counts, **parts)

@@ -28,7 +28,7 @@ from draftproof.gpu.kernels.opening import opening
 from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
-from draftproof.gpu.sampling.rows import PLAIN, Sampling
+from draftproof.gpu.sampling.rows import PLAIN, Settings
 from draftproof.gpu.sampling.tree import Tree as Shape
 from draftproof.gpu.verify import Batch, Outcome, Verifier
 from draftproof.gpu.verify.cells import CLASSES, class_edges
@@ -53,7 +53,7 @@ def rounds(tree: Shape) -> int:
     return max(map(sum, zip(entered, tried, strict=True)))
 
 
-def launch(verifier: Verifier, batch: Batch, temperature: Tensor, filters: Sampling = PLAIN) -> Outcome:
+def launch(verifier: Verifier, batch: Batch, temperature: Tensor, filters: Settings = PLAIN) -> Outcome:
     """Runs the verifier's kernels on a batch of logits; temperature [B, 2]: for each request that of
     the target and that of the proposal. Filters apply to the target; the proposal is filtered already.
     """
@@ -68,7 +68,7 @@ class Launch:
     """The kernels of one verification, and the memory that they share."""
 
     def __init__(
-        self, verifier: Verifier, batch: Batch, temperature: Tensor, filters: Sampling, drawn: Drawn
+        self, verifier: Verifier, batch: Batch, temperature: Tensor, filters: Settings, drawn: Drawn
     ) -> None:
         self.verifier, self.batch, self.filters, self.drawn = verifier, batch, filters, drawn
         B, N, V = batch.target.shape

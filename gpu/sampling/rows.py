@@ -98,6 +98,63 @@ PLAIN = Sampling()
 """The model's own distribution: temperature 1, no filter."""
 
 
+@dataclass(frozen=True)
+class PerRequest:
+    """Settings of each request as tensors [B] on the logits' device; None for what no request asks for. The
+    kernels read them there. The host never does, so that numbers out of range go unseen; `filtered` does.
+
+    >>> heats, kept = torch.tensor([0.0, 1.0]), torch.tensor([0, 1])
+    >>> PerRequest(heats, top_k=kept).rows(torch.tensor([[[1.0, 2.0]], [[2.0, 1.0]]])).tolist()
+    [[[0.0, 1.0]], [[1.0, 0.0]]]
+    """
+
+    temperature: Tensor
+    top_k: Tensor | None = None
+    top_p: Tensor | None = None
+    min_p: Tensor | None = None
+    only_temperature = False  # a temperature of 0 is a filter
+
+    @property
+    def heat(self) -> Tensor:
+        """[B]: what `filtered` logits are divided by before the softmax."""
+        return torch.where(self.temperature > 0, self.temperature, 1.0).clamp(min=COLDEST)
+
+    def filtered(self, logits: Tensor) -> Tensor:
+        """As `Sampling.filtered`, of logits [B, n, V]."""
+        return self._each(Sampling.filtered, logits)
+
+    def rows(self, logits: Tensor) -> Tensor:
+        """As `Sampling.rows`, of logits [B, n, V]."""
+        return self._each(Sampling.rows, logits)
+
+    def _each(self, change: Callable[[Sampling, Tensor], Tensor], logits: Tensor) -> Tensor:
+        given = {name: part.tolist() for name, part in vars(self).items() if part is not None}
+        asked = [dict(zip(given, numbers, strict=True)) for numbers in zip(*given.values(), strict=True)]
+        made = [change(Sampling(**one), own) for one, own in zip(asked, logits, strict=True)]
+        return torch.stack(made) if made else logits
+
+
+Settings = Sampling | PerRequest
+
+
+def heats(sampling: Settings, logits: Tensor) -> Tensor:
+    """[B, 2] in float32: what the filtered logits of target and proposal are divided by."""
+    made = torch.empty(len(logits), 2, device=logits.device)
+    heat = sampling.heat
+    return made.copy_(heat[:, None]) if isinstance(heat, Tensor) else made.fill_(heat)
+
+
+def settings(**given: Any) -> Settings:
+    """Numbers for all requests as `Sampling`; `PerRequest` if one of them is a tensor [B]."""
+    like = next((each for each in given.values() if isinstance(each, Tensor)), None)
+    if like is None:
+        return Sampling(**given)
+    given = {"temperature": 1.0} | given
+    return PerRequest(
+        **{name: torch.as_tensor(each, device=like.device).expand(len(like)) for name, each in given.items()}
+    )
+
+
 def probabilities(
     logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0
 ) -> Tensor:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.kernels import verify
+from draftproof.gpu.sampling import rows
 from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Outcome, named
@@ -41,8 +42,9 @@ class Draft(Batch):
 
     def plain(self, name: str, **settings) -> Outcome:
         """Plain torch in float64, on the CPU."""
-        rows = self.to("cpu").map_rows(lambda logits: probabilities(logits, **settings).double())
-        return named(name).verify(rows)
+        on_host = {key: each.cpu() if isinstance(each, Tensor) else each for key, each in settings.items()}
+        made = rows.settings(**on_host)
+        return named(name).verify(self.to("cpu").map_rows(lambda logits: made.rows(logits).double()))
 
 
 def draft(tree: Tree, B: int, V: int, seed: int = 0, spread: float = 2.0, apart: float = 0.7) -> Draft:

@@ -24,10 +24,14 @@ def main() -> None:
     launches += [(name, tree_of("strata", 8), 8, V, half) for name in NAMES if "priority" in name]
     launches += [("block", chain, 64, V, half), ("block", chain, 1, V, half), ("traversal", wide, 8, V, half)]
     launches += [("rrs", tree, 2, V, single), ("block", chain, 64, 50257, half)]
+    names = "temperature", "top_k", "top_p", "min_p"
+    own = {each: torch.empty(64, device="meta", dtype=single) for each in names}
+    own["top_k"] = own["top_k"].int()
     found = []
     for name, drafted, B, V, dtype, filters in (
         *((*each, {}) for each in launches),
         *((name, chain if name == "block" else tree, 64, V, half, FILTERS) for name in ("block", "one-hot")),
+        *((name, chain, 64, V, half, own) for name in ("block", "token")),
     ):
         made = {kernel: rest for kernel, *rest in compiled(name, drafted, B, V, dtype, **filters)}
         codes = [asdict(read(kernel, *rest)) for kernel, rest in made.items()]

@@ -13,6 +13,7 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu.kernels import grid, launch, verify  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
+from draftproof.gpu.verify import from_logits  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, both_sides, draft  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
@@ -53,6 +54,25 @@ def test_a_program_that_reads_two_chunks_in_turn(name, tree, device):
 @pytest.mark.parametrize("name", ["token", "block", "traversal"])
 def test_bfloat16_logits(name, device):
     assert_agree(draft(Tree.chain(3), *size(device), seed=3).to(device, torch.bfloat16), name)
+
+
+@pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), ("rrs", Tree.of_shape(PAIR))])
+def test_each_request_has_its_own_settings(name, tree, device):
+    """Greedy, filtered, hot and plain requests in one launch."""
+    asked = {
+        "temperature": torch.tensor([0.0, 0.6, 1.4, 1.0], device=device),
+        "top_k": torch.tensor([0, 5, 0, 0], device=device),
+        "top_p": torch.tensor([1.0, 0.9, 0.7, 1.0], device=device),
+        "min_p": 0.02,
+    }
+    case = draft(tree, 4, 300, seed=21).to(device)
+    assert_agree(case, name, **asked)
+    filtered = case.plain(name, **asked)
+    assert not torch.equal(filtered.token, case.plain(name).token)
+    plain = from_logits(
+        name, case.to("cpu"), **{key: torch.as_tensor(each).cpu() for key, each in asked.items()}
+    )
+    assert plain.error.tolist() == [0, 0, 0, 0]
 
 
 def test_logits_of_two_types(device):

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from draftproof.gpu.sampling.rows import Sampling  # noqa: E402
+from draftproof.gpu.sampling.rows import PerRequest, Sampling  # noqa: E402
 from tests.gpu.kernels.mutants import edited  # noqa: E402
 from tests.gpu.traffic import Traffic, counting_kernels  # noqa: E402
 
@@ -45,6 +45,43 @@ def rows(*sizes):
 def test_the_same_tokens_are_kept(sampling, blocks, device):
     logits = rows(2, 1).to(device)
     assert torch.equal(by_kernel(sampling, logits), sampling.filtered(logits))
+
+
+def each_of(samplings, device):
+    """What these ask for as tensors, a request each; in float64, as Python's numbers."""
+    asked = {name: [getattr(each, name) for each in samplings] for name in ("temperature", "top_p", "min_p")}
+    made = {
+        name: torch.tensor(numbers, dtype=torch.float64, device=device) for name, numbers in asked.items()
+    }
+    return PerRequest(top_k=torch.tensor([each.top_k for each in samplings], device=device), **made)
+
+
+@pytest.mark.parametrize("row", ["drawn", "peaked", "flat"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_each_request_has_its_own_filters(row, dtype, blocks, device):
+    """No filter, greedy, and each filter alone and with others, in one launch."""
+    asked = [
+        *SETTINGS,
+        *WIDE,
+        Sampling(),
+        Sampling(temperature=0.4),
+        Sampling(top_k=2 * V),
+        Sampling(min_p=0.1),
+    ]
+    made = {"drawn": lambda: rows(len(asked), 2), "peaked": lambda: peaked(V), "flat": lambda: flat(V)}[row]()
+    logits = made.expand(len(asked), 2, V).to(device, dtype)
+    together = by_kernel(each_of(asked, device), logits)
+    for sampling, own, kept in zip(asked, logits, together, strict=True):
+        assert torch.equal(kept, sampling.filtered(own)), sampling
+    assert torch.equal(together, each_of(asked, device).filtered(logits))
+
+
+def test_a_filter_that_nobody_asks_for_is_left_out(blocks, device):
+    logits = rows(2, 2).to(device)
+    heats = torch.tensor([0.0, 0.7], device=device)
+    for given in ({}, {"top_k": torch.tensor([0, 5])}, {"top_p": torch.tensor([1.0, 0.5])}):
+        each = PerRequest(heats, **{name: part.to(device) for name, part in given.items()})
+        assert torch.equal(by_kernel(each, logits), each.filtered(logits))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -140,6 +177,27 @@ FLAWS = {
     "min-p drops what it should not": ("shift, scale) >= min_p", "shift, scale) > 2 * min_p"),
     "low logits are taken for -inf": ("tl.float32), LOW) + 1", "tl.float32), LOW) + 2**30"),
 }
+
+
+OF_OTHERS = {
+    "the first request's settings": ("tl.load(setting + b)", "tl.load(setting)"),
+    "another number of ties": ("asked(filters.k, b, EACH) - above", "asked(filters.k, 0, EACH) - above"),
+    "greedy requests draw": (
+        "torch.where((k > 0) & (k < V), k, V), 1)",
+        "torch.where((k > 0) & (k < V), k, V), V)",
+    ),
+    "0 keeps nothing": ("(k > 0) & (k < V)", "k < V"),
+    "a mass after a number bounds": ("(top_p < 1) & (k >= V)", "top_p < 1"),
+    "the whole mass bounds": ("(top_p < 1) & (k >= V)", "k >= V"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("right", "wrong"), OF_OTHERS.values(), ids=OF_OTHERS)
+def test_a_wrong_request_is_noticed(right, wrong, blocks, device, tmp_path):
+    row = "peaked" if "whole" in wrong or "k >= V" in wrong else "drawn"
+    with edited("filtering", {right: wrong}, tmp_path), pytest.raises(AssertionError):
+        test_each_request_has_its_own_filters(row, torch.float32, blocks, device)
 
 
 @pytest.mark.long
