@@ -1,6 +1,7 @@
 """The command `check`."""
 
 import json
+import os
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -8,18 +9,19 @@ from functools import partial
 from itertools import cycle, product
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
+from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
 from draftproof.simulators.laws.against import distances, must_measure
 from draftproof.simulators.laws.batches import BatchVerdict
+from draftproof.simulators.laws.certificate import certified
 from draftproof.simulators.laws.check import Pair, Piece, Tally, judge_any, judged, must_apply, pieces
 from draftproof.simulators.laws.size import announced, not_shown
 from draftproof.simulators.laws.verdict import Verdict
@@ -58,6 +60,7 @@ OWN = "own"
 @click.option(
     "--own-bonus", is_flag=True, help="With --against: a whole accepted draft's extra token follows LAW too."
 )
+@certificate_option
 @force_option
 @json_option
 def check(
@@ -70,6 +73,7 @@ def check(
     rows: bool,
     against: str | None,
     own_bonus: bool,
+    certificate: Path | None,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -84,6 +88,8 @@ def check(
     """
     if own_bonus and against is None:
         raise BadInput("--own-bonus goes with --against")
+    if certificate and against is not None:
+        raise BadInput("--certificate goes without --against")
     families: list[Any] = [[read_any(path)] for path in instances]
     families += _of_text(source, vocab, depth)
     pairs, whole = _pairs(against, names), not families
@@ -98,7 +104,9 @@ def check(
         work = list(pieces(families, pairs, force, None if instances or names else TWICE))
     if instances:
         work = _sized(work, bool(names))
-    found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
+    with (certificate or Path(os.devnull)).open("w", encoding="utf-8") as file:
+        written = file if certificate else None
+        found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole, written)
     thorough = whole and not found.left
     ok = all(tally.as_declared(thorough, against == OWN) for tally in found.tallies.values())
     if as_json:
@@ -187,15 +195,21 @@ class _Found:
     depths: set[int] = field(default_factory=set)
 
 
-def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Found:
+def _enumerate(
+    work: Sequence[Piece], jobs: int, keep: bool, every: bool, certificate: TextIO | None
+) -> _Found:
     # With `keep` results are kept: all of them if `every` is set, else the first wrong one of each verifier.
+    run: Any = certified if certificate else judged
     started = monotonic()
     found = _Found()
     found.left = sum(len(piece.indices) for piece in work)
     with screen.progress() as bar:
         task = bar.add_task("enumerating", total=sum(piece.effort for piece in work), done=0, all=found.left)
         try:
-            for piece, verdicts in shared(judged, work, min(jobs, 1 + len(work) // 8)):
+            for piece, verdicts in shared(run, work, min(jobs, 1 + len(work) // 8)):
+                if certificate:
+                    verdicts, lines = verdicts
+                    certificate.writelines(lines)
                 for (index, verdict), (verifier, law) in zip(verdicts, cycle(piece.pairs), strict=False):
                     rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None
                     key = rule.name if rule else "", verdict.verifier

@@ -9,9 +9,10 @@ import click
 from flint import fmpq
 
 from draftproof.simulators import screen
-from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
+from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
+from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.check import judge_any, must_apply
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import announced, not_shown
@@ -35,9 +36,18 @@ WORDS = 10**6  # of a law that is listed
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )
 @click.option("--as-declared", is_flag=True, help="Exit with 0 when the verdict is what NAME declares.")
+@certificate_option
 @force_option
 @json_option
-def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bool, as_json: bool) -> int:
+def law(
+    instance: Path,
+    name: str,
+    iterations: int,
+    as_declared: bool,
+    certificate: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
     """Exact law of one iteration, verdict, E[tau].
 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
@@ -47,6 +57,8 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
     verifier, given = named(name), read_any(instance)
     if isinstance(given, Batch) or not force:
         must_apply(verifier, given)
+    if isinstance(given, Batch) and certificate:
+        raise BadInput(f"{instance}: --certificate goes with one instance, not with a batch")
     if isinstance(given, Batch) and iterations > 1:
         raise BadInput(f"{instance}: a batch is judged over one call; --iterations goes with one instance")
     if isinstance(given, Instance):
@@ -58,6 +70,10 @@ def law(instance: Path, name: str, iterations: int, as_declared: bool, force: bo
         verdict, emitted = _judged(given, verifier, iterations, lambda n: bar.update(task, completed=n))
         must_have_a_law(verifier, verdict.invalid)
         bar.update(task, completed=iterations, description="looking for a smaller instance")
+        if certificate and isinstance(given, Instance):
+            calls = iterations if iterations > 1 or verifier.carry is not None else 0
+            lines = of_instance(given), of_law(given, verifier, verdict, calls)
+            certificate.write_text("".join(lines))
         small = None if verdict.lossless or as_json else smallest(given, judge)
     one = given.requests[0] if isinstance(given, Batch) else given
     unseen = not_shown(one.draft.depth, one.vocab) if verdict.lossless else ""

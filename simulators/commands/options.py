@@ -22,6 +22,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON doc
 force_option = click.option(
     "--force", is_flag=True, help="Run verifiers also on drafts they are not made for."
 )
+certificate_option = click.option(
+    "--certificate", type=FILE, help="Write what was found for the checker in proofs_check/certificates."
+)
 
 Option = Callable[[Any], Any]
 """A decorator that adds a click option."""

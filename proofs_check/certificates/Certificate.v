@@ -1,0 +1,341 @@
+(** What a certificate of a law says, and the checker of it.  Everything here is extracted; [Sound.v] proves what
+    acceptance means. *)
+
+Require Import String List Arith Bool.
+Import ListNotations.
+Unset Elimination Schemes.
+
+Module Type NUMBER.
+  Parameter t : Type.
+  Parameters zero one : t.
+  Parameters add sub mul div : t -> t -> t.
+  Parameters equal less : t -> t -> bool.
+End NUMBER.
+
+Module Over (N : NUMBER).
+Import N.
+
+Definition token := nat.
+Definition context := list token.
+Definition row := list t.
+
+Definition sum (l : list t) : t := fold_right add zero l.
+Definition at_token (r : row) (x : token) : t := nth x r zero.
+Fixpoint times (n : nat) (x : t) : t := match n with 0 => zero | S n => add x (times n x) end.
+
+(** Masses that are a distribution: none below zero, and one together. *)
+Definition distribution (l : list t) : bool := forallb (fun m => negb (less m zero)) l && equal (sum l) one.
+
+(** ** The two models: a row for a context is that of its longest suffix in the table *)
+
+Definition table := list (context * row).
+
+Fixpoint same (c d : context) : bool :=
+  match c, d with
+  | [], [] => true
+  | x :: c, y :: d => (x =? y) && same c d
+  | _, _ => false
+  end.
+
+Fixpoint find (T : table) (c : context) : option row :=
+  match T with
+  | [] => None
+  | (d, r) :: T => if same c d then Some r else find T c
+  end.
+
+Fixpoint row_of (T : table) (c : context) : row :=
+  match find T c with
+  | Some r => r
+  | None => match c with [] => [] | _ :: suffix => row_of T suffix end
+  end.
+
+Definition is_row (V : nat) (r : row) : bool := (length r =? V) && distribution r.
+Definition is_table (V : nat) (T : table) : bool :=
+  forallb (fun '(_, r) => is_row V r) T && match find T [] with Some _ => true | None => false end.
+
+(** ** Drafts: each with its probability *)
+
+Definition law (A : Type) := list (t * A).
+Definition ret {A} (a : A) : law A := [(one, a)].
+Definition bind {A B} (m : law A) (f : A -> law B) : law B :=
+  flat_map (fun '(w, a) => map (fun '(v, b) => (mul w v, b)) (f a)) m.
+
+(** A token drawn from a row. *)
+Fixpoint drawn (x : token) (r : row) : law token :=
+  match r with
+  | [] => []
+  | m :: r => if less zero m then (m, x) :: drawn (S x) r else drawn (S x) r
+  end.
+Definition draw : row -> law token := drawn 0.
+
+Definition normalise (r : row) : row :=
+  let mass := sum r in if less zero mass then map (fun m => div m mass) r else r.
+
+Fixpoint emptied (x : token) (tokens : list token) (r : row) : row :=
+  match r with
+  | [] => []
+  | m :: r => (if existsb (Nat.eqb x) tokens then zero else m) :: emptied (S x) tokens r
+  end.
+Definition without (r : row) (tokens : list token) : row := normalise (emptied 0 tokens r).
+Definition has_mass (r : row) : bool := less zero (sum r).
+
+(** The tokens of positive mass, the likeliest first, equal ones by their number. *)
+Fixpoint placed (a : t * token) (l : law token) : law token :=
+  match l with
+  | [] => [a]
+  | b :: l => if less (fst a) (fst b) then b :: placed a l else a :: b :: l
+  end.
+Definition ordered (r : row) : law token := fold_right placed [] (draw r).
+Definition likeliest (r : row) (n : nat) : list token := firstn n (map snd (ordered r)).
+
+(** The probability with which each of [sure] strata together drafts a token, the likeliest first. *)
+Fixpoint inclusion (sure : nat) (l : law token) : law token :=
+  match l with
+  | [] => []
+  | (m, x) :: rest =>
+      let mass := sum (map fst l) in
+      if less (times sure m) mass then map (fun '(m, x) => (div (times sure m) mass, x)) l
+      else (one, x) :: inclusion (sure - 1) rest
+  end.
+
+(** The part of the line between [start] and [start + m] that lies between [j] and [j + 1]. *)
+Definition overlap (start m j : t) : t :=
+  let low := if less start j then j else start in
+  let high := if less (add start m) (add j one) then add start m else add j one in
+  if less low high then sub high low else zero.
+
+Fixpoint stratum (j start : t) (l : law token) (x : token) : t :=
+  match l with
+  | [] => zero
+  | (m, y) :: l => if x =? y then overlap start m j else stratum j (add start m) l x
+  end.
+
+Definition strata (r : row) (n : nat) : list row :=
+  let order := ordered r in
+  let n := Nat.min n (length order) in
+  let line := inclusion n order in
+  map (fun j => map (stratum (times j one) zero line) (seq 0 (length r))) (seq 0 n).
+
+Fixpoint each_of (rows : list row) : law (list token) :=
+  match rows with
+  | [] => ret []
+  | r :: rows => bind (draw r) (fun x => bind (each_of rows) (fun l => ret (x :: l)))
+  end.
+
+Fixpoint one_by_one (n : nat) (r : row) : law (list token) :=
+  match n with
+  | 0 => ret []
+  | S n =>
+      if has_mass r then bind (draw r) (fun x => bind (one_by_one n (without r [x])) (fun l => ret (x :: l)))
+      else ret []
+  end.
+
+Inductive drawing := Replacement | NoReplacement | Top | Greedy | Hub | Strata.
+
+(** The tokens drafted below one context, at most [n] of them. *)
+Definition siblings (how : drawing) (q : row) (n : nat) : law (list token) :=
+  match how with
+  | Replacement => each_of (repeat q n)
+  | NoReplacement => one_by_one n q
+  | Top => ret (likeliest q n)
+  | Strata => each_of (strata q n)
+  | Greedy =>
+      let top := likeliest q (n - 1) in
+      let rest := without q top in
+      if has_mass rest then bind (draw rest) (fun x => ret (x :: top)) else ret top
+  | Hub =>
+      let hub := hd 0 (likeliest q 1) in
+      let rest := without q [hub] in
+      bind (draw q) (fun x =>
+        if negb (x =? hub) then ret [x; hub]
+        else if has_mass rest then bind (draw rest) (fun y => ret [x; y]) else ret [x])
+  end.
+
+Inductive draft := Drafted (below : list (token * draft)).
+Inductive shape := Shape (below : list shape).
+
+Fixpoint grow (how : drawing) (q : context -> row) (s : shape) (c : context) : law draft :=
+  match s with
+  | Shape [] => ret (Drafted [])
+  | Shape below =>
+      bind (siblings how (q c) (length below)) (fun tokens =>
+        bind ((fix all (below : list shape) (tokens : list token) : law (list (token * draft)) :=
+          match below, tokens with
+          | s :: below, x :: tokens =>
+              bind (grow how q s (c ++ [x])) (fun d =>
+                bind (all below tokens) (fun rest => ret ((x, d) :: rest)))
+          | _, _ => ret []
+          end) below tokens) (fun l => ret (Drafted l)))
+  end.
+
+Fixpoint every (n depth : nat) : shape :=
+  match depth with 0 => Shape [] | S depth => Shape (repeat (every n depth) n) end.
+
+(** Paths are drawn one after the other; here equal ones stay apart. *)
+Fixpoint paths (q : context -> row) (count depth : nat) (c : context) : law (list (token * draft)) :=
+  match count with
+  | 0 => ret []
+  | S count =>
+      bind (grow Replacement q (every 1 depth) c) (fun '(Drafted path) =>
+        bind (paths q count depth c) (fun rest => ret (path ++ rest)))
+  end.
+
+(** How the drafter draws.  [Listed]: the drafts stand in the certificate with their probabilities. *)
+Inductive scheme := Tree (how : drawing) (s : shape) | Paths (count depth : nat) | Listed (l : law draft).
+
+(** The drafts after a text. *)
+Definition drafts (s : scheme) (q : context -> row) (c : context) : law draft :=
+  match s with
+  | Tree how s => grow how q s c
+  | Paths count depth => bind (paths q count depth c) (fun l => ret (Drafted l))
+  | Listed l => l
+  end.
+
+(** ** Verification of a draft *)
+
+Inductive verification :=
+| Branch (l : law verification)                (** a coin or a draw: each outcome with its probability *)
+| Stop (c : context) (extra : option row)      (** the text is [c]; the next token's row, [None] the target's *)
+| Again (c : context) (l : list verification). (** the text is [c]; for each next draft its verification *)
+
+Fixpoint node (d : draft) (c : context) : bool :=
+  match c with
+  | [] => true
+  | x :: c => match d with Drafted below => existsb (fun '(y, d) => (x =? y) && node d c) below end
+  end.
+
+Section Law.
+Variables (V : nat) (once : bool) (D : context -> law draft).
+
+(** A sampler: every branching is a distribution, every extra row a law; in a single call ([once]) every stop is at
+    a drafted node. *)
+Fixpoint sampler (d : draft) (k : verification) : bool :=
+  match k with
+  | Branch l => distribution (map fst l) && forallb (fun '(_, k) => sampler d k) l
+  | Stop c extra =>
+      (if once then node d c else true) && match extra with Some r => is_row V r | None => true end
+  | Again c l =>
+      negb once && distribution (map fst (D c)) &&
+      (fix each (ds : law draft) (l : list verification) {struct l} : bool :=
+         match ds, l with
+         | [], [] => true
+         | (_, d) :: ds, k :: l => sampler d k && each ds l
+         | _, _ => false
+         end) (D c) l
+  end.
+
+Fixpoint samplers (ds : law draft) (l : list verification) : bool :=
+  match ds, l with
+  | [], [] => true
+  | (_, d) :: ds, k :: l => sampler d k && samplers ds l
+  | _, _ => false
+  end.
+
+(** What is emitted: with some probability a text, and the row of its next token. *)
+Definition ending : Type := t * (context * option row).
+
+Fixpoint endings (w : t) (k : verification) : list ending :=
+  match k with
+  | Branch l => flat_map (fun '(m, k) => endings (mul w m) k) l
+  | Stop c extra => [(w, (c, extra))]
+  | Again c l =>
+      (fix each (ds : law draft) (l : list verification) {struct l} : list ending :=
+         match ds, l with
+         | (v, _) :: ds, k :: l => endings (mul w v) k ++ each ds l
+         | _, _ => []
+         end) (D c) l
+  end.
+
+(** Decoding from the empty text: each draft, and the endings of its verification. *)
+Fixpoint decoding (ds : law draft) (l : list verification) : list ending :=
+  match ds, l with
+  | (v, _) :: ds, k :: l => endings v k ++ decoding ds l
+  | _, _ => []
+  end.
+End Law.
+
+Section Target.
+Variable p : context -> row.
+
+(** The probability that the target's text after [c] goes on with [u]. *)
+Fixpoint follows (c u : context) : t :=
+  match u with [] => one | x :: u => mul (at_token (p c) x) (follows (c ++ [x]) u) end.
+
+(** The probability that the text begins with [u], if it is [d] (both after [c]), one token of the row [extra]
+    follows, and then the target. *)
+Fixpoint begins (c d : context) (extra : option row) (u : context) : t :=
+  match u, d with
+  | [], _ => one
+  | x :: u, [] => mul (at_token (match extra with Some r => r | None => p c end) x) (follows (c ++ [x]) u)
+  | x :: u, y :: d => if x =? y then begins (c ++ [x]) d extra u else zero
+  end.
+
+Definition mass (l : list ending) (c u : context) : t :=
+  sum (map (fun '(w, (d, extra)) => mul w (begins c d extra u)) l).
+
+(** The mean length of these texts; in a single call that of the accepted tokens. *)
+Definition accepted (l : list ending) : t := sum (map (fun '(w, (d, _)) => times (length d) w) l).
+
+(** Whether all words have the target's probabilities.  [here] is the mass that reached [c] and follows the target,
+    [want] the target's. *)
+Definition below (x : token) (l : list ending) : list ending :=
+  flat_map (fun '(w, (d, extra)) =>
+    match d with y :: d => if x =? y then [(w, (d, extra))] else [] | [] => [] end) l.
+
+Definition following (l : list ending) : t :=
+  sum (map (fun '(w, (d, extra)) => match d, extra with [], None => w | _, _ => zero end) l).
+
+Definition added (l : list ending) (x : token) : t :=
+  sum (map (fun '(w, (d, extra)) => match d, extra with [], Some r => mul w (at_token r x) | _, _ => zero end) l).
+
+Fixpoint right (V fuel : nat) (c : context) (l : list ending) (here want : t) : bool :=
+  match l, fuel with
+  | [], _ => equal here want
+  | _, 0 => false
+  | _, S fuel =>
+      let here := add here (following l) in
+      let r := p c in
+      forallb (fun x =>
+        right V fuel (c ++ [x]) (below x l) (add (mul here (at_token r x)) (added l x)) (mul want (at_token r x)))
+        (seq 0 V)
+  end.
+End Target.
+
+(** ** The checker *)
+
+Record instance := Instance { vocab : nat; target : table; proposal : table; draws : scheme; depth : nat }.
+
+Inductive verdict := Lossless | Wrong (prefix : context) (got want : t).
+
+(** A law: of each first draft the verification, and what was found.  With [calls] = 0 it is of one call, which stops
+    at drafted nodes, perhaps with the mean number of accepted tokens; else of the first [depth + calls] tokens of so
+    many calls. *)
+Record certificate := Certificate {
+  calls : nat; verified : list verification; found : verdict; tau : option t
+}.
+
+Definition sound_instance (I : instance) : bool :=
+  is_table (vocab I) (target I) && is_table (vocab I) (proposal I).
+
+Definition drafted (I : instance) : context -> law draft := drafts (draws I) (row_of (proposal I)).
+
+Definition longest (I : instance) (K : certificate) : nat :=
+  depth I + calls K.
+
+Definition verdict_holds (I : instance) (K : certificate) (l : list ending) : bool :=
+  let p := row_of (target I) in
+  match found K with
+  | Lossless => right p (vocab I) (S (longest I K)) [] l zero one
+  | Wrong u got want =>
+      ((calls K =? 0) || (length u <=? longest I K)) && equal (mass p l [] u) got && equal (follows p [] u) want && negb (equal got want)
+  end.
+
+(** [ds] are the first drafts, [drafted I []]. *)
+Definition check (I : instance) (ds : law draft) (K : certificate) : bool :=
+  let once := calls K =? 0 in
+  distribution (map fst ds) && samplers (vocab I) once (drafted I) ds (verified K) &&
+  let l := decoding (drafted I) ds (verified K) in
+  match tau K with Some mean => once && equal (accepted l) mean | None => true end &&
+  verdict_holds I K l.
+
+End Over.

@@ -1,0 +1,1062 @@
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+
+
+(** val add : int -> int -> int **)
+
+let rec add = (+)
+
+(** val sub : int -> int -> int **)
+
+let rec sub = fun n m -> Stdlib.max 0 (n-m)
+
+module Nat =
+ struct
+ end
+
+(** val hd : 'a1 -> 'a1 list -> 'a1 **)
+
+let hd default = function
+| [] -> default
+| x :: _ -> x
+
+(** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
+
+let rec nth n l default =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> match l with
+              | [] -> default
+              | x :: _ -> x)
+    (fun m -> match l with
+              | [] -> default
+              | _ :: t0 -> nth m t0 default)
+    n
+
+(** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
+
+let rec fold_right f a0 = function
+| [] -> a0
+| b :: t0 -> f b (fold_right f a0 t0)
+
+(** val firstn : int -> 'a1 list -> 'a1 list **)
+
+let rec firstn n l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun n0 -> match l with
+               | [] -> []
+               | a :: l0 -> a :: (firstn n0 l0))
+    n
+
+(** val seq : int -> int -> int list **)
+
+let rec seq start len =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun len0 -> start :: (seq (Stdlib.Int.succ start) len0))
+    len
+
+(** val repeat : 'a1 -> int -> 'a1 list **)
+
+let rec repeat x n =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun k -> x :: (repeat x k))
+    n
+
+module type NUMBER =
+ sig
+  type t
+
+  val zero : t
+
+  val one : t
+
+  val add : t -> t -> t
+
+  val sub : t -> t -> t
+
+  val mul : t -> t -> t
+
+  val div : t -> t -> t
+
+  val equal : t -> t -> bool
+
+  val less : t -> t -> bool
+ end
+
+module Over =
+ functor (N:NUMBER) ->
+ struct
+  type token = int
+
+  type context = token list
+
+  type row = N.t list
+
+  (** val sum : N.t list -> N.t **)
+
+  let sum l =
+    fold_right N.add N.zero l
+
+  (** val at_token : row -> token -> N.t **)
+
+  let at_token r x =
+    nth x r N.zero
+
+  (** val times : int -> N.t -> N.t **)
+
+  let rec times n x =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> N.zero)
+      (fun n0 -> N.add x (times n0 x))
+      n
+
+  (** val distribution : N.t list -> bool **)
+
+  let distribution l =
+    (&&) (List.for_all (fun m -> not (N.less m N.zero)) l)
+      (N.equal (sum l) N.one)
+
+  type table = (context * row) list
+
+  (** val same : context -> context -> bool **)
+
+  let rec same c d =
+    match c with
+    | [] -> (match d with
+             | [] -> true
+             | _ :: _ -> false)
+    | x :: c0 ->
+      (match d with
+       | [] -> false
+       | y :: d0 -> (&&) ((=) x y) (same c0 d0))
+
+  (** val find : table -> context -> row option **)
+
+  let rec find t0 c =
+    match t0 with
+    | [] -> None
+    | p :: t1 -> let (d, r) = p in if same c d then Some r else find t1 c
+
+  (** val row_of : table -> context -> row **)
+
+  let rec row_of t0 c =
+    match find t0 c with
+    | Some r -> r
+    | None -> (match c with
+               | [] -> []
+               | _ :: suffix -> row_of t0 suffix)
+
+  (** val is_row : int -> row -> bool **)
+
+  let is_row v r =
+    (&&) ((=) (List.length r) v) (distribution r)
+
+  (** val is_table : int -> table -> bool **)
+
+  let is_table v t0 =
+    (&&) (List.for_all (fun pat -> let (_, r) = pat in is_row v r) t0)
+      (match find t0 [] with
+       | Some _ -> true
+       | None -> false)
+
+  type 'a law = (N.t * 'a) list
+
+  (** val ret : 'a1 -> 'a1 law **)
+
+  let ret a =
+    (N.one, a) :: []
+
+  (** val bind : 'a1 law -> ('a1 -> 'a2 law) -> 'a2 law **)
+
+  let bind m f =
+    List.concat_map (fun pat ->
+      let (w, a) = pat in
+      List.map (fun pat0 -> let (v, b) = pat0 in ((N.mul w v), b)) (f a)) m
+
+  (** val drawn : token -> row -> token law **)
+
+  let rec drawn x = function
+  | [] -> []
+  | m :: r0 ->
+    if N.less N.zero m
+    then (m, x) :: (drawn (Stdlib.Int.succ x) r0)
+    else drawn (Stdlib.Int.succ x) r0
+
+  (** val draw : row -> token law **)
+
+  let draw =
+    drawn 0
+
+  (** val normalise : row -> row **)
+
+  let normalise r =
+    let mass0 = sum r in
+    if N.less N.zero mass0 then List.map (fun m -> N.div m mass0) r else r
+
+  (** val emptied : token -> token list -> row -> row **)
+
+  let rec emptied x tokens = function
+  | [] -> []
+  | m :: r0 ->
+    (if List.exists ((=) x) tokens then N.zero else m) :: (emptied
+                                                            (Stdlib.Int.succ
+                                                            x) tokens r0)
+
+  (** val without : row -> token list -> row **)
+
+  let without r tokens =
+    normalise (emptied 0 tokens r)
+
+  (** val has_mass : row -> bool **)
+
+  let has_mass r =
+    N.less N.zero (sum r)
+
+  (** val placed : (N.t * token) -> token law -> token law **)
+
+  let rec placed a = function
+  | [] -> a :: []
+  | b :: l0 ->
+    if N.less (fst a) (fst b) then b :: (placed a l0) else a :: (b :: l0)
+
+  (** val ordered : row -> token law **)
+
+  let ordered r =
+    fold_right placed [] (draw r)
+
+  (** val likeliest : row -> int -> token list **)
+
+  let likeliest r n =
+    firstn n (List.map snd (ordered r))
+
+  (** val inclusion : int -> token law -> token law **)
+
+  let rec inclusion sure l = match l with
+  | [] -> []
+  | p :: rest ->
+    let (m, x) = p in
+    let mass0 = sum (List.map fst l) in
+    if N.less (times sure m) mass0
+    then List.map (fun pat ->
+           let (m0, x0) = pat in ((N.div (times sure m0) mass0), x0)) l
+    else (N.one, x) :: (inclusion (sub sure (Stdlib.Int.succ 0)) rest)
+
+  (** val overlap : N.t -> N.t -> N.t -> N.t **)
+
+  let overlap start m j =
+    let low = if N.less start j then j else start in
+    let high =
+      if N.less (N.add start m) (N.add j N.one)
+      then N.add start m
+      else N.add j N.one
+    in
+    if N.less low high then N.sub high low else N.zero
+
+  (** val stratum : N.t -> N.t -> token law -> token -> N.t **)
+
+  let rec stratum j start l x =
+    match l with
+    | [] -> N.zero
+    | p :: l0 ->
+      let (m, y) = p in
+      if (=) x y then overlap start m j else stratum j (N.add start m) l0 x
+
+  (** val strata : row -> int -> row list **)
+
+  let strata r n =
+    let order = ordered r in
+    let n0 = min n (List.length order) in
+    let line0 = inclusion n0 order in
+    List.map (fun j ->
+      List.map (stratum (times j N.one) N.zero line0) (seq 0 (List.length r)))
+      (seq 0 n0)
+
+  (** val each_of : row list -> token list law **)
+
+  let rec each_of = function
+  | [] -> ret []
+  | r :: rows1 ->
+    bind (draw r) (fun x -> bind (each_of rows1) (fun l -> ret (x :: l)))
+
+  (** val one_by_one : int -> row -> token list law **)
+
+  let rec one_by_one n r =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> ret [])
+      (fun n0 ->
+      if has_mass r
+      then bind (draw r) (fun x ->
+             bind (one_by_one n0 (without r (x :: []))) (fun l ->
+               ret (x :: l)))
+      else ret [])
+      n
+
+  type drawing =
+  | Replacement
+  | NoReplacement
+  | Top
+  | Greedy
+  | Hub
+  | Strata
+
+  (** val siblings : drawing -> row -> int -> token list law **)
+
+  let siblings how q n =
+    match how with
+    | Replacement -> each_of (repeat q n)
+    | NoReplacement -> one_by_one n q
+    | Top -> ret (likeliest q n)
+    | Greedy ->
+      let top = likeliest q (sub n (Stdlib.Int.succ 0)) in
+      let rest = without q top in
+      if has_mass rest
+      then bind (draw rest) (fun x -> ret (x :: top))
+      else ret top
+    | Hub ->
+      let hub = hd 0 (likeliest q (Stdlib.Int.succ 0)) in
+      let rest = without q (hub :: []) in
+      bind (draw q) (fun x ->
+        if not ((=) x hub)
+        then ret (x :: (hub :: []))
+        else if has_mass rest
+             then bind (draw rest) (fun y -> ret (x :: (y :: [])))
+             else ret (x :: []))
+    | Strata -> each_of (strata q n)
+
+  type draft =
+  | Drafted of (token * draft) list
+
+  type shape =
+  | Shape of shape list
+
+  (** val grow :
+      drawing -> (context -> row) -> shape -> context -> draft law **)
+
+  let rec grow how q s c =
+    let Shape below0 = s in
+    (match below0 with
+     | [] -> ret (Drafted [])
+     | _ :: _ ->
+       bind (siblings how (q c) (List.length below0)) (fun tokens ->
+         bind
+           (let rec all0 below1 tokens0 =
+              match below1 with
+              | [] -> ret []
+              | s0 :: below2 ->
+                (match tokens0 with
+                 | [] -> ret []
+                 | x :: tokens1 ->
+                   bind (grow how q s0 ((@) c (x :: []))) (fun d ->
+                     bind (all0 below2 tokens1) (fun rest ->
+                       ret ((x, d) :: rest))))
+            in all0 below0 tokens) (fun l -> ret (Drafted l))))
+
+  (** val every : int -> int -> shape **)
+
+  let rec every n depth0 =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> Shape [])
+      (fun depth1 -> Shape (repeat (every n depth1) n))
+      depth0
+
+  (** val paths :
+      (context -> row) -> int -> int -> context -> (token * draft) list law **)
+
+  let rec paths q count depth0 c =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> ret [])
+      (fun count0 ->
+      bind (grow Replacement q (every (Stdlib.Int.succ 0) depth0) c)
+        (fun pat ->
+        let Drafted path = pat in
+        bind (paths q count0 depth0 c) (fun rest -> ret ((@) path rest))))
+      count
+
+  type scheme =
+  | Tree of drawing * shape
+  | Paths of int * int
+  | Listed of draft law
+
+  (** val drafts : scheme -> (context -> row) -> context -> draft law **)
+
+  let drafts s q c =
+    match s with
+    | Tree (how, s0) -> grow how q s0 c
+    | Paths (count, depth0) ->
+      bind (paths q count depth0 c) (fun l -> ret (Drafted l))
+    | Listed l -> l
+
+  type verification =
+  | Branch of verification law
+  | Stop of context * row option
+  | Again of context * verification list
+
+  (** val node : draft -> context -> bool **)
+
+  let rec node d = function
+  | [] -> true
+  | x :: c0 ->
+    let Drafted below0 = d in
+    List.exists (fun pat -> let (y, d0) = pat in (&&) ((=) x y) (node d0 c0))
+      below0
+
+  (** val sampler :
+      int -> bool -> (context -> draft law) -> draft -> verification -> bool **)
+
+  let rec sampler v once d d0 = function
+  | Branch l ->
+    (&&) (distribution (List.map fst l))
+      (List.for_all (fun pat -> let (_, k0) = pat in sampler v once d d0 k0)
+        l)
+  | Stop (c, extra) ->
+    (&&) (if once then node d0 c else true)
+      (match extra with
+       | Some r -> is_row v r
+       | None -> true)
+  | Again (c, l) ->
+    (&&) ((&&) (not once) (distribution (List.map fst (d c))))
+      (let rec each ds l0 =
+         match ds with
+         | [] -> (match l0 with
+                  | [] -> true
+                  | _ :: _ -> false)
+         | p :: ds0 ->
+           let (_, d1) = p in
+           (match l0 with
+            | [] -> false
+            | k0 :: l1 -> (&&) (sampler v once d d1 k0) (each ds0 l1))
+       in each (d c) l)
+
+  (** val samplers :
+      int -> bool -> (context -> draft law) -> draft law -> verification list
+      -> bool **)
+
+  let rec samplers v once d ds l =
+    match ds with
+    | [] -> (match l with
+             | [] -> true
+             | _ :: _ -> false)
+    | p :: ds0 ->
+      let (_, d0) = p in
+      (match l with
+       | [] -> false
+       | k :: l0 -> (&&) (sampler v once d d0 k) (samplers v once d ds0 l0))
+
+  type ending = N.t * (context * row option)
+
+  (** val endings :
+      (context -> draft law) -> N.t -> verification -> ending list **)
+
+  let rec endings d w = function
+  | Branch l ->
+    List.concat_map (fun pat ->
+      let (m, k0) = pat in endings d (N.mul w m) k0) l
+  | Stop (c, extra) -> (w, (c, extra)) :: []
+  | Again (c, l) ->
+    let rec each ds l0 =
+      match ds with
+      | [] -> []
+      | p :: ds0 ->
+        let (v, _) = p in
+        (match l0 with
+         | [] -> []
+         | k0 :: l1 -> (@) (endings d (N.mul w v) k0) (each ds0 l1))
+    in each (d c) l
+
+  (** val decoding :
+      (context -> draft law) -> draft law -> verification list -> ending list **)
+
+  let rec decoding d ds l =
+    match ds with
+    | [] -> []
+    | p :: ds0 ->
+      let (v, _) = p in
+      (match l with
+       | [] -> []
+       | k :: l0 -> (@) (endings d v k) (decoding d ds0 l0))
+
+  (** val follows : (context -> row) -> context -> context -> N.t **)
+
+  let rec follows p c = function
+  | [] -> N.one
+  | x :: u0 -> N.mul (at_token (p c) x) (follows p ((@) c (x :: [])) u0)
+
+  (** val begins :
+      (context -> row) -> context -> context -> row option -> context -> N.t **)
+
+  let rec begins p c d extra = function
+  | [] -> N.one
+  | x :: u0 ->
+    (match d with
+     | [] ->
+       N.mul (at_token (match extra with
+                        | Some r -> r
+                        | None -> p c) x) (follows p ((@) c (x :: [])) u0)
+     | y :: d0 ->
+       if (=) x y then begins p ((@) c (x :: [])) d0 extra u0 else N.zero)
+
+  (** val mass :
+      (context -> row) -> ending list -> context -> context -> N.t **)
+
+  let mass p l c u =
+    sum
+      (List.map (fun pat ->
+        let (w, y) = pat in
+        let (d, extra) = y in N.mul w (begins p c d extra u)) l)
+
+  (** val accepted : ending list -> N.t **)
+
+  let accepted l =
+    sum
+      (List.map (fun pat ->
+        let (w, y) = pat in let (d, _) = y in times (List.length d) w) l)
+
+  (** val below : token -> ending list -> ending list **)
+
+  let below x l =
+    List.concat_map (fun pat ->
+      let (w, y) = pat in
+      let (d, extra) = y in
+      (match d with
+       | [] -> []
+       | y0 :: d0 -> if (=) x y0 then (w, (d0, extra)) :: [] else [])) l
+
+  (** val following : ending list -> N.t **)
+
+  let following l =
+    sum
+      (List.map (fun pat ->
+        let (w, y) = pat in
+        let (d, extra) = y in
+        (match d with
+         | [] -> (match extra with
+                  | Some _ -> N.zero
+                  | None -> w)
+         | _ :: _ -> N.zero)) l)
+
+  (** val added : ending list -> token -> N.t **)
+
+  let added l x =
+    sum
+      (List.map (fun pat ->
+        let (w, y) = pat in
+        let (d, extra) = y in
+        (match d with
+         | [] ->
+           (match extra with
+            | Some r -> N.mul w (at_token r x)
+            | None -> N.zero)
+         | _ :: _ -> N.zero)) l)
+
+  (** val right :
+      (context -> row) -> int -> int -> context -> ending list -> N.t -> N.t
+      -> bool **)
+
+  let rec right p v fuel c l here want =
+    match l with
+    | [] -> N.equal here want
+    | _ :: _ ->
+      ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+         (fun _ -> false)
+         (fun fuel0 ->
+         let here0 = N.add here (following l) in
+         let r = p c in
+         List.for_all (fun x ->
+           right p v fuel0 ((@) c (x :: [])) (below x l)
+             (N.add (N.mul here0 (at_token r x)) (added l x))
+             (N.mul want (at_token r x))) (seq 0 v))
+         fuel)
+
+  type instance = { vocab : int; target : table; proposal : table;
+                    draws : scheme; depth : int }
+
+  (** val vocab : instance -> int **)
+
+  let vocab i =
+    i.vocab
+
+  (** val target : instance -> table **)
+
+  let target i =
+    i.target
+
+  (** val proposal : instance -> table **)
+
+  let proposal i =
+    i.proposal
+
+  (** val draws : instance -> scheme **)
+
+  let draws i =
+    i.draws
+
+  (** val depth : instance -> int **)
+
+  let depth i =
+    i.depth
+
+  type verdict =
+  | Lossless
+  | Wrong of context * N.t * N.t
+
+  type certificate = { calls : int; verified : verification list;
+                       found : verdict; tau : N.t option }
+
+  (** val calls : certificate -> int **)
+
+  let calls c =
+    c.calls
+
+  (** val verified : certificate -> verification list **)
+
+  let verified c =
+    c.verified
+
+  (** val found : certificate -> verdict **)
+
+  let found c =
+    c.found
+
+  (** val tau : certificate -> N.t option **)
+
+  let tau c =
+    c.tau
+
+  (** val sound_instance : instance -> bool **)
+
+  let sound_instance i =
+    (&&) (is_table (vocab i) (target i)) (is_table (vocab i) (proposal i))
+
+  (** val drafted : instance -> context -> draft law **)
+
+  let drafted i =
+    drafts (draws i) (row_of (proposal i))
+
+  (** val longest : instance -> certificate -> int **)
+
+  let longest i k =
+    add (depth i) (calls k)
+
+  (** val verdict_holds : instance -> certificate -> ending list -> bool **)
+
+  let verdict_holds i k l =
+    let p = row_of (target i) in
+    (match found k with
+     | Lossless ->
+       right p (vocab i) (Stdlib.Int.succ (longest i k)) [] l N.zero N.one
+     | Wrong (u, got, want) ->
+       (&&)
+         ((&&)
+           ((&&)
+             ((||) ((=) (calls k) 0) ((<=) (List.length u) (longest i k)))
+             (N.equal (mass p l [] u) got)) (N.equal (follows p [] u) want))
+         (not (N.equal got want)))
+
+  (** val check : instance -> draft law -> certificate -> bool **)
+
+  let check i ds k =
+    let once = (=) (calls k) 0 in
+    (&&)
+      ((&&) (distribution (List.map fst ds))
+        (samplers (vocab i) once (drafted i) ds (verified k)))
+      (let l = decoding (drafted i) ds (verified k) in
+       (&&)
+         (match tau k with
+          | Some mean -> (&&) once (N.equal (accepted l) mean)
+          | None -> true) (verdict_holds i k l))
+ end
+
+module Checker =
+ functor (N:NUMBER) ->
+ struct
+  module C = Over(N)
+
+  type value =
+  | Whole of int
+  | Number of N.t
+  | Text of string
+  | Items of value list
+  | Fields of (string * value) list
+
+  (** val field : string -> (string * value) list -> value option **)
+
+  let rec field name = function
+  | [] -> None
+  | p :: l0 ->
+    let (key, v) = p in if (=) key name then Some v else field name l0
+
+  (** val get : string -> value -> value option **)
+
+  let get name = function
+  | Fields l -> field name l
+  | _ -> None
+
+  (** val andthen : 'a1 option -> ('a1 -> 'a2 option) -> 'a2 option **)
+
+  let andthen m f =
+    match m with
+    | Some a -> f a
+    | None -> None
+
+  (** val all : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
+
+  let rec all f = function
+  | [] -> Some []
+  | a :: l0 ->
+    andthen (f a) (fun b -> andthen (all f l0) (fun bs -> Some (b :: bs)))
+
+  (** val items : value -> value list option **)
+
+  let items = function
+  | Items l -> Some l
+  | _ -> None
+
+  (** val whole : value -> int option **)
+
+  let whole = function
+  | Whole n -> Some n
+  | _ -> None
+
+  (** val number : value -> N.t option **)
+
+  let number = function
+  | Number x -> Some x
+  | _ -> None
+
+  (** val wholes : value -> C.context option **)
+
+  let wholes v =
+    andthen (items v) (fun l -> all whole l)
+
+  (** val numbers : value -> C.row option **)
+
+  let numbers v =
+    andthen (items v) (fun l -> all number l)
+
+  (** val pair :
+      (value -> 'a1 option) -> (value -> 'a2 option) -> value -> ('a1 * 'a2)
+      option **)
+
+  let pair f g = function
+  | Items l ->
+    (match l with
+     | [] -> None
+     | a :: l0 ->
+       (match l0 with
+        | [] -> None
+        | b :: l1 ->
+          (match l1 with
+           | [] ->
+             andthen (f a) (fun a0 -> andthen (g b) (fun b0 -> Some (a0, b0)))
+           | _ :: _ -> None)))
+  | _ -> None
+
+  (** val rows : value -> C.table option **)
+
+  let rows v =
+    andthen (items v) (fun l -> all (pair wholes numbers) l)
+
+  (** val shape_of : value -> C.shape option **)
+
+  let rec shape_of = function
+  | Items l ->
+    Option.map (fun x -> C.Shape x)
+      (let rec each = function
+       | [] -> Some []
+       | v0 :: l1 ->
+         andthen (shape_of v0) (fun s ->
+           andthen (each l1) (fun rest -> Some (s :: rest)))
+       in each l)
+  | _ -> None
+
+  (** val height : C.shape -> int **)
+
+  let rec height = function
+  | C.Shape l ->
+    let rec most = function
+    | [] -> 0
+    | s0 :: l1 -> max (Stdlib.Int.succ (height s0)) (most l1)
+    in most l
+
+  (** val tree_of : value -> C.draft option **)
+
+  let rec tree_of = function
+  | Items l ->
+    Option.map (fun x -> C.Drafted x)
+      (let rec each = function
+       | [] -> Some []
+       | v0 :: l1 ->
+         (match v0 with
+          | Items l2 ->
+            (match l2 with
+             | [] -> None
+             | v1 :: l3 ->
+               (match v1 with
+                | Whole x ->
+                  (match l3 with
+                   | [] -> None
+                   | v2 :: l4 ->
+                     (match l4 with
+                      | [] ->
+                        andthen (tree_of v2) (fun d ->
+                          andthen (each l1) (fun rest -> Some ((x,
+                            d) :: rest)))
+                      | _ :: _ -> None))
+                | _ -> None))
+          | Fields _ -> None
+          | _ -> None)
+       in each l)
+  | _ -> None
+
+  (** val shaped : C.drawing -> C.shape -> (C.scheme * int) option **)
+
+  let shaped how s =
+    Some ((C.Tree (how, s)), (height s))
+
+  (** val named : value -> string -> bool **)
+
+  let named v s =
+    match v with
+    | Text name -> (=) name s
+    | _ -> false
+
+  (** val scheme_of : value -> (C.scheme * int) option **)
+
+  let scheme_of v =
+    andthen (get "kind" v) (fun kind ->
+      let depth0 = andthen (get "depth" v) whole in
+      let shape0 = andthen (get "shape" v) shape_of in
+      if named kind "chain"
+      then andthen depth0 (fun d ->
+             shaped C.Replacement (C.every (Stdlib.Int.succ 0) d))
+      else if named kind "tree"
+           then andthen shape0 (fun s ->
+                  andthen (get "replacement" v) (fun again ->
+                    shaped
+                      (if named again "true"
+                       then C.Replacement
+                       else C.NoReplacement) s))
+           else if named kind "top-k"
+                then andthen shape0 (fun s -> shaped C.Top s)
+                else if named kind "greedy"
+                     then andthen shape0 (fun s -> shaped C.Greedy s)
+                     else if named kind "stratified"
+                          then andthen shape0 (fun s -> shaped C.Strata s)
+                          else if named kind "spechub"
+                               then andthen depth0 (fun d ->
+                                      shaped C.Hub
+                                        (C.every (Stdlib.Int.succ
+                                          (Stdlib.Int.succ 0)) d))
+                               else if named kind "paths"
+                                    then andthen depth0 (fun d ->
+                                           andthen (get "count" v) (fun n ->
+                                             andthen (whole n) (fun n0 ->
+                                               Some ((C.Paths (n0, d)), d))))
+                                    else if named kind "listed"
+                                         then andthen depth0 (fun d ->
+                                                andthen (get "drafts" v)
+                                                  (fun l ->
+                                                  andthen (items l)
+                                                    (fun l0 ->
+                                                    andthen
+                                                      (all
+                                                        (pair number tree_of)
+                                                        l0) (fun l1 -> Some
+                                                      ((C.Listed l1), d)))))
+                                         else None)
+
+  (** val instance_of : value -> C.instance option **)
+
+  let instance_of v =
+    andthen (get "vocab" v) (fun v0 ->
+      andthen (whole v0) (fun v1 ->
+        andthen (get "target" v) (fun p ->
+          andthen (rows p) (fun p0 ->
+            andthen (get "proposal" v) (fun q ->
+              andthen (rows q) (fun q0 ->
+                andthen (get "draft" v) (fun s ->
+                  andthen (scheme_of s) (fun pat ->
+                    let (s0, d) = pat in
+                    Some { C.vocab = v1; C.target = p0; C.proposal = q0;
+                    C.draws = s0; C.depth = d }))))))))
+
+  (** val stop_of : value list -> (C.context * C.row) option **)
+
+  let rec stop_of l = match l with
+  | [] -> andthen (all number l) (fun r -> Some ([], r))
+  | v :: l0 ->
+    (match v with
+     | Whole x ->
+       andthen (stop_of l0) (fun pat ->
+         let (c, r) = pat in Some ((x :: c), r))
+     | _ -> andthen (all number l) (fun r -> Some ([], r)))
+
+  (** val verification_of : value -> C.verification option **)
+
+  let rec verification_of v =
+    let each =
+      let rec each = function
+      | [] -> Some []
+      | v0 :: l0 ->
+        andthen (verification_of v0) (fun k ->
+          andthen (each l0) (fun rest -> Some (k :: rest)))
+      in each
+    in
+    let outcomes =
+      let rec outcomes = function
+      | [] -> Some []
+      | v0 :: l0 ->
+        (match v0 with
+         | Items l1 ->
+           (match l1 with
+            | [] -> None
+            | v1 :: l2 ->
+              (match v1 with
+               | Whole _ -> None
+               | Number m ->
+                 (match l2 with
+                  | [] -> None
+                  | v2 :: l3 ->
+                    (match l3 with
+                     | [] ->
+                       andthen (verification_of v2) (fun k ->
+                         andthen (outcomes l0) (fun rest -> Some ((m,
+                           k) :: rest)))
+                     | _ :: _ -> None))
+               | _ -> None))
+         | Fields _ -> None
+         | _ -> None)
+      in outcomes
+    in
+    (match v with
+     | Items l ->
+       (match l with
+        | [] ->
+          andthen (stop_of l) (fun pat ->
+            let (c, r) = pat in
+            Some (C.Stop (c, (match r with
+                              | [] -> None
+                              | _ :: _ -> Some r))))
+        | v0 :: _ ->
+          (match v0 with
+           | Whole _ ->
+             andthen (stop_of l) (fun pat ->
+               let (c, r) = pat in
+               Some (C.Stop (c, (match r with
+                                 | [] -> None
+                                 | _ :: _ -> Some r))))
+           | Number _ ->
+             andthen (stop_of l) (fun pat ->
+               let (c, r) = pat in
+               Some (C.Stop (c, (match r with
+                                 | [] -> None
+                                 | _ :: _ -> Some r))))
+           | Text _ ->
+             andthen (stop_of l) (fun pat ->
+               let (c, r) = pat in
+               Some (C.Stop (c, (match r with
+                                 | [] -> None
+                                 | _ :: _ -> Some r))))
+           | Items _ -> Option.map (fun x -> C.Branch x) (outcomes l)
+           | Fields _ ->
+             andthen (stop_of l) (fun pat ->
+               let (c, r) = pat in
+               Some (C.Stop (c, (match r with
+                                 | [] -> None
+                                 | _ :: _ -> Some r))))))
+     | Fields l0 ->
+       (match l0 with
+        | [] -> None
+        | p :: l1 ->
+          let (_, c) = p in
+          (match l1 with
+           | [] -> None
+           | p0 :: l2 ->
+             let (_, v0) = p0 in
+             (match v0 with
+              | Items l ->
+                (match l2 with
+                 | [] ->
+                   andthen (wholes c) (fun c0 ->
+                     Option.map (fun x -> C.Again (c0, x)) (each l))
+                 | _ :: _ -> None)
+              | _ -> None)))
+     | _ -> None)
+
+  (** val certificate_of : value -> C.certificate option **)
+
+  let certificate_of v =
+    andthen (get "drafts" v) (fun ks ->
+      andthen (items ks) (fun ks0 ->
+        andthen (all verification_of ks0) (fun ks1 ->
+          let calls0 =
+            match get "calls" v with
+            | Some v0 -> (match v0 with
+                          | Whole n -> n
+                          | _ -> 0)
+            | None -> 0
+          in
+          let mean = andthen (get "accepted" v) number in
+          (match get "wrong" v with
+           | Some w ->
+             andthen (get "prefix" w) (fun u ->
+               andthen (wholes u) (fun u0 ->
+                 andthen (get "got" w) (fun got ->
+                   andthen (number got) (fun got0 ->
+                     andthen (get "want" w) (fun want ->
+                       andthen (number want) (fun want0 -> Some { C.calls =
+                         calls0; C.verified = ks1; C.found = (C.Wrong (u0,
+                         got0, want0)); C.tau = mean }))))))
+           | None ->
+             Some { C.calls = calls0; C.verified = ks1; C.found = C.Lossless;
+               C.tau = mean }))))
+
+  type current = { which : C.instance; firsts : C.draft C.law }
+
+  (** val which : current -> C.instance **)
+
+  let which c =
+    c.which
+
+  (** val firsts : current -> C.draft C.law **)
+
+  let firsts c =
+    c.firsts
+
+  type outcome =
+  | Begun of C.instance
+  | Accepted of C.certificate
+  | Refused
+
+  (** val line : current option -> value -> current option * outcome **)
+
+  let line now v =
+    match get "vocab" v with
+    | Some _ ->
+      (match instance_of v with
+       | Some i ->
+         if C.sound_instance i
+         then ((Some { which = i; firsts = (C.drafted i []) }), (Begun i))
+         else (None, Refused)
+       | None -> (None, Refused))
+    | None ->
+      (match now with
+       | Some i ->
+         (match certificate_of v with
+          | Some k ->
+            (now,
+              (if C.check (which i) (firsts i) k then Accepted k else Refused))
+          | None -> (now, Refused))
+       | None -> (now, Refused))
+ end

@@ -1,0 +1,157 @@
+"""Certificates: the law of a verifier as the tree of its branches, for a checker that is not this program.
+
+A line of JSON has an instance, or the verdict of a verifier on the last instance with what its verification
+of every draft does: `proofs_check/certificates` has the checker, and what it proves.
+"""
+
+import json
+from typing import Any
+
+from flint import fmpq
+
+from draftproof.simulators.laws.check import Piece, judged
+from draftproof.simulators.laws.enumerate import outcomes
+from draftproof.simulators.laws.repeat import carried
+from draftproof.simulators.laws.verdict import Verdict
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import text
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows, Table
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers.shared.leaf_shaping import extended
+
+KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
+"""Kinds of drafts that the checker draws itself; others are listed."""
+
+
+class Branches:
+    """The oracle that takes every branch in turn and keeps their tree, [[probability, what follows], ..] for
+    a choice with several outcomes.
+    """
+
+    def __init__(self) -> None:
+        self.at = 0
+        self.open: list[tuple[list[tuple[int, fmpq]], list[Any]]] = []  # outcomes of a choice; those finished
+        self.tree: Any = None
+
+    def choose(self, row: Row) -> int:
+        return self._taken([(x, mass) for x, mass in enumerate(row) if mass > 0])
+
+    def accept(self, probability: Any) -> bool:
+        both = (1, probability), (0, 1 - probability)
+        return bool(self._taken([each for each in both if each[1] > 0]))
+
+    def _taken(self, choice: list[tuple[int, fmpq]]) -> int:
+        if len(choice) == 1 and choice[0][1] == 1:
+            return choice[0][0]
+        if self.at == len(self.open):
+            self.open.append((choice, []))
+        branches, done = self.open[self.at]
+        self.at += 1
+        return branches[len(done)][0]
+
+    def ended(self, end: Any) -> bool:
+        """Puts what a run ended with into the tree; False if it was the last run."""
+        self.at = 0
+        while self.open:
+            branches, done = self.open[-1]
+            done.append([text(branches[len(done)][1]), end])
+            if len(done) < len(branches):
+                return True
+            _, end = self.open.pop()
+        self.tree = end
+        return False
+
+
+def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
+    """The verdicts of `judged` on instances, and the lines of the certificate."""
+    verdicts, lines, last = judged(piece), [], None
+    for (index, verdict), (verifier, _) in zip(verdicts, piece.pairs * len(piece.indices), strict=True):
+        given = piece.family[index]
+        if isinstance(given, Instance) and not verdict.invalid:
+            lines += [of_instance(given)] * (index != last)
+            lines.append(of_law(given, verifier, verdict))
+            last = index
+    return verdicts, lines
+
+
+def of_instance(instance: Instance) -> str:
+    """The line of an instance, with its end."""
+    draft: Any = {"kind": instance.draft.kind, **vars(instance.draft)}
+    if draft["kind"] not in KNOWN:
+        each = outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
+        drafts = [[text(mass), _children(draft.root)] for mass, draft in each]
+        draft = {"kind": "listed", "depth": instance.draft.depth, "drafts": drafts}
+    tables = {"target": _rows(instance.target), "proposal": _rows(instance.proposal)}
+    return _line({"vocab": instance.vocab, "name": instance.name, **tables, "draft": draft})
+
+
+def of_law(instance: Instance, verifier: Verifier, verdict: Verdict, calls: int = 0) -> str:
+    """The line of a verdict on the last instance: of one call, or of the text of so many, by default of two
+    for a verifier that keeps state. BadInput for a verdict without a law, or one that allows for rounding.
+    """
+    if verdict.invalid or verifier.rounding is not None:
+        why = verdict.invalid or "it computes in floats"
+        raise BadInput(f"{verifier.name} has no exact law to certify: {why}")
+    many = calls or (2 if verifier.carry is not None else 0)
+    process = Process(instance, verifier, instance.draft.depth + many)
+    about: dict[str, Any] = {"calls": many} if many else {"accepted": text(verdict.expected_accepted)}
+    if wrong := verdict.wrong:
+        about["wrong"] = {"prefix": wrong.prefix, "got": text(wrong.got), "want": text(wrong.want)}
+    verified = process.verified((), instance.target, many)
+    return _line({"law": verifier.name, **about, "drafts": verified})
+
+
+class Process:
+    """Decoding of the first `length` tokens, call after call."""
+
+    def __init__(self, instance: Instance, verifier: Verifier, length: int):
+        self.instance, self.verifier, self.length = instance, verifier, length
+
+    def verified(self, word: Prefix, target: Rows, calls: int) -> list[Any]:
+        """What verification does with each draft after a text; with `calls` also what follows it, for so many
+        calls, this one included.
+        """
+        scheme, proposal = self.instance.draft, self.instance.proposal
+        trees = []
+        for _, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, word)):
+            if self.verifier.reads_leaves:
+                extended(draft, proposal)
+            oracle, more = Branches(), True
+            while more:
+                node, row = self.verifier.verify(oracle, draft, target)
+                if calls:
+                    more = oracle.ended(self._emitted(draft, node, row, target, calls))
+                else:
+                    more = oracle.ended([*node.prefix, *map(text, () if row is target[node.prefix] else row)])
+            trees.append(oracle.tree)
+        return trees
+
+    def _emitted(self, draft: Draft, node: Node, row: Row, target: Rows, calls: int) -> list[Any]:
+        following = carried(self.verifier, target, self.instance.proposal, draft, node)
+        each = ((x, mass) for x, mass in enumerate(row) if mass > 0)
+        return [[text(mass), self._after((*node.prefix, x), following, calls - 1)] for x, mass in each]
+
+    def _after(self, word: Prefix, target: Rows, calls: int) -> Any:
+        if len(word) >= self.length:
+            return word[: self.length]
+        if calls:
+            return {"again": word, "drafts": self.verified(word, target, calls)}
+        if target is self.instance.target:
+            return word
+        each = ((x, mass) for x, mass in enumerate(target[word]) if mass > 0)
+        return [[text(mass), self._after((*word, x), target, 0)] for x, mass in each]
+
+
+def _children(node: Node) -> list[Any]:
+    return [[child.token, _children(child)] for child in node.children]
+
+
+def _rows(table: Table) -> list[Any]:
+    return [[prefix, list(map(text, row))] for prefix, row in table.given()]
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":")) + "\n"
