@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,10 +12,12 @@ from draftproof.proofs_check.api import failure, must_run, usual
 from draftproof.proofs_check.api import prove as prove_size
 from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
-from draftproof.simulators.commands.options import json_option
+from draftproof.simulators.commands.options import certificate_option, json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
 from draftproof.simulators.laws.batches import must_verify
+from draftproof.simulators.laws.certificate import of_instance, of_law
+from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -54,6 +57,7 @@ PREDICTABLE = (
     show_default=True,
     help="Time limit, in CPU seconds: a busy machine changes no verdict.",
 )
+@certificate_option
 @json_option
 def prove(
     verifier: str,
@@ -64,6 +68,7 @@ def prove(
     every_size: bool,
     selection: str | None,
     seconds: float,
+    certificate: Path | None,
     as_json: bool,
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
@@ -73,12 +78,14 @@ def prove(
     if it is made for trees; with --against for a declared law in
     place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction. Seconds are CPU seconds. Exit status 0 proved, 1 refuted (with p
-    and q), 3 undecided, 2 bad input.
+    and q), 3 undecided, 2 bad input. A certificate is of a refutation: p and q with the law there.
     """
     rule = named(verifier)
     law = ITSELF if against is None else declared(against)
     if isnan(seconds):
         raise BadInput("--seconds must be a number of seconds, not nan")
+    if certificate and (every_size or against):
+        raise BadInput("--certificate goes without --every-size and --against")
     if every_size:
         if (vocab, depth, spelled, against) != (None,) * 4:
             raise BadInput("--every-size goes without --vocab, --depth, --draft and --against")
@@ -91,6 +98,13 @@ def prove(
         scheme = usual(rule, depth or 2) if spelled is None else draft_of(spelled)
         proof = prove_size(rule, scheme, vocab or 2, seconds, law)
         answer, lines = _answer(proof), _lines(proof, rule, scheme)
+        if certificate and (wrong := proof.counterexample):
+            found = judge(wrong, rule, 1)
+            certificate.write_text(
+                of_instance(wrong) + of_law(wrong, rule, found, int(rule.carry is not None))
+            )
+        elif certificate:
+            click.echo("no certificate: only a refutation has one", err=True)
     click.echo(json.dumps(answer) if as_json else "\n".join(lines))
     return STATUS[answer["verdict"]]
 

@@ -20,7 +20,6 @@ from draftproof.theory.numbers import text
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers.shared.leaf_shaping import extended
 
 KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
 """Kinds of drafts that the checker draws itself; others are listed."""
@@ -117,8 +116,6 @@ class Process:
         scheme, proposal = self.instance.draft, self.instance.proposal
         trees = []
         for _, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, word)):
-            if self.verifier.reads_leaves:
-                extended(draft, proposal)
             oracle, more = Branches(), True
             while more:
                 node, row = self.verifier.verify(oracle, draft, target)

@@ -84,7 +84,7 @@ def test_every_verifier_s_law_is_accepted(checker):
     assert lossy > 5
 
 
-STATES = (Chain(2), "greedy-block"), (Chain(1), "hsd-naive"), (Chain(2), "shaped-block"), (Chain(2), "token")
+STATES = (Chain(2), "greedy-block"), (Chain(1), "hsd-naive"), (Chain(2), "token")
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3])
@@ -329,12 +329,26 @@ def test_check_writes_one_of_instances_and_text(checker, command, tmp_path, toy)
         assert f"{right} laws that are the target's, {len(results) - right} that are not" in said
 
 
+def test_prove_writes_one_of_a_refutation(checker, command, tmp_path):
+    file = tmp_path / "prove.jsonl"
+    assert command("prove", "hsd-released", "--certificate", file)[0] == 1
+    assert checker(file.read_text()) == (
+        True,
+        "accepted: 0 laws that are the target's, 1 that are not, on 1 instances\n",
+    )
+    status, _, err = command("prove", "token", "--depth", 1, "--certificate", tmp_path / "none.jsonl")
+    assert status == 0
+    assert "only a refutation has one" in err
+    assert not (tmp_path / "none.jsonl").exists()
+
+
 def test_there_is_none_of_batches_declared_targets_and_floats(command, tmp_path, toy):
     file, batch = tmp_path / "law.jsonl", tmp_path / "batch.json"
     batch.write_text(json.dumps(document(witness("tetris"))), encoding="utf-8")
     for arguments, why in (
         (("law", batch, "--verifier", "token"), "goes with one instance"),
         (("check", toy, "--against", "own"), "goes without --against"),
+        (("prove", "token", "--every-size"), "goes without --every-size"),
     ):
         status, _, err = command(*arguments, "--certificate", file)
         assert status == 2
