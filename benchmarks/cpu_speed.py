@@ -63,7 +63,7 @@ def main() -> None:
     chosen = random.Random(0).sample(texts, given.prompts)
     prompts = [target.tokenizer.encode(text[1000:1400])[:64] for text in chosen]
     sampling, inside = Sampling(given.temperature), Counter()
-    settings = {"sampling": sampling, "max_new_tokens": given.tokens, "ignore_end": True, "keep_rows": False}
+    settings = {"sampling": sampling, "max_new_tokens": given.tokens, "ignore_end": True}
     greedy = {} if given.temperature else {"do_sample": False}
     options = {"do_sample": True, "temperature": given.temperature, "top_k": 0, "pad_token_id": 0} | greedy
     options |= {"max_new_tokens": given.tokens, "min_new_tokens": given.tokens}

@@ -33,8 +33,8 @@ from rich.table import Table
 from torch import Tensor
 
 from benchmarks.cases import DRAFTS, Case, make
+from benchmarks.graphs import captured, waits
 from draftproof.gpu import kernels
-from draftproof.gpu.network.graphs import captured, waits
 from draftproof.gpu.sampling.device import described, out_of_memory, usable
 from draftproof.gpu.verify import from_logits
 from draftproof.simulators import screen

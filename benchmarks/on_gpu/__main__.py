@@ -105,7 +105,7 @@ def _run(options: argparse.Namespace, call: float, started: float) -> None:
 
     def ready(run: Run) -> Run:
         command = [options.model if part == MODEL else part for part in run.command]
-        return replace(run, command=command, otherwise=run.otherwise and ready(run.otherwise))
+        return replace(run, command=command)
 
     for part in range(PARTS):
         planned = parts(small)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks.on_gpu.figure import Figure, answer, runs, settled
-from benchmarks.on_gpu.stages import BESIDE
 
 VERIFICATION = 0.02
 SHIPPED = "gpu/pair/target"
@@ -13,7 +12,7 @@ SHIPPED = "gpu/pair/target"
 def decoding(found: Mapping[str, Any]) -> Iterator[Figure]:
     """From `gpu validate` and `gpu bench --model`."""
     yield _validated(answer(found, "validate"))
-    done = [run["answer"] for run in runs(found, "bench") if run["name"] != BESIDE]
+    done = [run["answer"] for run in runs(found, "bench")]
     said = [each for each in done if each]
     complete = all(each and each["complete"] for each in done)
     cells = [cell for each in said for cell in each["cells"]]

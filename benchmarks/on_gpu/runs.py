@@ -43,8 +43,6 @@ class Run:
     read: Callable[[str], Any] = json.loads
     needs: tuple[str, ...] = ()
     """Modules and programs without which the command is left out."""
-    otherwise: "Run | None" = None
-    """The run that replaces this one if it fails."""
 
     @property
     def shown(self) -> str:
@@ -102,8 +100,6 @@ class Results:
         self._keep(run, about | {"answer": answer})
         if interrupted:
             raise KeyboardInterrupt
-        if answer is None and run.otherwise is not None:
-            self.add(run.otherwise, seconds)
         return None
 
     def _left_out(self, run: Run, why: str) -> None:

@@ -3,9 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from benchmarks.on_gpu.runs import Run
@@ -17,12 +15,6 @@ PARTS = 3
 
 MODEL = "{model}"
 """Stands in a command for the pair of models."""
-
-BESIDE = "chain without graphs"
-"""Measured only to show the gain from graphs; it counts for no figure."""
-
-PLAIN = "--settings", str(Path(__file__).with_name("plain.toml"))
-"""Every operation is launched separately."""
 
 SEVERAL = ("-n", "6") if find_spec("xdist") else ()
 """Processes for the tests if pytest-xdist is installed; they share the GPU."""
@@ -72,7 +64,6 @@ def _whole() -> list[list[Run]]:
             _decoding("top-k", 40, 3, "--draft", "top-k:4x4x16", verifiers="one-hot"),
             _sanitizer("racecheck", 40),
             _kernels("grid", 50, least=20),
-            _decoding(BESIDE, 50, 1, "--draft", "chain:4", *PLAIN, verifiers="block"),
             _decoding("colder", 60, 2, "--draft", "chain:4", verifiers="token block", heats="0.2 0.6"),
         ],
     ]
@@ -129,24 +120,18 @@ def _decoding(
     heats: str = "1",
     tokens: tuple[int, int] = (4, 64),
 ) -> Run:
-    # tokens: number of prompts, tokens of each text. If graphs fail, plain launches can still be measured.
+    # tokens: number of prompts, tokens of each text.
     count, length = map(str, tokens)
     plan = ("--count", count, "--max-new-tokens", length, "--repeats", str(repeats))
     chosen = [part for each in verifiers.split() for part in ("--verifier", each)]
     chosen += [part for each in heats.split() for part in ("--temperature", each)]
     whole = ("bench", "--model", MODEL, *plan, *chosen, *arguments)
-    run = _gpu("bench", name, limit, *whole, least=25, needs=("transformers",))
-    return run if PLAIN[0] in arguments else replace(run, otherwise=_plain(run))
+    return _gpu("bench", name, limit, *whole, least=25, needs=("transformers",))
 
 
 def _validation(limit: float, *arguments: str) -> Run:
     whole = ("validate", "--model", MODEL, *arguments)
-    run = _gpu("validate", "all", limit, *whole, least=40, needs=("transformers",))
-    return replace(run, otherwise=_plain(run))
-
-
-def _plain(run: Run) -> Run:
-    return replace(run, command=[*run.command, *PLAIN])
+    return _gpu("validate", "all", limit, *whole, least=40, needs=("transformers",))
 
 
 def _tuning(limit: float) -> Run:

@@ -16,7 +16,6 @@ from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.prompts import Prompt
 from draftproof.gpu.engine.setup import Setup, Way
-from draftproof.gpu.network.graphs import recording
 from draftproof.gpu.network.models import quiet
 from draftproof.gpu.sampling.device import wait
 from draftproof.gpu.sampling.rows import Sampling
@@ -142,17 +141,12 @@ class Bench:
         return [cell for cell in self.every if cell.repeats]
 
     def run(self) -> Iterator[Cell]:
-        """Runs all repeats. Before, untimed, each cell decodes a whole text if passes become CUDA graphs, and
-        a short one for each kind of pass otherwise.
-        """
-        recorded = recording(self.setup.target.device) is not None
+        """Runs all repeats. Before, untimed, a short text is decoded for each kind of pass."""
         kinds = {
-            index if recorded else (cell.acceptance is None and cell.method, cell.draft, cell.batch): cell
-            for index, cell in enumerate(self.every)
+            (cell.acceptance is None and cell.method, cell.draft, cell.batch): cell for cell in self.every
         }
         for cell in kinds.values():
-            tokens = self.plan.tokens if recorded else WARM
-            self._once(replace(cell), self.plan.seed, self.prompts[: cell.batch], tokens)  # measures nothing
+            self._once(replace(cell), self.plan.seed, self.prompts[: cell.batch], WARM)  # measures nothing
         for repeat, cell in product(range(self.plan.repeats), self.every):
             self._once(cell, self.plan.seed + repeat, self.prompts, self.plan.tokens)
             yield cell
@@ -174,7 +168,6 @@ class Bench:
             ignore_end=True,
             seed=[seed * len(given) + number for number in range(len(given))],
             timed=True,
-            keep_rows=False,
         )
         wait(device)
         taken, made, calls, verified, clock = perf_counter() - clock, 0, 0, 0, perf_counter()

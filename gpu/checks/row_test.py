@@ -17,7 +17,6 @@ from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import WAYS, Model, quiet
-from draftproof.gpu.network.reader import IDLE_READERS
 from draftproof.gpu.sampling.device import memory_errors, out_of_memory
 from draftproof.gpu.sampling.history import along
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
@@ -157,7 +156,6 @@ def compared(model: Model, draft: str) -> Found:
         with computed_in(model.network, torch.float32):
             words, ours = _decoded(model, draft)
             plain = _plain(model.network, words)
-        IDLE_READERS.pop(model.network, None)  # it would go on in the wider type
         with computed_in(model.network, torch.float64):
             error = _apart(plain, _plain(model.network, words))
     except BadInput as error:

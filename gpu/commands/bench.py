@@ -39,7 +39,6 @@ from draftproof.theory.errors import BadInput
     shared.chat,
     option("--seed", type=IntRange(0)),
     shared.dtype,
-    shared.no_graphs,
     shared.no_row_test,
 )
 @shared.json_option
@@ -55,7 +54,6 @@ def COMMAND(**options: Any) -> int:
     was measured so far.
     """
     from draftproof.gpu.bench import report
-    from draftproof.gpu.network.graphs import recording
     from draftproof.gpu.sampling.device import described, memory_errors
 
     started = monotonic()
@@ -79,7 +77,6 @@ def COMMAND(**options: Any) -> int:
             "drafter": drafter,
             "device": described(on),
             "gpu": on.type == "cuda",
-            "graphs": recording(on) is not None,
             "seconds": round(monotonic() - started, 1),
             "complete": stop is None,
             "plan": asdict(bench.plan),

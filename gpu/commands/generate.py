@@ -54,7 +54,6 @@ DRAFT = (
     option("--ignore-end", is_flag=True),
     shared.chat,
     shared.dtype,
-    shared.no_graphs,
 )
 @shared.json_option
 def COMMAND(**options: Any) -> int:
@@ -117,7 +116,6 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
         sampling=rows,
         draft_sampling=rows if heat is None else replace(rows, temperature=heat),
         selection=chosen,
-        keep_rows=False,
         **{name: options[name] for name in ("batch", "max_new_tokens", "stop", "ignore_end", "seed")},
     )
     options |= {name: getattr(rows, name) for name in ("top_p", "min_p")}

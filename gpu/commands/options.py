@@ -44,19 +44,13 @@ def _not_empty(text: str) -> None:
 known_draft, known_rule, not_empty = map(_each, (spelling.draft, _rule, _not_empty))
 
 
-def _without(variable: str, name: str, said: str) -> Callable[[Decorated], Decorated]:
-    """A flag that sets a context variable, by module and name, to False until the command ends."""
-
-    def switch(context: Context, _: Parameter, given: bool) -> None:
-        if given:
-            found = resolve_name(variable)
-            context.call_on_close(partial(found.reset, found.set(False)))
-
-    return option(name, is_flag=True, expose_value=False, callback=switch, help=said)
+def _no_row_test(context: Context, _: Parameter, given: bool) -> None:
+    if given:  # until the command ends
+        variable = resolve_name("draftproof.gpu.checks.row_test:ROW_TEST")
+        context.call_on_close(partial(variable.reset, variable.set(False)))
 
 
 MODEL = "Target: a folder, a transformers name, or the pair that ships [default: shipped]."
-GRAPHS = "On a GPU: launch every operation separately instead of replaying CUDA graphs."
 NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
 VERIFIER = Choice(spelling.VERIFIERS)
 DTYPE = Choice(["float32", "bfloat16", "float16"])
@@ -68,8 +62,9 @@ drafts = option(
     help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
 device = option("--device", help="A torch device, such as cuda:0 [default: cuda if there is one, else cpu].")
-no_graphs = _without("draftproof.gpu.network.graphs:GRAPHS", "--no-graphs", GRAPHS)
-no_row_test = _without("draftproof.gpu.checks.row_test:ROW_TEST", "--no-row-test", NO_ROW_TEST)
+no_row_test = option(
+    "--no-row-test", is_flag=True, expose_value=False, callback=_no_row_test, help=NO_ROW_TEST
+)
 stop = option("--stop", multiple=True, callback=not_empty, help="End a text where this string appears.")
 chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
 dtype = option("--dtype", type=DTYPE)

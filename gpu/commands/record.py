@@ -6,7 +6,7 @@ from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.commands.options import DTYPE, device, model, no_graphs, settings
+from draftproof.gpu.commands.options import DTYPE, device, model, settings
 from draftproof.simulators.commands.options import PATH
 from draftproof.simulators.support.files import json_lines, replacing
 from draftproof.theory.errors import BadInput, located
@@ -28,7 +28,6 @@ PROMPT, TEXT = ("prompt_token_ids",), ("token_ids", "tokens", "output_ids")
 @option("--out", type=PATH, required=True, metavar="FILE", help="What to write.")
 @device
 @option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
-@no_graphs
 @settings(
     option("--draft-temperature", type=FloatRange(min=0)),
     option("--draft-top-k", type=IntRange(0), default=0),

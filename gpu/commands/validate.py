@@ -47,7 +47,6 @@ MANY = 128
     *shared.SAMPLING,
     shared.chat,
     option("--dtype", type=shared.DTYPE, default="float32"),
-    shared.no_graphs,
     shared.no_row_test,
 )
 @shared.json_option

@@ -191,9 +191,9 @@ class BlockSession(HiddenSession):
         self, drafter: "BlockDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
         network, self.target, device = drafter.network, drafter.target, drafter.target.device
-        slots = Reader.of(network, len(prompts), capacity + network.block, drafter.target.context)
+        slots = Reader(network, len(prompts), capacity + network.block, drafter.target.context)
         super().__init__(slots, network, tuple(layer + 1 for layer in network.sources))
-        self.network, self.block, whole = network, network.block, drafter.target.network
+        self.network, whole = network, drafter.target.network
         self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
         if hidden is not None:
             self.reader.prefill([prompt[:-1] for prompt in prompts], hidden=network.fused(hidden))
@@ -227,11 +227,11 @@ class BlockSession(HiddenSession):
             rows if self.network.ids is None else widened(rows, self.network.ids, vocab), known, vocab
         )
 
-    def drawn(
-        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None
+    def draft(
+        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
         """Chains have the confidence of each row, if the network has a head for it."""
-        draft = super().drawn(structure, sampling, uniforms, history)
+        draft = super().draft(structure, sampling, uniforms, history)
         if not self.network.variant.confidence or not draft.tree.is_chain:
             return draft
         before = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)[:, :-1]

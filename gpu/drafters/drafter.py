@@ -47,7 +47,7 @@ class ModelSession(Session):
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
             self.reader.prefill(known, input_ids=padded(known, model.device), logits_to_keep=1)
-        if isinstance(self.reader, Reader) and not self.recorder.active:
+        if isinstance(self.reader, Reader):
             self.reader.network = fused(self.reader.network)
         again = min(2, *map(len, prompts))  # as many in the first step as later, if prompts allow it
         self.ends = [list(prompt[-again:]) for prompt in prompts]
@@ -89,10 +89,8 @@ class ModelDrafter(Drafter):
 
 class HiddenSession(Session):
     """Of a network (`head`) that reads the target's hidden states at the indices `layers`: after a step it
-    reads those along the accepted path, from `ahead` slots after the text on.
+    reads those along the accepted path.
     """
-
-    ahead = 0
 
     def __init__(self, reader: Reader, head: Any, layers: tuple[int, ...]) -> None:
         super().__init__(reader)
@@ -102,15 +100,10 @@ class HiddenSession(Session):
         assert accepted.hidden is not None
         longest = accepted.path.shape[1]
         ids = padded([[*each, *[0] * (longest - len(each))] for each in accepted.tokens], self.last.device)
-        given = {"path": accepted.path, "ids": ids, "read": accepted.read}
-        given |= {str(layer): accepted.hidden[layer] for layer in self.layers}
-        self.last = self.recorder("accept", self._read, seen=self.reader.seen(self.ahead + longest), **given)
+        rows = torch.arange(len(ids), device=ids.device)[:, None]
+        feature = self.head.fused({k: accepted.hidden[k][rows, accepted.path] for k in self.layers})
+        self.last = self.read(feature, ids, (accepted.read - 1).clamp(min=0))
         self.reader.advance(accepted.counts, accepted.read, None)
-
-    def _read(self, path: Tensor, ids: Tensor, read: Tensor, seen: int, **hidden: Tensor) -> Tensor:
-        rows = torch.arange(len(path), device=path.device)[:, None]
-        feature = self.head.fused({int(layer): each[rows, path] for layer, each in hidden.items()})
-        return self.read(feature, ids, (read - 1).clamp(min=0))
 
     def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
         """Reads the features [B, n, ..] along the path, and the tokens [B, n] after each; returns what the
@@ -163,9 +156,6 @@ class NgramSession(Session):
     def keep(self, rows: list[int]) -> None:
         self.texts = [self.texts[row] for row in rows]
         self.ends = [self.ends[row] for row in rows]
-
-    def close(self) -> None:
-        pass
 
 
 class NgramDrafter(Drafter):

@@ -129,12 +129,10 @@ class FeatureSession(HiddenSession):
     of the text come from the target; those of drafted tokens come from the head and are overwritten later.
     """
 
-    ahead = 1
-
     def __init__(
         self, drafter: "FeatureDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
-        slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
+        slots = Reader(drafter.head, len(prompts), capacity, drafter.target.context)
         super().__init__(slots, drafter.head, drafter.head.layers)
         self.target, self.embed = drafter.target, drafter.embed
         # There is no feature before the first token: it is left out, if it is not the only one, or has zeros.

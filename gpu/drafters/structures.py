@@ -74,18 +74,11 @@ class Sampled(Structure):
         self.name, self.tree, self.merged = name, tree, merged
         self.size, self.depth = tree.size, tree.depth
         self.kind = WITHOUT if merged else label(tree)
-        self.moved: dict[torch.device, Sampled] = {}
 
     def to(self, device: torch.device) -> "Sampled":
-        """The same structure with its tables on a device; repeated calls return the same object."""
-        if self.tree.parents.device == device:
-            return self
-        if device not in self.moved:
-            self.moved[device] = Sampled(self.name, self.tree.to(device), self.merged)
-        return self.moved[device]
-
-    def prepare(self) -> None:
-        _ = self.stages, self.places, self.reordered
+        """The same structure with its tables on a device."""
+        there = self.tree.parents.device == device
+        return self if there else Sampled(self.name, self.tree.to(device), self.merged)
 
     @cached_property
     def order(self) -> Tensor:

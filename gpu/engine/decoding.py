@@ -30,8 +30,6 @@ class Decoding:
     token unless they are ignored, and where the context ends.
     seed: prompt b's noise depends only on (seed, b), or on seed[b].
     timed: on a GPU, measure the time of each phase, which waits for the device after each step.
-    keep_rows: later steps never overwrite a step that was yielded; if False they may overwrite its draft and
-    logits, which saves copies on a GPU.
     """
 
     target: Model
@@ -48,7 +46,6 @@ class Decoding:
     ignore_end: bool = False
     seed: int | Sequence[int] = 0
     timed: bool = False
-    keep_rows: bool = True
 
     def __post_init__(self) -> None:
         if not self.prompts:

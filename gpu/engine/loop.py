@@ -4,7 +4,6 @@ plain.py is the same loop for one text, without a cache, batches, processors and
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -17,7 +16,7 @@ from draftproof.gpu.engine.decoding import NO_DRAFT, Decoding
 from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.parts import Clock, Noise, Parts
 from draftproof.gpu.engine.selection import Selected
-from draftproof.gpu.engine.verdict import Judge, Verdict
+from draftproof.gpu.engine.verdict import Verdict, judged
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Accepted, Draft
@@ -46,11 +45,8 @@ def generate(
 
 
 class _Loop:
-    """The state of a batch of prompts. `going` are the rows whose texts have not ended, in order, and
-    `texts.going` the numbers of their prompts.
-
-    Where steps are recorded and only reader and session follow the texts (`whole`), an ended row stays in the
-    batch, its text unchanged, until at most half of the rows are going.
+    """The state of a batch of prompts. Its rows are the texts that have not ended; `texts.going` are the
+    numbers of their prompts.
     """
 
     @torch.inference_mode()
@@ -65,21 +61,16 @@ class _Loop:
         self.capacity = max(map(len, given.prompts)) + max(given.limits) + 2 * self.structure.slots + 2
         self.clock = Clock(target.device, given.timed and target.device.type == "cuda")
         self.parts = self._begin(numbers)
-        self.recorder = self.parts.reader.recorder
-        self.whole = given.selection is None and self.parts.history is None and self.parts.carry is None
-        self._go_on(range(len(numbers)), numbers)
+        self.texts.going = list(numbers)
 
     def steps(self) -> Iterator[Step]:
-        try:
-            while self.texts.going:
-                yield self.step()
-        finally:
-            self.parts.close()
+        while self.texts.going:
+            yield self.step()
 
     @torch.inference_mode()
     def step(self) -> Step:
         """Draft, target pass, verification, commit."""
-        rows, going, size = self.texts.going, self.index, self.structure.size - 1
+        rows, size = self.texts.going, self.structure.size - 1
         self.clock.mark()
         noise = self.parts.noise.uniforms(2 * size + 1)
         drafted, selection = self._draft(noise[:, :size]), self.given.selection
@@ -91,11 +82,7 @@ class _Loop:
         verdict = self._verify(draft, logits, coins, extra, left.kept)
         self.clock.mark()
         committed = self._commit(draft, verdict, hidden)
-        own = partial(self.recorder.own, rows=going)
-        used = verdict.used if self.parts.carry or not self.recorder.active else None
-        if self.given.keep_rows or len(going) < len(logits):
-            draft, logits = own(draft), own(logits)
-        record = draft, self.sampling, logits, own(coins), own(extra), own(used), own(verdict.outcome)
+        record = draft, self.sampling, logits, coins, extra, verdict.used, verdict.outcome
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
         return Step(rows, *record, *committed, seconds, left.counts)
@@ -136,15 +123,10 @@ class _Loop:
     def _verify(
         self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor, kept: Tensor | None
     ) -> Verdict:
-        target, tree = None, draft.tree
+        target = None
         if self.parts.carry and draft.proposal is not None:
             target = self.parts.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
-        kind = ("verdict", self.verifier, self.sampling, draft.heat, tree.kind)
-        judge = Judge(self.verifier, self.sampling, tree, draft.heat)
-        given = {"logits": logits, "drafted": draft.logits, "proposal": draft.rows, "target": target}
-        given |= {"tokens": draft.tokens, "strata": draft.strata}
-        tables = {} if tree.shared else tree.tables
-        return self.recorder(kind, judge, coins=coins, extra=extra, kept=kept, **given, **tables)
+        return judged(self.verifier, self.sampling, draft, logits, coins, extra, target, kept)
 
     # Commit
 
@@ -152,10 +134,9 @@ class _Loop:
         self, draft: Draft, verdict: Verdict, hidden: tuple[Tensor, ...] | None
     ) -> tuple[list[int], list[list[int]], list[str | None]]:
         """Emits the accepted tokens and advances all parts to the next step. Returns the number of accepted
-        tokens, the emitted tokens and why the text ended, of each row that is going.
+        tokens, the emitted tokens and why the text ended, of each row.
         """
-        read = verdict.summary.tolist()
-        taken = [read[row] for row in self.going]
+        taken = verdict.summary.tolist()
         if error := next((code for code, *_ in taken if code), None):
             raise BadInput(f"verification met an invalid row: {ERRORS[error]}")
         accepted = [count for _, count, *_ in taken]
@@ -164,19 +145,14 @@ class _Loop:
         if stay:
             self._advance(draft, verdict, hidden, words)
             if len(stay) < len(taken):
-                self._leave([self.going[place] for place in stay])
+                self.parts.keep(stay)
         return accepted, emitted, finished
 
     def _advance(
         self, draft: Draft, verdict: Verdict, hidden: tuple[Tensor, ...] | None, words: list[list[int]]
     ) -> None:
-        """Reader, session, history and carry follow the words that the rows that are going emitted."""
-        parts, batch, ahead = self.parts, len(self.parts.last), verdict.tau + 1
-        if len(words) < batch:  # the others stay where they are
-            grown = dict(zip(self.going, words, strict=True))
-            words = [grown.get(row, []) for row in range(batch)]
-            ahead = torch.zeros_like(ahead).index_copy(0, self.index, ahead[self.index])
-        counts = list(map(len, words))
+        """Reader, session, history and carry follow the words that the rows emitted."""
+        parts, ahead, counts = self.parts, verdict.tau + 1, list(map(len, words))
         if parts.carry and draft.proposal is not None and verdict.used is not None:
             token = verdict.outcome.token
             parts.carry.emit(verdict.used, draft.proposal, draft.tokens, verdict.tau, token)
@@ -188,7 +164,7 @@ class _Loop:
         if parts.history is not None:
             parts.history.add(padded(words, parts.last.device, -1))
 
-    # Rows that begin and end
+    # Rows that begin
 
     def _begin(self, numbers: Sequence[int]) -> Parts:
         """Reads these prompts."""
@@ -210,19 +186,3 @@ class _Loop:
             history,
             self.verifier.carry() if self.verifier.carry else None,
         )
-
-    def _leave(self, going: list[int]) -> None:
-        """Keeps these rows, and drops the rest of the batch."""
-        batch = len(self.parts.last)
-        size = self.recorder.smaller(batch, len(going)) if self.whole else len(going)
-        ended = [row for row in range(batch) if row not in going]
-        rows = sorted([*going, *ended][:size])
-        if len(rows) < batch:
-            self.parts.keep(rows)
-            going = [rows.index(row) for row in going]
-        self._go_on(going, self.texts.going)
-
-    def _go_on(self, rows: Sequence[int], numbers: Sequence[int]) -> None:
-        """Goes on with these rows, in order, which have the prompts of these numbers."""
-        self.going, self.texts.going = list(rows), list(numbers)
-        self.index = torch.tensor(self.going, device=self.parts.last.device)

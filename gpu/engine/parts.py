@@ -92,9 +92,3 @@ class Parts:
         for part in (self.reader, self.noise, self.session, self.history, self.carry):
             if part is not None:
                 part.keep(rows)
-
-    def close(self) -> None:
-        """Ends the run: networks are let go, and recordings kept for the next one."""
-        self.reader.close()
-        if self.session is not None:
-            self.session.close()

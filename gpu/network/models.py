@@ -58,7 +58,7 @@ class Model:
         """An empty reader of so many texts, each of at most `capacity` tokens with its draft."""
         if self.only_chains:
             return StateReader(self.network, batch, whole=self.way == "whole")
-        return Reader.of(self.network, batch, capacity, self.context)
+        return Reader(self.network, batch, capacity, self.context)
 
     @property
     def device(self) -> torch.device:

@@ -4,22 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from draftproof.gpu.network.graphs import Recorder
 from draftproof.gpu.sampling.tree import mask
 from draftproof.theory.errors import BadInput
-
-IDLE_READERS: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
-"""Network -> the reader that was closed last, for reuse in the next run; holds networks weakly."""
-
-SLOT_BLOCK = 256
-"""Recorded passes attend to a multiple of this many slots, so that fewer shapes are recorded."""
 
 
 @dataclass
@@ -85,24 +77,19 @@ class Reader:
     """A network and its KV cache. `capacity`: slots per row; `context`: positions that the network has.
 
     Row b has read `lengths[b]` tokens (`counts[b]` on the host), which occupy its first slots. A pass writes
-    to the slots after them, and `advance` keeps some of the new slots. A recorded pass overwrites the output
-    of the previous one. `room`: recorded passes see at least as many slots after the longest text.
+    to the slots after them, and `advance` keeps some of the new slots.
     """
-
-    room = 0
 
     def __init__(self, network: Any, batch: int, capacity: int, context: int) -> None:
         config: Any = network.config.get_text_config(decoder=True)
         self.network: Any = network
         self.context = context
         self.device = next(network.parameters()).device
-        self.recorder = Recorder(self.device)
         rows = torch.arange(batch, device=self.device)[:, None]
-        self.slots = Slots(self._rounded(capacity), rows, at=rows)
+        self.slots = Slots(capacity, rows, at=rows)
         kind: Any = partial(SlotLayer, self.slots)  # a network adds as many layers as it has
         self.cache: Any = Cache(layer_class_to_replicate=kind)
-        self.buffers = [torch.zeros(batch, dtype=torch.long, device=self.device), rows]
-        self.lengths, self.counts = self.buffers[0], [0] * batch
+        self.lengths, self.counts = torch.zeros(batch, dtype=torch.long, device=self.device), [0] * batch
         self.additive = config._attn_implementation != "sdpa"
         self.reach = getattr(network, "reach", None) or reach(config)
         self.windows = any(self.reach.values())
@@ -110,28 +97,10 @@ class Reader:
         if self.windows:
             self.positions = self.places.repeat(batch, 1)
 
-    @classmethod
-    def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
-        """An empty reader: if it fits, the one closed last, with all its recordings."""
-        reader = IDLE_READERS.pop(network, None)
-        fits = reader is not None and len(reader.buffers[0]) == batch and reader.slots.capacity >= capacity
-        if reader is None or not fits or not Recorder(reader.device).active:
-            del reader  # frees its memory before the new one allocates
-            return cls(network, batch, capacity, context)
-        reader.network, reader.counts = network, [0] * batch
-        reader.lengths, reader.slots.rows = reader.buffers
-        reader.lengths.zero_()
-        return reader
-
-    def close(self) -> None:
-        """Ends a run; a reader with recordings is kept for the next run."""
-        if self.recorder.known:
-            IDLE_READERS[self.network], self.network = self, None
-
     def prefill(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
         """Reads whole prompts, one per row, padded on the right to the longest."""
         size = max(map(len, prompts))
-        output = self._pass(size, 0, self._rounded(size), **inputs)
+        output = self._pass(size, 0, size, **inputs)
         self.counts = [len(prompt) for prompt in prompts]
         self.lengths.copy_(torch.tensor(self.counts))
         return output
@@ -145,13 +114,8 @@ class Reader:
         end: sees [1 or B, size, N + 2] is as in `draft.Tree`; levels [1 or B, size], or one number, are
         depths.
         """
-        given = {"size": size, "offset": offset, "seen": self.seen(offset + size), **inputs}
-        return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
-
-    def seen(self, ahead: int) -> int:
-        """The most cache slots that a pass attends to which writes `ahead` slots past the longest text."""
-        ahead = max(ahead, self.room) if self.recorder.active else ahead
-        return min(self._rounded(max(self.counts) + ahead), self.slots.capacity)
+        seen = min(max(self.counts) + offset + size, self.slots.capacity)
+        return self._pass(size, offset, seen, sees, levels, **inputs)
 
     def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
         """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device). They are at `places`
@@ -159,14 +123,10 @@ class Reader:
         """
         self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
         if places is not None:
-            still = self.places[:, : places.shape[1]].expand_as(places)
-            self.recorder("move", self._move, {"places": still}, places=places)
+            to = self.lengths[:, None] + self.places[:, : places.shape[1]]
+            for layer in self.cache.layers:
+                layer.move(self.lengths[:, None] + places, to)
         self.lengths += read
-
-    def _move(self, places: Tensor) -> None:
-        to = self.lengths[:, None] + self.places[:, : places.shape[1]]
-        for layer in self.cache.layers:
-            layer.move(self.lengths[:, None] + places, to)
 
     def back(self, count: int) -> None:
         """Forgets the last `count` tokens of every row."""
@@ -174,7 +134,7 @@ class Reader:
         self.lengths -= count
 
     def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch. Recordings stay for half the rows, a quarter, and so on."""
+        """Drops all other rows of the batch."""
         index, count = torch.tensor(rows, device=self.device), len(rows)
         layers = (cache for layer in self.cache.layers for cache in (layer.keys, layer.values))
         positions = [self.positions] if self.windows else []
@@ -182,9 +142,6 @@ class Reader:
             each[:count] = each[index]
         self.lengths, self.counts = self.lengths[:count], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[:count]
-        batch = len(self.buffers[0])
-        if count not in (batch >> k for k in range(batch.bit_length())):
-            self.recorder.forget()
 
     def _pass(
         self,
@@ -206,7 +163,7 @@ class Reader:
         if self.windows:
             self.positions[self.slots.rows, at] = positions
         masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
-        if self.recorder.active or max(self.counts) + offset + size > self.context:
+        if max(self.counts) + offset + size > self.context:
             positions = positions.clamp(max=self.context - 1)
         return self.network(
             attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
@@ -229,10 +186,6 @@ class Reader:
             lowest = torch.finfo(self.network.dtype).min
             visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)
         return visible
-
-    def _rounded(self, slots: int) -> int:
-        """The number of slots, rounded up to whole blocks if passes are recorded."""
-        return -(-slots // SLOT_BLOCK) * SLOT_BLOCK if self.recorder.active else slots
 
 
 Within: TypeAlias = Callable[[Tensor, Tensor], Tensor]

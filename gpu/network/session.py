@@ -1,6 +1,6 @@
 """What a drafter and a draft structure exchange: the session that gives rows, and the draft it grows into."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -38,13 +38,6 @@ class Draft:
     def proposal(self) -> Tensor | None:
         """The rows as probabilities; None for deterministic drafts."""
         return self.rows if self.logits is None else softened(self.logits, self.heat)
-
-    def take(self, which: Tensor) -> "Draft":
-        """A copy of the given rows of the batch, which no replay of a recording overwrites."""
-        batch, names = len(self.tokens), ("tokens", "rows", "logits", "places", "strata", "confidence")
-        given = {name: each for name in names if (each := getattr(self, name)) is not None}
-        taken = {name: each[which] for name, each in given.items() if len(each) == batch}
-        return replace(self, tree=self.tree.take(which), **taken)
 
     @property
     def unscaled(self) -> tuple[Tensor | None, float]:
@@ -86,16 +79,13 @@ class Accepted:
 
 class Session:
     """A drafter's state on a batch. Drafters that are networks keep their KV cache in `reader` and each row's
-    input to the next draft in `last`; `recorder` records drafts that need no history as a whole. `block`: the
-    least number of cache slots after the text that a draft takes.
+    input to the next draft in `last`.
     """
 
     last: Tensor
-    block = 0
 
     def __init__(self, reader: Reader | StateReader) -> None:
         self.reader: Any = reader
-        self.recorder = reader.recorder
 
     def root(self) -> Tensor:
         """Logits [B, V] of the token after each row's text."""
@@ -113,24 +103,6 @@ class Session:
         self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
         """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors."""
-
-        def drawn(uniforms: Tensor, last: Tensor, **_: Any) -> Draft:
-            self.last = last
-            return self.drawn(structure, sampling, uniforms, history)
-
-        if history is not None or not self.recorder.active:
-            return drawn(uniforms, self.last)
-        assert isinstance(self.reader, Reader)  # the others record nothing
-        kind = "draft", structure.name, sampling
-        structure.prepare()
-        self.reader.room = max(structure.slots + 1, self.block)
-        given = {"uniforms": uniforms, "last": self.last, "seen": self.reader.seen(0)}
-        return replace(self.recorder(kind, drawn, **given))  # without what was computed from the last one
-
-    def drawn(
-        self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None
-    ) -> Draft:
-        """As `draft`, for one call of `structure.grow`."""
         return structure.grow(self, sampling, uniforms, history)
 
     def accept(self, accepted: Accepted) -> None:
@@ -141,11 +113,6 @@ class Session:
         """Drops all other rows of the batch."""
         self.reader.keep(rows)
         self.last = self.last[rows]
-
-    def close(self) -> None:
-        """Ends the run. What recordings keep of this session are its tensors, and no network."""
-        self.reader.close()
-        self.__dict__ = {name: each for name, each in vars(self).items() if isinstance(each, Tensor)}
 
 
 class Structure:
@@ -164,9 +131,6 @@ class Structure:
     def to(self, device: torch.device) -> "Structure":
         """The same structure with its tables, if it has any, on a device."""
         return self
-
-    def prepare(self) -> None:
-        """Makes tables that no recording can make, because numbers are read for them."""
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None

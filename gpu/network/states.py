@@ -9,8 +9,6 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import CausalLMOutput
 
-from draftproof.gpu.network.graphs import Recorder
-
 STATES = "past_key_values", "cache_params", "state"
 """What networks call the states that a pass returns and the next pass takes."""
 
@@ -62,7 +60,6 @@ class StateReader:
 
     def __init__(self, network: Any, batch: int, whole: bool = False) -> None:
         self.texts = [Text(network, whole) for _ in range(batch)]
-        self.recorder = Recorder(next(network.parameters()).device, records=False)
 
     def prefill(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
         """Reads whole prompts, one per row; hidden states are padded on the right."""
@@ -83,9 +80,6 @@ class StateReader:
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows of the batch."""
         self.texts = [self.texts[row] for row in rows]
-
-    def close(self) -> None:
-        """Ends a run."""
 
     def _pass(self, offset: int, ids: list[list[int]], logits_to_keep: int = 0, **inputs: Any) -> Any:
         """All rows: logits [B, n, V] and, if asked for, each layer's hidden states [B, n, H]."""

@@ -152,10 +152,6 @@ class Outcome:
     token: Tensor
     error: Tensor
 
-    def take(self, which: Tensor) -> "Outcome":
-        """A copy of the given rows of the batch."""
-        return Outcome(self.node[which], self.token[which], self.error[which])
-
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
         """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
         tau, _, drafted = tree.stopped(tokens, self.node)

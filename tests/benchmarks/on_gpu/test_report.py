@@ -8,7 +8,7 @@ import pytest
 from benchmarks.on_gpu.report import report
 from benchmarks.on_gpu.required import figures
 from benchmarks.on_gpu.runs import documents
-from benchmarks.on_gpu.stages import BESIDE, STAGES
+from benchmarks.on_gpu.stages import STAGES
 
 CANNED = Path(__file__).parent / "small"
 """What `python -m benchmarks.on_gpu --device cpu` left on two cores, and compute-sanitizer's answers."""
@@ -215,16 +215,6 @@ def test_decoding(claimed):
         each["model"] = "/somewhere/gpu/pair/target"
     shipped = figure(claimed, "plain decoding")
     assert (shipped.holds, "the pair in the package" in shipped.measured) == (None, True)
-
-
-def test_what_is_measured_without_graphs_counts_for_nothing(claimed):
-    before = lines(claimed)
-    run = deepcopy(claimed["bench"]["runs"][0])
-    for cell in run["answer"]["cells"]:
-        cell["problems"] = ["wrong"]
-    claimed["bench"]["runs"].append(run | {"name": BESIDE})
-    assert lines(claimed) == before
-    assert BESIDE in report(claimed)
 
 
 def test_validation(claimed):

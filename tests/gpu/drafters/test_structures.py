@@ -9,7 +9,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.drafters.structures import structure
-from draftproof.gpu.network.graphs import Recorder
 from draftproof.gpu.sampling.rows import Sampling
 
 ROWS = torch.tensor([0.5, 0.3, 0.2])
@@ -18,8 +17,6 @@ V = 4
 
 class Same:
     """A session whose every row is the same."""
-
-    recorder = Recorder(torch.device("cpu"))
 
     def __init__(self, batch, row=ROWS):
         self.batch, self.logits = batch, row.log()

@@ -19,12 +19,16 @@ from draftproof.gpu.sampling import history
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import carry, named
 from draftproof.theory.errors import BadInput
+from draftproof.theory.targets.processors import Mask
 from tests.gpu import architectures as zoo
 from tests.gpu.edits import edit
-from tests.gpu.network.test_graphs import CHANGED, recordings
-from tests.gpu.small import drafter, steps_of
+from tests.gpu.parameters import processors
+from tests.gpu.small import VOCAB, drafter, steps_of
 
-assert recordings  # a fixture
+CHANGED = processors(
+    repetition_penalty=1.2, frequency_penalty=0.3, bad_words_ids=[[4, 5]],
+    grammar=Mask("a", {"a": {str(x): "ab"[x % 2] for x in range(VOCAB)}, "b": {"3": "a", "8": "b"}}),
+)  # fmt: skip
 
 PROMPTS = [3, 4, 5, 6, 7, 8], [9, 1], [11, 12, 13], [5, 6], [2] * 9, [7, 9, 11], [8, 2]
 WAYS = [
@@ -55,17 +59,6 @@ def test_texts_are_those_of_all_at_once(way, batch):
     assert max(len(step.rows) for step in joining) == batch
     begun = list(dict.fromkeys(row for step in joining for row in step.rows))
     assert begun == list(range(len(PROMPTS)))
-
-
-@pytest.mark.parametrize("way", WAYS, ids=[" ".join(map(str, way[:3])) for way in WAYS])
-def test_recorded_steps_are_the_plain_ones(way, recordings, monkeypatch):
-    long = {"batch": 4, "max_new_tokens": 40, "stop": ()}
-    joining = found(*way, **long)
-    assert recordings.ran > 0
-    monkeypatch.undo()
-    reader.IDLE_READERS.clear()
-    plain = found(*way, **long)
-    assert [(step.rows, step.emitted) for step in joining] == [(step.rows, step.emitted) for step in plain]
 
 
 DRAFTS = [WAYS[0], WAYS[3], ("block", "chain:4", "block", {})]
@@ -100,9 +93,6 @@ LONG, SHORT = (
 def window(monkeypatch):
     """The head attends to two tokens only."""
     monkeypatch.setattr(drafter("features").head.config, "sliding_window", 2, raising=False)
-    reader.IDLE_READERS.clear()
-    yield
-    reader.IDLE_READERS.clear()
 
 
 def test_a_head_with_a_window(window, monkeypatch):
@@ -110,7 +100,6 @@ def test_a_head_with_a_window(window, monkeypatch):
     assert same_proposals(LONG)
     assert same_proposals(SHORT)
     monkeypatch.undo()
-    reader.IDLE_READERS.clear()
     assert not torch.equal(with_window[0].draft.proposal, found(*LONG)[0].draft.proposal)
 
 

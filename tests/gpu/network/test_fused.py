@@ -38,7 +38,7 @@ def network(**more):
 
 def rows(net, own, spelling="chain:3"):
     """Logits of two texts of unequal length, then of a draft after them."""
-    reader, ids = Reader.of(own, 2, 40, 64), torch.arange(16).view(2, 8) * 3
+    reader, ids = Reader(own, 2, 40, 64), torch.arange(16).view(2, 8) * 3
     reader.network = net
     first = reader.prefill([[0] * 8, [0] * 5], input_ids=ids, logits_to_keep=1).logits
     found = [first]

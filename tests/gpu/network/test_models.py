@@ -134,7 +134,7 @@ def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_
 
 def test_a_checkpoint_that_is_read_wrongly_is_refused_by_name(folders, monkeypatch):
     monkeypatch.setattr(states.Text, "feed", lambda *_, **__: 1 / 0)
-    monkeypatch.setattr(reader.Reader, "_rounded", lambda *_: 1 / 0)
+    monkeypatch.setattr(reader.Reader, "prefill", lambda *_: 1 / 0)
     said = "LlamaForCausalLM is not decoded as it should be: with chain:3 a pass fails: ZeroDivisionError"
     with pytest.raises(BadInput, match=rf"^{re.escape(folders['plain'])}: {said}"):
         checked_pair(folders["plain"], "none", "cpu")

@@ -182,9 +182,7 @@ class Blank:
     """A drafter's session without a network."""
 
     def __init__(self, device):
-        from draftproof.gpu.network.graphs import Recorder
-
-        self.device, self.recorder = device, Recorder(device)
+        self.device = device
 
     def root(self):
         return torch.empty(B, V, device=self.device)

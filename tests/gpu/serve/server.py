@@ -117,7 +117,6 @@ class Server:
             stop=stop,
             ignore_end=bool(body.get("ignore_eos")),
             seed=[first * MOST_CHOICES + row for row in range(len(prompts))],
-            keep_rows=False,
         )
         made = Transcript(self.target.tokenizer.decode, [""] * len(prompts), stop)
         for step in steps:
