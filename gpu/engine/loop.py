@@ -1,6 +1,6 @@
 """The speculative loop, one for all drafters, structures and verifiers: draft, target pass, verify, commit.
 
-plain.py is the same loop for one text, without a cache, batches, processors and selection.
+studies/plain_loop.py is the same loop for one text, without a cache, batches, processors and selection.
 """
 
 from collections.abc import Callable, Iterator, Sequence

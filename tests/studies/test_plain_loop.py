@@ -9,9 +9,9 @@ from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.plain import decode
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
 from draftproof.gpu.verify import VERIFIERS, named
+from studies.plain_loop import decode
 from tests.gpu import small
 
 CHAINS = [name for name, each in VERIFIERS.items() if "chain" in each.drafts and not each.carry]
