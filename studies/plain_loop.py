@@ -1,7 +1,7 @@
 """Speculative decoding of one text with chains, without a cache, batches, processors and selection.
 
-It is there to be read first: gpu/engine/loop.py does the same for batches, with all of these, and emits the same
-tokens from the same noise (`tests/studies/test_plain_loop.py`).
+It is there to be read first: gpu/engine/loop.py does the same for batches, with all of these, and emits the
+same tokens from the same noise (`tests/studies/test_plain_loop.py`).
 """
 
 from collections.abc import Iterator, Sequence
