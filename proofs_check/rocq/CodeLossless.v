@@ -1,0 +1,209 @@
+(** The verifiers of theory/verifiers, translated from their Python (Code.v), are lossless.
+
+    For every vocabulary, draft, target and proposal, zeros included.  Besides: every coin is a probability, every row
+    that is drawn from is a law, Python raises nowhere, and no loop goes on for more rounds than the draft has nodes. *)
+
+Require Import Reals Lra Lia List Arith FunctionalExtensionality.
+Require Import Programs Rules Python Numbers Code Means Lossless Traversal RecursiveRejection Chains Paths.
+Require Import BlockOptimal Texts GreedyBlock GreedyText Hsd CodeChains CodeTrees.
+Import ListNotations RealPrograms.
+Open Scope R_scope.
+
+Section CodeLossless.
+Variable V : nat.
+Variables p q at_leaf : context -> row.
+Hypothesis p_rows : forall c, is_row V (p c).
+Hypothesis q_rows : forall c, is_row V (q c).
+Notation mean := (mean V).
+Notation run_code := (run_code p q at_leaf).
+
+(** A stop at or below [c] and a row to draw from, never an error. *)
+Definition stops (c : context) (found : option stop) : Prop :=
+  match found with Some s => stops_below V c s | None => False end.
+
+Definition right (c : context) (m : program (option stop)) : Prop := lossless_if V p c m /\ proper V m (stops c).
+
+(** What happens with probability zero makes no difference. *)
+Lemma proper_inside : forall A B (m : program A) (f : A -> program B) post,
+  proper V (bind m f) post -> proper V m (fun a => proper V (f a) post).
+Proof.
+  intros A B m f post. induction m as [a|r rest IH|a rest IH]; simpl; auto.
+  - intros [R H]. split; auto.
+  - intros [B' [H1 H2]]. auto.
+Qed.
+
+Lemma or_else_mean : forall A (m : program A) (f other : A -> program (option stop)) good g,
+  proper V (bind m f) (fun found => match found with Some s => good s | None => False end) ->
+  mean (bind m (fun a => or_else (f a) (other a))) g = mean (bind m f) g.
+Proof.
+  intros A m f other good g H. rewrite !mean_bind. apply (mean_ext_proper V _ _ _ _ _ (proper_inside _ _ _ _ _ H)).
+  intros a P. unfold or_else. rewrite mean_bind. apply (mean_ext_proper V _ _ _ _ _ P). intros [s|] F; [reflexivity|contradiction].
+Qed.
+
+Lemma or_else_proper : forall A (m : program A) (f other : A -> program (option stop)) good,
+  proper V (bind m f) (fun found => match found with Some s => good s | None => False end) ->
+  proper V (bind m (fun a => or_else (f a) (other a))) (fun found => match found with Some s => good s | None => False end).
+Proof.
+  intros A m f other good H. apply (proper_bind V _ _ _ _ _ _ (proper_inside _ _ _ _ _ H)). intros a P.
+  apply (proper_bind V _ _ _ _ _ _ P). intros [s|] F; [exact F|contradiction].
+Qed.
+
+Lemma or_else_right : forall A (m : program A) (f other : A -> program (option stop)) c,
+  right c (bind m f) -> right c (bind m (fun a => or_else (f a) (other a))).
+Proof.
+  intros A m f other c [[L R] P]. split; [split|].
+  - intros G HG. rewrite <- (L G HG). apply (or_else_mean _ _ _ _ (stops_below V c)). exact P.
+  - rewrite <- R. apply (or_else_mean _ _ _ _ (stops_below V c)). exact P.
+  - apply (or_else_proper _ _ _ _ (stops_below V c)). exact P.
+Qed.
+
+Lemma always_right : forall c m, lossless V p c m -> proper V m (stops_below V c) -> right c (always_stops m).
+Proof.
+  intros c m L P. split; [apply always_lossless; auto|]. apply (proper_bind V _ _ _ _ _ _ P). simpl. auto.
+Qed.
+
+(** ** Chains *)
+
+Lemma code_chain : forall verify depth c,
+  run_code verify false (chain q depth c) c =
+  bind (draw_chain q depth c) (fun path =>
+    shown (verify (size (as_children path)) (chained q at_leaf path c) p)).
+Proof. intros. unfold RealPrograms.run_code, chain. rewrite bind_bind. reflexivity. Qed.
+
+Theorem token_code_lossless : forall depth c, right c (run_code (token.verify V) false (chain q depth c) c).
+Proof.
+  intros depth c. rewrite code_chain.
+  replace (bind _ _) with (always_stops (token_iteration V p q depth c)).
+  - apply always_right; [apply token_lossless|apply token_proper]; auto.
+  - unfold always_stops, token_iteration. rewrite bind_bind. f_equal. extensionality path. symmetry. apply token_code.
+Qed.
+
+Theorem block_code_lossless : forall depth c, right c (run_code (block.verify V) false (chain q depth c) c).
+Proof.
+  intros depth c. rewrite code_chain.
+  rewrite (f_equal (bind (draw_chain q depth c)) (functional_extensionality _ _ (fun path => block_code V p q at_leaf _ path c))).
+  apply or_else_right. split; [apply block_lossless|apply block_proper]; auto.
+Qed.
+
+Theorem hsd_code_lossless : forall depth c, right c (run_code (hsd.verify V) false (chain q depth c) c).
+Proof.
+  intros depth c. rewrite code_chain.
+  rewrite (f_equal (bind (draw_chain q depth c)) (functional_extensionality _ _ (fun path => hsd_code V p q at_leaf _ path c))).
+  apply or_else_right. split; [apply hsd_lossless|apply hsd_proper]; auto.
+Qed.
+
+(** ** Trees and merged paths *)
+
+Lemma code_tree : forall verify replacement (hand : children -> program (option stop)) draft c,
+  (forall d, shown (verify (size d) (drafted q at_leaf replacement d c) p) = hand d) ->
+  run_code verify replacement draft c = bind draft hand.
+Proof. intros verify replacement hand draft c E. unfold RealPrograms.run_code. f_equal. extensionality d. apply E. Qed.
+
+Section Drafts.
+Variable draft : program children.
+Variable c : context.
+
+(** Siblings drawn in order, each with mass. *)
+Definition in_order_from (replacement : bool) : Prop :=
+  sampled V q (in_order V replacement) c (q c) draft /\
+  proper V draft (fun siblings => possible V q replacement siblings c (q c)).
+
+Theorem specinfer_code_lossless : forall replacement, in_order_from true ->
+  right c (run_code (specinfer.verify V) replacement draft c).
+Proof.
+  intros replacement [S P]. rewrite (code_tree _ _ _ _ _ (fun d => specinfer_code V p q at_leaf replacement _ d c (le_n _))).
+  replace (bind _ _) with (always_stops (recursive_rejection_iteration V p q true draft c)).
+  - apply always_right; [apply recursive_rejection_lossless|apply recursive_rejection_proper]; auto.
+  - unfold always_stops, recursive_rejection_iteration. rewrite bind_bind. reflexivity.
+Qed.
+
+Theorem rrs_code_lossless : forall replacement, in_order_from false ->
+  right c (run_code (rrs.verify V) replacement draft c).
+Proof.
+  intros replacement [S P]. rewrite (code_tree _ _ _ _ _ (fun d => rrs_code V p q at_leaf replacement _ d c (le_n _))).
+  replace (bind _ _) with (always_stops (recursive_rejection_iteration V p q false draft c)).
+  - apply always_right; [apply recursive_rejection_lossless|apply recursive_rejection_proper]; auto.
+  - unfold always_stops, recursive_rejection_iteration. rewrite bind_bind. reflexivity.
+Qed.
+
+Theorem traversal_code_lossless : forall replacement, in_order_from replacement ->
+  right c (run_code (traversal.verify V) replacement draft c).
+Proof.
+  intros replacement [S P]. rewrite (code_tree _ _ _ _ _ (fun d => traversal_code V p q at_leaf replacement _ d c (le_n _))).
+  split; [apply traversal_lossless|apply traversal_proper]; auto.
+Qed.
+
+End Drafts.
+
+Lemma tree_in_order : forall replacement s c, in_order_from (draw V q replacement s c (q c)) c replacement.
+Proof. intros. split; [apply draw_sampled|apply draw_proper]; auto; apply q_law; auto. Qed.
+
+Lemma paths_in_order : forall count depth c, in_order_from (draw_paths q count depth c) c false.
+Proof. intros. split; [apply paths_sampled|apply paths_possible]; auto. Qed.
+
+(** ** Any number of calls *)
+
+Theorem code_text_follows : forall rule, (forall c, right c (rule c)) ->
+  forall n c u, known V c -> known V u -> (length u <= n)%nat ->
+  mean (calls (stateless rule) n tt c) (begins (c ++ u)) = joint p u c.
+Proof. intros rule R. apply rule_text_follows; auto; intros c; apply R. Qed.
+
+End CodeLossless.
+
+(** Greedy block verification, whose next call has another target. *)
+Section CodeGreedy.
+Variable V : nat.
+Variables p q at_leaf : context -> row.
+Hypothesis p_rows : forall c, is_row V (p c).
+Hypothesis q_rows : forall c, is_row V (q c).
+Notation mean := (mean V).
+
+Definition greedy_code_iteration (t : context -> row) (depth : nat) (c : context) : program (option stop) :=
+  run_code t q at_leaf (greedy_block.verify V) false (chain q depth c) c.
+
+Fixpoint greedy_code_text (iterations depth : nat) (t : context -> row) (c : context) : program context :=
+  match iterations with
+  | O => Return c
+  | S fewer =>
+      bind (greedy_code_iteration t depth c) (fun found =>
+        match found with
+        | Some (d, r) => Choose r (fun y => greedy_code_text fewer depth (carry V q t depth c d) (d ++ [y]))
+        | None => Return c
+        end)
+  end.
+
+Lemma greedy_code_from : forall t depth c, greedy_code_iteration t depth c =
+  bind (draw_chain q depth c) (fun path =>
+    or_else (greedy_below V q t path c 1 1) (beyond V (greedy_residual t q) path c (1, 1))).
+Proof.
+  intros. unfold greedy_code_iteration. rewrite code_chain. f_equal. extensionality path. apply greedy_code.
+Qed.
+
+Lemma greedy_code_proper : forall t depth c, (forall c x, 0 <= t c x) -> lawful V t c ->
+  proper V (greedy_code_iteration t depth c) (fun found => match found with Some s => good V q t c depth s | None => False end).
+Proof.
+  intros t depth c N H. rewrite greedy_code_from. apply or_else_proper. apply iteration_proper; auto.
+Qed.
+
+Lemma greedy_code_mean : forall depth n t c f, (forall c x, 0 <= t c x) -> lawful V t c ->
+  mean (greedy_code_text n depth t c) f = mean (greedy_text V q n depth t c) f.
+Proof.
+  intros depth. induction n as [|n IH]; intros t c f N H; [reflexivity|]. simpl. rewrite !mean_bind, greedy_code_from.
+  rewrite (or_else_mean V _ _ _ _ (good V q t c depth)); [|apply iteration_proper; auto].
+  apply (mean_ext_proper V _ _ _ _ _ (iteration_proper V q q_rows t c depth N H)).
+  intros [[d r]|] G; [|contradiction]. destruct G as [_ [R G]]. simpl. apply total_ext. intros y.
+  destruct (Rle_lt_or_eq_dec _ _ (proj1 R y)) as [P|Z]; [|rewrite <- Z; lra].
+  rewrite IH; auto. intros. apply carry_nonneg; auto.
+Qed.
+
+Theorem greedy_code_lossless : forall depth iterations u, (length u <= iterations)%nat ->
+  (forall x, In x u -> In x (vocabulary V)) ->
+  mean (greedy_code_text iterations depth p []) (begins u) = joint p u [].
+Proof.
+  intros depth iterations u L U. rewrite greedy_code_mean.
+  - apply greedy_lossless; auto.
+  - intros. apply p_rows.
+  - intros e _. apply p_rows.
+Qed.
+
+End CodeGreedy.

@@ -1,0 +1,23 @@
+"""The verifiers that are translated to Rocq, and their translation.
+
+`python -m tests.proofs_check.rocq.code` renews proofs_check/rocq/Code.v.
+"""
+
+from pathlib import Path
+
+from draftproof.proofs_check.python_to_rocq import translated
+
+HOUSE = Path(__file__).parents[3]
+SOURCES = HOUSE / "proofs_check" / "rocq"
+CODE = SOURCES / "Code.v"
+FILES = ("token", "block", "greedy_block", "hsd", "specinfer", "rrs", "traversal")
+
+
+def sources() -> dict[str, str]:
+    """The files' text, by name."""
+    folder = HOUSE / "theory" / "verifiers"
+    return {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in FILES}
+
+
+if __name__ == "__main__":
+    CODE.write_text(translated(sources()), encoding="utf-8")
