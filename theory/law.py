@@ -6,7 +6,7 @@ from flint import fmpq
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Prefix
+from draftproof.theory.rows import Prefix, above
 from draftproof.theory.table import Rows
 
 WORDS = 250_000
@@ -31,9 +31,9 @@ class Law(Mapping[Prefix, fmpq]):
         for word, weight in items:
             if not isinstance(weight, fmpq):
                 raise TypeError(f"mass of {word} is {type(weight).__name__}, not an exact rational")
-            if weight < ZERO:
-                raise BadInput(f"mass of {word} is negative: {weight}")
             if weight:
+                if not above(weight):
+                    raise BadInput(f"mass of {word} is negative: {weight}")
                 kept[word] = kept.get(word, ZERO) + weight
         self._mass = dict(sorted(kept.items()))
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from flint import fmpq
 
 
 class Number(Protocol):
@@ -57,6 +58,16 @@ class LanesDiffer(Exception):
         self.mask = mask
 
 
+def above(number: Number) -> bool:
+    """Whether one number is above 0; a float says it of a rational in a sixth of the time of `>`."""
+    if type(number) is fmpq:
+        try:
+            return (near := float(number)) > 0.0 or (near == 0.0 and bool(number) and number > 0)
+        except OverflowError:
+            pass
+    return number > 0
+
+
 def one(like: Row) -> Number:
     """The number 1 of the kind that fills the row `like`."""
     return np.ones_like(like[0]) if isinstance(like, np.ndarray) else type(like[0])(1)
@@ -75,7 +86,7 @@ def share(part: Number, whole: Number) -> Number:
     """
     if isinstance(whole, np.ndarray):
         return np.divide(np.minimum(part, whole), whole, out=np.ones_like(whole), where=whole > 0)
-    if part < whole:
+    if above(whole - part) if type(whole) is fmpq else part < whole:
         return part / whole
     return type(whole)(1)
 
@@ -84,7 +95,7 @@ def ratio(part: Number, whole: Number) -> Number:
     """part / whole, uncapped; 1 when the whole is 0, which no drafted token meets."""
     if isinstance(whole, np.ndarray):
         return np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
-    return part / whole if whole > 0 else type(whole)(1)
+    return part / whole if above(whole) else type(whole)(1)
 
 
 def maximum(a: Number, b: Number) -> Number:
@@ -99,7 +110,7 @@ def minimum(a: Number, b: Number) -> Number:
 
 def positive(a: Number) -> Number:
     """The positive part (a)+."""
-    return np.maximum(a, 0.0) if isinstance(a, np.ndarray) else (a if a > 0 else type(a)(0))
+    return np.maximum(a, 0.0) if isinstance(a, np.ndarray) else (a if above(a) else type(a)(0))
 
 
 def excess(p: Row, q: Row) -> Row:
@@ -112,7 +123,7 @@ def excess(p: Row, q: Row) -> Row:
     if isinstance(p, np.ndarray):
         return np.maximum(p - q, 0.0)
     zero = type(p[0])(0)
-    return tuple([d if (d := a - b) > zero else zero for a, b in zip(p, q, strict=True)])
+    return tuple([d if above(d := a - b) else zero for a, b in zip(p, q, strict=True)])
 
 
 def meet(p: Row, q: Row) -> Row:
@@ -148,7 +159,7 @@ def normalise(row: Row) -> Row:
     mass = total(row)
     if isinstance(row, np.ndarray):
         return row / np.where(mass > 0, mass, 1.0)
-    if mass > 0:
+    if above(mass):
         return tuple([a / mass for a in row])
     return row
 
@@ -158,7 +169,7 @@ def otherwise(row: Row, other: Row) -> Row:
     mass = total(row)
     if isinstance(row, np.ndarray):
         return np.where(mass > 0, row, other)
-    return row if mass > 0 else other
+    return row if above(mass) else other
 
 
 def without(row: Row, *tokens: int) -> Row:
@@ -208,14 +219,14 @@ def likeliest(row: Row, count: int) -> list[int]:
 
 def possible(number: Number) -> bool:
     """Whether the number is above zero, in any lane."""
-    return bool((number > 0).any()) if isinstance(number, np.ndarray) else number > 0
+    return bool((number > 0).any()) if isinstance(number, np.ndarray) else above(number)
 
 
 def has_mass(row: Row) -> bool:
     """Whether anything can be drawn from the row; raises LanesDiffer where lanes disagree."""
     mass = total(row)
     if not isinstance(mass, np.ndarray):
-        return mass > 0
+        return above(mass)
     mask = mass > 0
     if mask.any() and not mask.all():
         raise LanesDiffer(mask)

@@ -8,6 +8,7 @@ from flint import fmpq
 
 from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against
 from draftproof.simulators.laws.batches import BatchVerdict, judge_batch, must_verify
+from draftproof.simulators.laws.enumerate import shared_drafts
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Verdict, judge
@@ -210,8 +211,9 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
     found: list[tuple[int, Verdict]] = []
     for index in piece.indices:
         given = piece.family[index]
-        for verifier, law in piece.pairs:
-            verdict = judge_any(given, verifier, law, piece.own_bonus)
-            must_have_a_law(verifier, verdict.invalid)
-            found.append((index, verdict))
+        with shared_drafts():
+            for verifier, law in piece.pairs:
+                verdict = judge_any(given, verifier, law, piece.own_bonus)
+                must_have_a_law(verifier, verdict.invalid)
+                found.append((index, verdict))
     return found

@@ -77,21 +77,23 @@ def decode(
     accepted: list[fmpq] = []
     for done in range(iterations):
         accepted.append(ZERO)
-        after: dict[tuple[Prefix, Rows], fmpq] = {}
+        left: dict[Rows, dict[Prefix, fmpq]] = {}
         fraction = 0.0
         for (word, target), mass in states.items():
             progress(done + fraction)
             fraction += float(mass)
             if length is not None and len(word) >= length:
-                after[word, target] = after.get((word, target), ZERO) + mass
+                into = left.setdefault(target, {})
+                into[word] = into.get(word, ZERO) + mass
                 continue
             rounds = iteration(instance.draft, proposal, verifier, target, context=word, start=mass)
             for weight, draft, node, row in rounds:
                 accepted[-1] += weight * (len(node.prefix) - len(word))
                 following = carried(verifier, target, proposal, draft, node)
+                into = left.setdefault(following, {})  # each target is hashed once a stop
                 for token, part in enumerate(row):
-                    if part > 0:
-                        key = (*node.prefix, token)[:length], following
-                        after[key] = after.get(key, ZERO) + weight * part
-        states = after
+                    if part:
+                        key = (*node.prefix, token)[:length]
+                        into[key] = into.get(key, ZERO) + weight * part
+        states = {(word, target): mass for target, words in left.items() for word, mass in words.items()}
     return Decoded(states, tuple(accepted))

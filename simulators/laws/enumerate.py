@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from flint import fmpq
@@ -14,7 +15,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, shown
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix, Row, one, possible
+from draftproof.theory.rows import Prefix, Row, above, one, possible
 from draftproof.theory.table import Rows, Table, flaw
 from draftproof.theory.verifier import Verifier
 
@@ -22,6 +23,9 @@ Result = TypeVar("Result")
 
 FRAMES = 12
 """Most Python calls that a verifier nests for each level of a draft."""
+
+SHARED = 5_000
+"""Most drafts of a scheme that are kept for the next verifier."""
 
 CRASHES = ArithmeticError, AssertionError, AttributeError, LookupError, ValueError
 """What a verifier may raise on some rows. A TypeError says that it cannot be run on such numbers at all."""
@@ -68,8 +72,8 @@ class Enumerator:
         at = self._at
         self._at = at + 1
         if at == len(self._trail):
-            weight = self.weight
-            self._branch([(x, weight * mass) for x, mass in enumerate(row) if possible(mass)])
+            weight, reached = self.weight, bool if self._exact else possible
+            self._branch([(x, weight * mass) for x, mass in enumerate(row) if reached(mass)])
             if self._exact:
                 must_be_a_law(row)
         return self._trail[at][-1][0]
@@ -79,10 +83,11 @@ class Enumerator:
         self._at = at + 1
         if at == len(self._trail):
             weight, rest = self.weight, 1 - probability
-            branches: list[tuple[int, Any]] = [(True, weight * probability)] if possible(probability) else []
-            if possible(rest):
+            reached: Callable[[Any], bool] = bool if self._exact else possible
+            branches: list[tuple[int, Any]] = [(True, weight * probability)] if reached(probability) else []
+            if reached(rest):
                 branches.append((False, weight * rest))
-            if self._exact and len(branches) == 1 and probability * rest != 0:
+            if self._exact and not all(above(part) for _, part in branches):
                 side = "below 0" if probability < 0 else "above 1"
                 raise Invalid(f"the coin {shown(probability)} is {side}")
             self._branch(branches)
@@ -147,7 +152,12 @@ def iteration(
     exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
     deepen(scheme)
     verify = on_rationals(verifier) if exact else verifier.verify
-    for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
+    own = of_the_project(verifier)
+    if exact and own:
+        drawn = _drawn(scheme, proposal, context, start)
+    else:
+        drawn = outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start)
+    for weight, draft in drawn:
         oracle, more = Enumerator(weight), True
         while more:
             try:
@@ -157,7 +167,7 @@ def iteration(
             except BadInput:
                 raise
             except Exception as error:
-                expected, own = isinstance(error, (Invalid, *CRASHES)), of_the_project(verifier)
+                expected = isinstance(error, (Invalid, *CRASHES))
                 if own and not expected:
                     raise
                 what = f"{_branch(draft, context, oracle)}: {_said(error)}"
@@ -166,6 +176,31 @@ def iteration(
             more = oracle.next()
     if isinstance(verify, Repeated):
         verify.recheck()
+
+
+@contextmanager
+def shared_drafts() -> Iterator[None]:
+    """What is drafted for one of the project's verifiers is kept for the next ones, which only read it."""
+    _shared.append({})
+    try:
+        yield
+    finally:
+        _shared.pop()
+
+
+_shared: list[dict[tuple, tuple]] = []
+
+
+def _drawn(scheme: Scheme, proposal: Rows, context: Prefix, start: Any) -> Iterator[tuple[Any, Draft]]:
+    # Every draft with its weight.
+    if not _shared or not hasattr(scheme, "outcomes") or scheme.outcomes(proposal.vocab) > SHARED:
+        return outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start)
+    key = id(scheme), id(proposal), context
+    if key not in _shared[-1]:
+        every = list(outcomes(lambda oracle: scheme.draw(oracle, proposal, context)))
+        _shared[-1][key] = every, scheme, proposal  # which keeps their ids
+    every = _shared[-1][key][0]
+    return iter(every) if start == ONE else ((start * weight, draft) for weight, draft in every)
 
 
 def _branch(draft: Draft, context: Prefix, oracle: Enumerator) -> str:

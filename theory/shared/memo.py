@@ -34,14 +34,15 @@ class Key:
 
 
 def _near(argument: Any) -> Any:
-    if isinstance(argument, tuple):
-        return tuple([_near(part) for part in argument])
-    if not isinstance(argument, fmpq):
-        return argument
+    kind = type(argument)
     try:
-        return float(argument)
-    except OverflowError:
-        return argument
+        if kind is fmpq:
+            return float(argument)
+        if kind is tuple and argument and type(argument[0]) is fmpq:
+            return tuple(map(float, argument))
+    except (OverflowError, TypeError):
+        pass
+    return tuple(map(_near, argument)) if isinstance(argument, tuple) else argument
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:

@@ -138,8 +138,8 @@ def chosen():
 
 
 HAND = {
-    "excess without the clamp": (rows, "d if (d := a - b) > zero else zero", "a - b"),
-    "p in the place of p - q": (rows, "d if (d := a - b) > zero else zero", "a"),
+    "excess without the clamp": (rows, "d if above(d := a - b) else zero", "a - b"),
+    "p in the place of p - q": (rows, "d if above(d := a - b) else zero", "a"),
     "the fourth token is dropped": (
         rows,
         "in zip(p, q, strict=True)])",
