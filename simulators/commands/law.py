@@ -14,6 +14,7 @@ from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.check import judge_any, must_apply
+from draftproof.simulators.laws.keys import KeysVerdict, judge_keys
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import announced, not_shown
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
@@ -21,6 +22,8 @@ from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput, printable
 from draftproof.theory.instance import Instance
+from draftproof.theory.keys import EXAMPLE, keys
+from draftproof.theory.keys.keyed import Keys
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
@@ -35,6 +38,7 @@ WORDS = 10**6  # of a law that is listed
 @click.option(
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )
+@click.option("--keys", "keyed", metavar="WORDS", help=f"The law over keys of a watermark, {EXAMPLE}.")
 @click.option("--as-declared", is_flag=True, help="Exit with 0 when the verdict is what NAME declares.")
 @certificate_option
 @force_option
@@ -43,6 +47,7 @@ def law(
     instance: Path,
     name: str,
     iterations: int,
+    keyed: str | None,
     as_declared: bool,
     certificate: Path | None,
     force: bool,
@@ -51,23 +56,29 @@ def law(
     """Exact law of one iteration, verdict, E[tau].
 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
-    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, 2 for bad input. With
-    --as-declared it is that of `check`: 1 only when a verifier declared lossless is not.
+    with the state that the verifier keeps; with --keys that of the first N tokens, over all keys. Exit status
+    0 when lossless, 1 when not, 2 for bad input. With --as-declared it is that of `check`: 1 only when a
+    verifier declared lossless is not.
     """
     verifier, given = named(name), read_any(instance)
+    under = None if keyed is None else keys(keyed)
     if isinstance(given, Batch) or not force:
         must_apply(verifier, given)
-    if isinstance(given, Batch) and certificate:
-        raise BadInput(f"{instance}: --certificate goes with one instance, not with a batch")
-    if isinstance(given, Batch) and iterations > 1:
-        raise BadInput(f"{instance}: a batch is judged over one call; --iterations goes with one instance")
+    if certificate and (isinstance(given, Batch) or under):
+        raise BadInput(f"{instance}: --certificate goes with one instance, not with a batch or --keys")
+    if isinstance(given, Batch) and (iterations > 1 or under):
+        raise BadInput(
+            f"{instance}: a batch is judged over one call; --iterations and --keys go with one instance"
+        )
     if isinstance(given, Instance):
         with announced(partial(click.echo, err=True)) as estimate:
             estimate(given, verifier, iterations)
-    judge = partial(judge_any, verifier=verifier, iterations=iterations)
+    judge = partial(judge_any, verifier=verifier, iterations=iterations, keys=under)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
-        verdict, emitted = _judged(given, verifier, iterations, lambda n: bar.update(task, completed=n))
+        verdict, emitted = _judged(
+            given, verifier, iterations, under, lambda n: bar.update(task, completed=n)
+        )
         must_have_a_law(verifier, verdict.invalid)
         bar.update(task, completed=iterations, description="looking for a smaller instance")
         if certificate and isinstance(given, Instance):
@@ -98,6 +109,8 @@ def law(
     if isinstance(given, Batch):
         what = f"{given.rule.name} with {what}"
         title, heading, total = "joint law of the emitted blocks", "tokens of each request", "sum of E[tau]"
+    if under:
+        title = f"law over keys of the first {iterations} tokens, {under}"
     if verdict.invalid:
         click.echo(f"{what}: no law: {verdict.invalid}")
         return status
@@ -109,6 +122,8 @@ def law(
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
     scope = "" if isinstance(given, Batch) else f" (V = {given.vocab}, depth {given.draft.depth})"
     click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
+    if isinstance(verdict, KeysVerdict):
+        click.echo(str(verdict))
     if unseen:
         click.echo(unseen)
     if small:
@@ -117,14 +132,20 @@ def law(
 
 
 def _judged(
-    given: Instance | Batch, verifier: Verifier, iterations: int, progress: Callable[[float], object]
+    given: Instance | Batch,
+    verifier: Verifier,
+    iterations: int,
+    under: Keys | None,
+    progress: Callable[[float], object],
 ) -> tuple[Verdict, dict[str, fmpq]]:
     # The verdict, and the law: word, or words of all requests, -> probability.
     if isinstance(given, Batch):
         verdict = judge_batch(given, verifier)
         blocks = {} if verdict.invalid else batch_law(given, verifier)
         return verdict, {" | ".join(map(spelled, words)): mass for words, mass in blocks.items()}
-    if iterations == 1:
+    if under:
+        verdict, emitted = judge_keys(given, verifier, under, iterations, measured=True)
+    elif iterations == 1:
         verdict, block = judged(given, verifier)
         if verifier.carry is not None:
             verdict = judge(given, verifier, 1)

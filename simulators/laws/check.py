@@ -9,12 +9,14 @@ from flint import fmpq
 from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against
 from draftproof.simulators.laws.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.simulators.laws.enumerate import shared_drafts
+from draftproof.simulators.laws.keys import judge_keys
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Verdict, judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.keys.keyed import Keys
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.selection.view import Rule
@@ -195,10 +197,15 @@ def judge_any(
     law: Declared | None = None,
     own_bonus: bool = False,
     iterations: int | None = None,
+    keys: Keys | None = None,
 ) -> Verdict:
-    """The verdict on a batch, or on an instance against a declared target or over that many iterations."""
+    """The verdict on a batch, or on an instance against a declared target, over that many iterations, or
+    under keys.
+    """
     if isinstance(given, Batch):
         return judge_batch(given, verifier)
+    if keys is not None:
+        return judge_keys(given, verifier, keys, iterations or 1)[0]
     if law is not None:
         return judge_against(given, verifier, law, own_bonus=own_bonus)
     return judge(given, verifier, iterations)

@@ -46,6 +46,7 @@ BY_HAND = {
     "interpolation": "13/32 3/8 7/32",  # 3/4 p + 1/4 q
     "diverse": "17/64 3/8 23/64",  # TV = 3/8
     "cascade-opt": "1/8 3/8 1/2",  # max q = max p: left to the drafter
+    "green": "12731/25740 12911/34320 13303/102960",  # the mean over eight lists
     "cascade-token": "7/16 35/64 1/64",  # tokens with p >= 3/8: q there, 1/2 spread by p
 }
 

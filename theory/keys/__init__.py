@@ -1,0 +1,38 @@
+"""Keyed sampling, one file a scheme: coins that are functions of a secret key and of the last tokens.
+
+Every file has `SCHEME`, which says which coins of a decoder are keyed, and how. `SCHEMES` finds them by
+listing this folder. `keyed` has the type, and `Keys`, a scheme with the rest of its setting: how wide a
+context is, and which contexts draw fresh. `run` is one call of a decoder under keys.
+"""
+
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.keys.keyed import CONTEXTS, Keyed, Keys
+from draftproof.theory.shared.folder import Folder
+
+SCHEMES = Folder[Keyed](__name__, __path__, "SCHEME", "keyed scheme", besides=("keyed", "run"))
+"""Name -> scheme, imported when it is first asked for."""
+
+EXAMPLE = "such as dual-key or dual-key,drafted,width=2"
+
+
+def keys(spelling: str) -> Keys:
+    """The setting given by words joined by commas: a scheme, a parameter after a colon, and in any order
+    `none`, `committed` or `drafted`, `width=N`, `lookback`. Raises BadInput.
+
+    >>> str(keys("dual-key")), str(keys("dual-key,width=2,drafted"))
+    ('dual-key,committed,width=1', 'dual-key,drafted,width=2')
+    """
+    first, *words = spelling.split(",")
+    name, _, parameter = first.partition(":")
+    found = Keys(SCHEMES.named(name).at(parameter))
+    for word in words:
+        what, _, number = word.partition("=")
+        if word in CONTEXTS:
+            found = found.but(deduplicate=word)
+        elif what == "width" and number.isdecimal() and 1 <= len(number) <= 2:
+            found = found.but(width=int(number))
+        elif word == "lookback":
+            found = found.but(lookback=True)
+        else:
+            raise BadInput(f"keys: {quoted(word)} is not one of {', '.join(CONTEXTS)}, width=N, lookback")
+    return found
