@@ -46,7 +46,7 @@ def _of_user(spelling: str) -> Verifier:
     found: Any = load(spelling)
     if isinstance(found, Verifier):
         given: dict[str, Any] = {field.name: getattr(found, field.name) for field in fields(Verifier)}
-        return UserVerifier(**given | {"name": spelling, "forms": {}})  # which a copy's code may not have
+        return UserVerifier(**given | {"name": spelling})
     return UserVerifier(spelling, spelling, **_form(found, spelling))
 
 

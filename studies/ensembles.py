@@ -16,7 +16,7 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.laws.check import must_fit
-from draftproof.simulators.study.gap import FEW, Summary, applicable, described, measure, summarise
+from draftproof.simulators.study.gap import Summary, applicable, described, measure, summarise
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -118,7 +118,7 @@ def vary(
     for place, value in chosen.values.items():
         gaps = []
         for instance in replace(start, **{chosen.field: value}):
-            gaps.append(measure(instance, pick(instance, verifiers), most=FEW))
+            gaps.append(measure(instance, pick(instance, verifiers)))
             progress()
         apart = round(fmean(distance(gap.instance) for gap in gaps), 6)
         points.append(Point(apart if what == "distance" else place, apart, summarise(gaps)))

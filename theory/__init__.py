@@ -7,6 +7,6 @@ choices), `table` (a model as rows by prefix), `draft`, `instance`, `law`, `emis
 * `verifiers/` to add or change a verification rule, one file each;
 * `selection/` for rules that choose which drafted tokens of a batch are verified;
 * `targets/` for laws other than p that a rule is judged against, and for processors such as top-k;
-* `values/` for what a rule accepts in closed form, `transport/` for optima and their certificates;
+* `values/` for what rules accept, `transport/` for optima and their certificates;
 * `shared/` for mathematics that several of these use.
 """

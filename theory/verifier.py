@@ -3,8 +3,8 @@
 Draft, Node, Path, Oracle and Rows are also exported here: the types that a verifier's file needs.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
@@ -36,10 +36,9 @@ class Verifier:
     `rounding`: for a rule that computes in floats, the total variation that rounding alone can cause on an
     instance, over so many iterations.
 
-    What else it has is named as "module:name" within the project, and imported when `resolved`. `forms`: the
-    closed forms of E[tau], each with the labels of its drafts. `batched`: a `gpu.verify.verifier.Verifier`;
-    `kernel`: how it enters a child in Triton. `node_by_node`: what happens below an accepted child depends on
-    that child's subtree alone.
+    What else it has is named as "module:name" within the project, and imported when `resolved`. `batched`: a
+    `gpu.verify.verifier.Verifier`; `kernel`: how it enters a child in Triton. `node_by_node`: what happens
+    below an accepted child depends on that child's subtree alone.
     """
 
     name: str
@@ -50,14 +49,9 @@ class Verifier:
     carry: Callable[[Rows, Rows, Draft, Node], Rows] | None = None
     ordered: bool = False
     rounding: Callable[[Any, int], Any] | None = None
-    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     node_by_node: bool = False
     batched: str = ""
     kernel: str = ""
-
-    def form(self, label: str) -> Callable[[Any], Any] | None:
-        """The closed form of E[tau] of an instance whose draft has the label; None if there is none."""
-        return next((resolved(form) for form, labels in self.forms.items() if label in labels), None)
 
 
 def resolved(reference: str) -> Any:

@@ -73,8 +73,7 @@ def gap(as_json: bool, **options: Any) -> int:
 
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that lossless
     verifiers without state can do (stateless) and of the best that any coupling of draft and target
-    blocks can do (full information). Verifiers are run where that takes a moment; the value of any other
-    is a closed form, which the table says beside it. With a batch of requests: the tokens emitted under
+    blocks can do (full information). With a batch of requests: the tokens emitted under
     every selection rule, and the most under a predictable one. Without an instance: means over random
     instances on three standard drafts, or on one --draft. With --rows: what a node of your own models
     accepts, by draft and verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V]
@@ -167,7 +166,7 @@ def _ensembles(
             fit = [each for each in verifiers or study.applicable(family[0]) if applies(each, family[0])]
             gaps: list[study.Gap] = []
             for each in family:
-                gaps.append(study.measure(each, fit, most=study.FEW))
+                gaps.append(study.measure(each, fit))
                 bar.advance(task)
             draft = f"{family.draft.label}, {study.described(family.draft)}"
             title = f"{draft}, V = {vocab}: {count} random instances"
@@ -236,7 +235,7 @@ def _table(gap: study.Gap) -> Table:
         exact = text(mean) if len(text(mean)) <= 24 else ""
         style = "bold" if note == study.ABOVE else ""
         shares = map(_percent, gap.shares(name))
-        remark = "no law" if name in gap.invalid else study.annotated(note, name in gap.closed)
+        remark = "no law" if name in gap.invalid else note
         table.add_row(name, exact, f"{float(mean):.6f}", *shares, remark, style=style)
         table.caption = STATEFUL if note == study.STATE else table.caption
     return table
@@ -266,7 +265,6 @@ def _document(gap: study.Gap) -> dict[str, Any]:
             "stateless": {"lower": lower, "upper": text(best.upper)},
             "above_stateless": [name for name in gap.expected_accepted if gap.note(name) == study.ABOVE],
         },
-        "closed_form": sorted(gap.closed),
         **({"invalid": dict(gap.invalid)} if gap.invalid else {}),
     }
 

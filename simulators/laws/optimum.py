@@ -1,6 +1,5 @@
 """The optima of an instance: enumerates its drafts and passes them to `theory.transport`."""
 
-from collections.abc import Callable
 from functools import lru_cache
 
 from flint import fmpq
@@ -39,7 +38,7 @@ def one_level(instance: Instance) -> fmpq:
 
     Raises BadInput for a deeper draft or more than SETS tokens.
     """
-    if instance.draft.depth != 1 or instance.vocab > SETS:
+    if not _flat(instance):
         raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")
     draws = {frozenset().union(*seen): mass for seen, mass in drafted(instance).items()}
     return subset_formula(instance.target[()], draws)
@@ -49,17 +48,21 @@ def best_stateless(instance: Instance) -> Optimum:
     """The optimum of lossless verifiers without state: in closed form on chains, where block verification has
     it (sun2025block), and on one level (hu2025towards); elsewhere certified.
     """
-    exact = _formed(instance, chains.block)
-    return stateless(instance) if exact is None else Optimum(float(exact), exact, exact, 0, 0)
+    if instance.draft.kind == "chain":
+        exact = chains.block(instance)
+    elif _flat(instance):
+        exact = one_level(instance)
+    else:
+        return stateless(instance)
+    return Optimum(float(exact), exact, exact, 0, 0)
 
 
 def best_full(instance: Instance) -> fmpq:
     """The full-information optimum, in closed form where there is one."""
-    exact = _formed(instance, chains.greedy_block)
-    return full_information(instance).value if exact is None else exact
-
-
-def _formed(instance: Instance, of_chain: Callable[[Instance], fmpq]) -> fmpq | None:
     if instance.draft.kind == "chain":
-        return of_chain(instance)
-    return one_level(instance) if instance.draft.depth == 1 and instance.vocab <= SETS else None
+        return block.chain_optimum(instance.target, instance.proposal, instance.draft.depth)
+    return one_level(instance) if _flat(instance) else full_information(instance).value
+
+
+def _flat(instance: Instance) -> bool:
+    return instance.draft.depth == 1 and instance.vocab <= SETS

@@ -26,12 +26,6 @@ from draftproof.theory.verifiers import VERIFIERS
 ABOVE, STATE, LOSSY = "lossy: above the valid optimum", "keeps state", "declared lossy"
 """Notes on a verifier that exceeds the stateless optimum or may exceed it."""
 
-CLOSED = "closed form"
-"""The note on a value that no run of the verifier gave: it would be the same if the verifier were broken."""
-
-RUN, FEW = 2_000, 100
-"""Most drafts of an instance on which verifiers with a closed form are run: of a single one, of many."""
-
 ROUNDED = fmpq(1, 10**5)
 """How far rounding may take E[tau] of a rule that computes in floats."""
 
@@ -44,15 +38,13 @@ class Gap:
     """E[tau] of one iteration by verifier, exact, with the optima of one instance.
 
     `full` bounds every verifier in its first iteration, `stateless` every one that is lossless in each
-    iteration by itself. `closed` are the verifiers that were not run: their values are closed forms.
-    `invalid` says why a verifier has no law; its value is 0.
+    iteration by itself. `invalid` says why a verifier has no law; its value is 0.
     """
 
     instance: Instance
     expected_accepted: dict[str, fmpq]
     full: Certificate
     stateless: Optimum
-    closed: frozenset[str] = frozenset()
     rules: Mapping[str, Verifier] = field(default_factory=dict)
     invalid: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,34 +66,28 @@ def measure(
     instance: Instance,
     verifiers: Iterable[Verifier] | None = None,
     progress: Callable[[str], object] = lambda name: None,
-    most: int = RUN,
 ) -> Gap:
     """E[tau] of the verifiers (by default all that apply) and both optima.
 
-    Verifiers are run where no more than `most` drafts can come out, or where they have no closed form.
-    `progress` is called with the name of what is computed next. Raises BadInput when no verifier is
-    made for the draft, or the instance is too large.
+    `progress` is called with the name of what is computed next. Raises BadInput when no verifier is made for
+    the draft, or the instance is too large.
     """
     chosen = applicable(instance) if verifiers is None else list(verifiers)
     progress("the full-information optimum")
     full = full_information(instance)
     progress("the stateless optimum")
     valid = stateless(instance)
-    small = instance.draft.outcomes(instance.vocab) <= most
     means: dict[str, fmpq] = {}
-    closed, invalid = set[str](), dict[str, str]()
+    invalid: dict[str, str] = {}
     for verifier in chosen:
         progress(verifier.name)
-        form = None if small else formed(instance, verifier)
         try:
-            means[verifier.name] = run(instance, verifier, small) if form is None else form
+            means[verifier.name] = expected(instance, verifier)
         except Invalid as error:
             must_have_a_law(verifier, str(error))
             means[verifier.name], invalid[verifier.name] = ZERO, str(error)
-        if form is not None:
-            closed.add(verifier.name)
     rules = {verifier.name: verifier for verifier in chosen}
-    return Gap(instance, means, full, valid, frozenset(closed), rules, invalid)
+    return Gap(instance, means, full, valid, rules, invalid)
 
 
 def applicable(instance: Instance) -> list[Verifier]:
@@ -113,28 +99,12 @@ def applicable(instance: Instance) -> list[Verifier]:
 
 
 def expected(instance: Instance, verifier: Verifier) -> fmpq:
-    """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration."""
-    form = formed(instance, verifier)
-    return run(instance, verifier) if form is None else form
-
-
-def run(instance: Instance, verifier: Verifier, whole: bool = False) -> fmpq:
-    """E[tau] of one iteration, from runs of the verifier: on `whole` drafts or, where it goes down node by
-    node, on the draws of one node after another.
+    """E[tau] of one iteration, exact, from runs of the verifier: on whole drafts or, where it goes down node
+    by node, on the draws of one node after another.
     """
-    if not whole and nodes.applies(instance, verifier):
+    if nodes.applies(instance, verifier):
         return nodes.expected_accepted(instance, verifier)
     return emission(instance, verifier).expected_accepted
-
-
-def formed(instance: Instance, verifier: Verifier) -> fmpq | None:
-    """E[tau] in closed form; None where there is none."""
-    if isinstance(instance.draft, OwnDraft):
-        return None
-    try:
-        return form(instance) if (form := verifier.form(instance.draft.label)) else None
-    except BadInput:  # none for the draft's shape
-        return None
 
 
 def ratio(mean: Number, best: Number) -> float:
@@ -154,11 +124,6 @@ def remark(verifier: Verifier, above: bool) -> str:
     if above:
         return ABOVE
     return "" if verifier.lossless else LOSSY
-
-
-def annotated(note: str, closed: bool) -> str:
-    """The note, with CLOSED added if the value is a closed form."""
-    return "; ".join(filter(None, [note, CLOSED * closed]))
 
 
 @dataclass(frozen=True)
@@ -209,8 +174,7 @@ def summarise(gaps: Sequence[Gap]) -> list[Summary]:
     for name in gaps[0].expected_accepted:
         above = any(gap.above(name) for gap in gaps)
         values = [float(gap.expected_accepted[name]) for gap in gaps]
-        closed = any(name in gap.closed for gap in gaps)
-        rows.append(row(name, values, annotated(remark(gaps[0].rules[name], above), closed)))
+        rows.append(row(name, values, remark(gaps[0].rules[name], above)))
     rows.sort(key=lambda each: -each.mean)
     return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]
 

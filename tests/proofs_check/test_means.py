@@ -6,9 +6,7 @@ from math import prod
 from draftproof.proofs_check.claims.checks import compare
 from draftproof.proofs_check.claims.quantities import Quantity
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.instance import Instance
 from draftproof.theory.rows import minimum
-from draftproof.theory.verifiers import named
 
 
 def chain(name, depth=2):
@@ -49,22 +47,10 @@ def full_information(domain, oracle):
     )
 
 
-def closed_form(name, scheme):
-    """E[tau] by the verifier's closed form in `theory/values`."""
-    return lambda domain, oracle: (
-        domain.number(1) * named(name).form(scheme.label)(Instance(domain.target, domain.proposal, scheme))
-    )
-
-
 def test_closed_forms_of_the_papers():
     assert compare(chain("token"), token_mean, 2, 2) == "equal"
     assert compare(chain("block"), block_mean, 2, 2) == "equal"
     assert compare(chain("greedy-block"), full_information, 2, 2) == "equal"
-
-
-def test_closed_forms_of_the_project():
-    assert compare(chain("block", 1), closed_form("block", Chain(1)), 2, 1) == "equal"
-    assert compare(closed_form("block", Chain(2)), block_mean, 2, 2) == "equal"
 
 
 def test_a_wrong_closed_form_is_not_equal():

@@ -46,7 +46,6 @@ VERIFIER = Verifier(
     CHAIN,
     lossless=True,
     verify=verify,
-    forms={"theory.values.chains:block": CHAIN},
     batched="gpu.verify.chains:BLOCK",
     kernel="gpu.kernels.nodes:RATES",
 )

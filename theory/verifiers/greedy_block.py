@@ -45,7 +45,6 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     carry=carry,
-    forms={"theory.values.chains:greedy_block": CHAIN},
     batched="gpu.verify.chains:GREEDY_BLOCK",
     kernel="gpu.kernels.nodes:UNCAPPED",
 )

@@ -53,11 +53,4 @@ def step_back(oracle: Oracle, inner: Sequence[Node], target: Rows, r: list[Numbe
     return node, normalise(residual)
 
 
-VERIFIER = Verifier(
-    "hsd",
-    "zhou2026hsd, Algorithm 2, Equations 19-20",
-    CHAIN,
-    lossless=True,
-    verify=verify,
-    forms={"theory.values.chains:block": CHAIN},
-)
+VERIFIER = Verifier("hsd", "zhou2026hsd, Algorithm 2, Equations 19-20", CHAIN, lossless=True, verify=verify)

@@ -32,12 +32,4 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return step_back(oracle, inner, target, R)
 
 
-VERIFIER = Verifier(
-    "hsd-naive",
-    "zhou2026hsd, Algorithm 1",
-    CHAIN,
-    lossless=True,
-    verify=verify,
-    carry=carry,
-    forms={"theory.values.chains:greedy_block": CHAIN},
-)
+VERIFIER = Verifier("hsd-naive", "zhou2026hsd, Algorithm 1", CHAIN, lossless=True, verify=verify, carry=carry)

@@ -119,5 +119,4 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
-    forms={"theory.values.chains:block": CHAIN, "theory.values.lifts:layered": (*TREES, *PATHS)},
 )

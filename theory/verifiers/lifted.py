@@ -47,5 +47,4 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
-    forms={"theory.values.chains:block": CHAIN, "theory.values.lifts:lifted": (*TREES, *PATHS)},
 )

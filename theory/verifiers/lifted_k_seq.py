@@ -8,7 +8,7 @@
 """
 
 from draftproof.theory.rows import Number, Row, add, excess, meet, normalise, one, scale, share, total
-from draftproof.theory.verifier import CHAIN, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.k_seq import geometric, smallest_rho
 
 STEPS = 2**40
@@ -70,5 +70,4 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
-    forms={"theory.values.chains:block": CHAIN, "theory.values.lifts:lifted_k_seq": TREES[:1]},
 )

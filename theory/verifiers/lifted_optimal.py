@@ -24,8 +24,4 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
-    forms={
-        "theory.values.chains:block": CHAIN,
-        "theory.values.lifts:lifted_optimal": ("tree with replacement", "stratified", "greedy"),
-    },
 )

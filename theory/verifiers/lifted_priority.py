@@ -57,10 +57,6 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
-    forms={
-        "theory.values.chains:block": CHAIN,
-        "theory.values.lifts:lifted_priority": ("tree with replacement", "stratified"),
-    },
     batched="gpu.verify.priority:LIFTED_PRIORITY",
     kernel="gpu.kernels.nodes:CELLS",
 )

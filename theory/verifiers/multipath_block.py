@@ -62,5 +62,4 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
-    forms={"theory.values.chains:block": CHAIN, "theory.values.chains:multipath_block": PATHS},
 )

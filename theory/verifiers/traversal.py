@@ -44,7 +44,6 @@ VERIFIER = Verifier(
     (*CHAIN, *TREES, *PATHS),
     lossless=True,
     verify=verify,
-    forms={"theory.values.chains:block": CHAIN},
     batched="gpu.verify.recursive:TRAVERSAL",
     kernel="gpu.kernels.nodes:RATES",
 )

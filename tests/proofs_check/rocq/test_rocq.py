@@ -21,7 +21,6 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
-from draftproof.theory.values.lifts import alike
 from draftproof.theory.verifiers import VERIFIERS, named
 from draftproof.theory.verifiers.shared.optimal import optimal
 from tests.checks import everything
@@ -160,6 +159,11 @@ REALS |= {"FunctionalExtensionality.functional_extensionality_dep"}
 
 INSTANCES = 120
 ITERATIONS = 2  # of verifiers that keep state, and of chains
+
+
+def alike(shape):
+    """Whether the subtrees of every node have equal shapes."""
+    return all(below == shape[0] for below in shape) and (not shape or alike(shape[0]))
 
 
 def test_every_source_is_listed_and_proves_what_it_states():

@@ -89,7 +89,7 @@ def test_disjoint_supports_accept_nothing_and_that_is_all_there_is():
     assert found.shares("block") == (1.0, 1.0)
 
 
-def test_closed_forms_are_used_where_the_shape_has_one():
+def test_rules_are_run_node_by_node_on_any_shape():
     for draft in (Chain(2), Tree(LOPSIDED), Tree(LOPSIDED, True)):
         for instance in Randoms(draft, 3, 3, seed=3):
             for name in ("rrs", "specinfer", "k-seq", "nss"):

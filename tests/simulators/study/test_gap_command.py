@@ -6,7 +6,6 @@ import pytest
 
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.study.gap import measure
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import VERIFIERS, block
@@ -21,8 +20,7 @@ def test_the_answer_is_as_promised(command, toy):
     status, out, err = command("gap", toy, "--json")
     answer = json.loads(out)
     assert (status, err) == (0, "")
-    assert answer.keys() == {"expected_accepted", "optimum", "certificates", "closed_form"}
-    assert answer["closed_form"] == []
+    assert answer.keys() == {"expected_accepted", "optimum", "certificates"}
     assert answer["expected_accepted"].keys() == {v.name for v in VERIFIERS.values() if "chain" in v.drafts}
     assert answer["expected_accepted"]["token"] == "10/9"
     optimum, certificates = answer["optimum"], answer["certificates"]
@@ -37,7 +35,6 @@ def test_the_answer_is_as_promised(command, toy):
 
 
 def test_a_broken_verifier_is_run(command, toy, monkeypatch):
-    """Block verification keeps its closed form however its code is broken."""
     broken = edited(block, ("share(w[-1] * p[x], q[x])", "share(w[-1] * q[x], p[x])"))
     monkeypatch.setitem(VERIFIERS, "block", broken)
     answer = json.loads(command("gap", toy, "--verifier", "block", "--json")[1])
@@ -47,15 +44,6 @@ def test_a_broken_verifier_is_run(command, toy, monkeypatch):
     assert answer["expected_accepted"]["token"] == "0"
     assert "has a negative entry" in answer["invalid"]["token"]
     assert "the row returned" in command("gap", toy, "--verifier", "token")[1]
-
-
-def test_what_was_not_run_is_called_a_closed_form(command, toy, monkeypatch):
-    monkeypatch.setattr(measure, "__defaults__", (None, lambda name: None, 0))
-    answer = json.loads(command("gap", toy, "--json")[1])
-    assert {"block", "lifted"} < set(answer["closed_form"])
-    _, out, _ = command("gap", toy)
-    (line,) = [line for line in out.splitlines() if " greedy-block" in line]
-    assert "keeps state; closed form" in line
 
 
 def test_an_exact_optimum_is_a_string(command, tmp_path):

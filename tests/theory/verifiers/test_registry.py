@@ -133,13 +133,6 @@ def test_every_citation_in_the_sources_is_in_the_references():
 
 
 @EVERY
-def test_what_a_record_names_is_there(verifier):
-    for form, labels in verifier.forms.items():
-        assert set(labels) <= set(verifier.drafts)
-        assert callable(resolved(form))
-
-
-@EVERY
 def test_the_batched_form_and_the_kernel_of_a_record_are_there(verifier):
     pytest.importorskip("torch")
     if verifier.batched:
