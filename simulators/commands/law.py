@@ -14,6 +14,7 @@ from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.check import judge_any, must_apply
+from draftproof.simulators.laws.grammars import other_law
 from draftproof.simulators.laws.keys import KeysVerdict, judge_keys
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import announced, not_shown
@@ -67,9 +68,8 @@ def law(
     if certificate and (isinstance(given, Batch) or under):
         raise BadInput(f"{instance}: --certificate goes with one instance, not with a batch or --keys")
     if isinstance(given, Batch) and (iterations > 1 or under):
-        raise BadInput(
-            f"{instance}: a batch is judged over one call; --iterations and --keys go with one instance"
-        )
+        asked = "--keys" if under else "--iterations"
+        raise BadInput(f"{instance}: a batch is judged over one call; {asked} goes with one instance")
     if isinstance(given, Instance):
         with announced(partial(click.echo, err=True)) as estimate:
             estimate(given, verifier, iterations)
@@ -88,6 +88,7 @@ def law(
         small = None if verdict.lossless or as_json else smallest(given, judge)
     one = given.requests[0] if isinstance(given, Batch) else given
     unseen = not_shown(one.draft.depth, one.vocab) if verdict.lossless else ""
+    meant = other_law(one, verifier, one.draft.depth + iterations) if one is given else None
     status = int(not (verdict.as_declared if as_declared else verdict.lossless))
     if as_json:
         answer = {
@@ -97,6 +98,7 @@ def law(
             "expected_accepted": text(verdict.expected_accepted),
             "law": {word: text(mass) for word, mass in emitted.items()},
             **verdict.more,
+            **({"grammar": meant.answer} if meant else {}),
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
             **({"declared": verdict.declared} if as_declared else {}),
             **({"not_shown": unseen} if unseen else {}),
@@ -124,6 +126,10 @@ def law(
     click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
     if isinstance(verdict, KeysVerdict):
         click.echo(str(verdict))
+    if meant:
+        away = f"total variation {screen.shown(meant.total_variation)}"
+        accepted = f"E[tau] {screen.shown(meant.expected_accepted)}"
+        click.echo(f"judged against the {meant.judged}; to the {meant.other}: {away}, {accepted} there")
     if unseen:
         click.echo(unseen)
     if small:

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +89,11 @@ def _of_kind(value: Any, where: str, kinds: Mapping[str, type], more: Collection
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in kinds:
         raise BadInput(f"{where}: kind {quoted(kind)} is not one of {', '.join(kinds)}")
-    names = {field.name for field in fields(kinds[kind])}
-    _object(value, f"{where} of kind {kind!r}", {"kind", *names}, {"kind", *names, *more})
+    names = {field.name: field.default is MISSING for field in fields(kinds[kind])}
+    needed = {name for name in names if names[name] or kinds is SCHEMES}
+    _object(value, f"{where} of kind {kind!r}", {"kind", *needed}, {"kind", *names, *more})
     with located(where):
-        return kinds[kind](**{name: value[name] for name in names})
+        return kinds[kind](**{name: value[name] for name in names if name in value})
 
 
 def _batch(value: Any, name: str) -> Batch:
@@ -152,7 +153,8 @@ def document(instance: Instance | Batch) -> dict[str, Any]:
 def _steps(instance: Instance) -> list[dict[str, Any]]:
     # The processors of target and proposal; one that is on both is listed for each.
     return [
-        {"kind": each.kind, "on": on, **{f.name: _written(getattr(each, f.name)) for f in fields(each)}}  # type: ignore[arg-type]
+        {"kind": each.kind, "on": on}
+        | {f.name: _written(x) for f in fields(each) if (x := getattr(each, f.name)) != f.default}  # type: ignore[arg-type]
         for on, table in (("target", instance.target), ("proposal", instance.proposal))
         for each in getattr(table, "processors", ())
     ]

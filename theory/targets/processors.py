@@ -6,8 +6,9 @@ history. Rows are probabilities, so a bias or a penalty is a factor where logits
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate
 from typing import Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
@@ -17,7 +18,7 @@ from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.rows import Prefix, Row, descending, normalise, point, total
-from draftproof.theory.table import Table
+from draftproof.theory.table import Rows, Table
 
 PROCESSORS: dict[str, type] = {}
 """Kind in an instance file -> processor."""
@@ -79,32 +80,69 @@ def rational_power(name: str, value: object) -> fmpq:
 class Mask(Processor, kind="mask"):
     """A grammar: a deterministic automaton, state -> token -> state. Tokens without an edge are forbidden.
 
-    After a prefix that the automaton does not accept the row stays as it is: that prefix is never emitted.
+    As it is, the law is *locally projected*: each row without the forbidden tokens, which is what engines do.
+    With `whole` it is *conditional* on the first `whole` tokens being a valid text, one that ends in one of
+    the states `ends`, by default in any: a row's masses times the probability that p completes validly. After
+    a prefix that the automaton does not accept the row stays as it is: that prefix is never emitted.
 
     >>> Mask("a", {"a": {"0": "a"}})((fmpq(1, 2), fmpq(1, 2)), (0,))
     (1/2, 0)
+    >>> trap = {"a": {"0": "b", "1": "c"}, "b": {"0": "b"}, "c": {"0": "c", "1": "c"}}
+    >>> rows = Table.exact(2, {(): ["1/2", "1/2"], (0,): ["1/10", "9/10"]})
+    >>> Processed(rows, [Mask("a", trap)])[()], Processed(rows, [Mask("a", trap, 2)])[()]
+    ((1/2, 1/2), (1/11, 10/11))
     """
 
     start: str
     edges: Mapping[str, Mapping[str, str]]
+    whole: int | None = None
+    ends: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         edges = self.edges
         if not isinstance(edges, dict) or not all(isinstance(each, dict) for each in edges.values()):
             raise BadInput("edges must be an object: state -> token -> state")
-        for state in (self.start, *(x for each in edges.values() for x in each.values())):
+        if self.whole is not None:
+            whole("whole", self.whole)
+        if not isinstance(self.ends, list | tuple):
+            raise BadInput("ends must be a list of states")
+        for state in (self.start, *self.ends, *(x for each in edges.values() for x in each.values())):
             if not isinstance(state, str) or state not in edges:
                 raise BadInput(f"state {quoted(state)} is not in edges")
             if not edges[state]:
                 raise BadInput(f"state {quoted(state)} has no way out")
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
+        state = self.state(prefix)
+        if state is None:
+            return row
+        return tuple([mass if str(x) in self.edges[state] else ZERO for x, mass in enumerate(row)])
+
+    def state(self, prefix: Prefix) -> str | None:
+        """The automaton's state after a prefix; None if it does not accept it."""
         state: str | None = self.start
         for token in prefix:
-            state = self.edges[state].get(str(token))
-            if state is None:
-                return row
-        return tuple([mass if str(x) in self.edges[state] else ZERO for x, mass in enumerate(row)])
+            state = self.edges[state].get(str(token)) if state is not None else None
+        return state
+
+    def over(self, rows: Rows) -> Callable[[Row, Prefix], Row]:
+        """The step on a model, of whose rows after the prefix it reads too if a `whole` text is meant."""
+        if self.whole is None:
+            return self
+
+        @cache
+        def completed(prefix: Prefix) -> Any:  # the probability that p completes the prefix validly
+            state = self.state(prefix)
+            if state is None or len(prefix) == self.whole:
+                return fmpq(state is not None and (not self.ends or state in self.ends))
+            return sum((mass * completed((*prefix, x)) for x, mass in enumerate(rows[prefix])), ZERO)
+
+        def conditional(row: Row, prefix: Prefix) -> Row:
+            if len(prefix) >= (self.whole or 0) or (prefix and not completed(prefix)):
+                return self(row, prefix)
+            return tuple([mass * completed((*prefix, x)) for x, mass in enumerate(row)])
+
+        return conditional
 
 
 class Frequency(Processor, kind="frequency"):
@@ -203,18 +241,22 @@ class Processed(Table):
     (1/2, 1/2)
     """
 
-    __slots__ = ("_processed", "processors")
+    __slots__ = ("_processed", "_steps", "processors")
 
     def __init__(self, table: Table, processors: Sequence[Processor]):
         super().__init__(table.vocab, dict(table.given()))
         self.processors = tuple(processors)
+        self._steps = [
+            each.over(Processed(table, processors[:n])) if isinstance(each, Mask) else each
+            for n, each in enumerate(self.processors)
+        ]
         self._processed: dict[Prefix, Row] = {}
 
     def __getitem__(self, prefix: Prefix) -> Row:
         if prefix not in self._processed:
             row = super().__getitem__(prefix)
-            for processor in self.processors:
-                row = processor(row, prefix)
+            for processor, step in zip(self.processors, self._steps, strict=True):
+                row = step(row, prefix)
                 if not total(row) > 0:
                     where = quoted(" ".join(map(str, prefix)))
                     raise BadInput(f"{processor.kind} leaves nothing of the row after {where}")
