@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from draftproof.proofs_check.claims import calls, chains, selection, systems, trees
+from draftproof.proofs_check.claims import calls, chains, keys, selection, systems, trees
 from draftproof.proofs_check.claims.checks import (
     EQUAL,
     NEVER_BELOW,
@@ -29,7 +29,7 @@ from draftproof.theory.verifiers import named
 
 __all__ = ["CHECKS", "CLAIMS", "Claim", "registry"]
 
-SUBJECTS = calls, chains, selection, systems, trees
+SUBJECTS = calls, chains, keys, selection, systems, trees
 CHECKS: dict[str, Callable[[], str]] = {
     key: check for subject in SUBJECTS for key, check in subject.CHECKS.items()
 }

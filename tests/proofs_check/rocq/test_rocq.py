@@ -35,6 +35,7 @@ ORDER = [
     "CodeChains",
     "CodeTrees",
     "Means",
+    "Keys",
     "Lossless",
     "Traversal",
     "RecursiveRejection",
@@ -151,6 +152,7 @@ THEOREMS = {
     "GreedyAccepts": ("greedy_accepts",),
     "MaxFlow": ("max_flow",),
     "Alpha": ("alpha_formula", "never_fails", "iid_never_fail", "distinct_accept_more"),
+    "Keys": ("read_once",),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
 REALS = {"ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec"}
@@ -201,6 +203,7 @@ def test_the_theorems_assume_real_numbers_and_nothing_else(compiled):
 
 
 WRONG = [
+    ("Keys", "~ In n read /\\ forall x, once (n :: read) (rest x)", "forall x, once (n :: read) (rest x)"),
     ("Traversal", "share S (N.add S (N.sub N.one a))", "share S N.one"),
     ("Means", "positive (N.sub (p x) (q x))", "positive (N.sub (q x) (p x))"),
     (

@@ -1,0 +1,121 @@
+"""Laws over keys: which rules lose the law under a watermark, what repairs them, and what strength costs."""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations, product
+
+from flint import fmpq
+
+from draftproof.proofs_check.claims.checks import found_in, refuted_on
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.grammars import other_law
+from draftproof.simulators.laws.keys import judge_keys, texts
+from draftproof.simulators.laws.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.names import scheme
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.keys import SCHEMES, keys
+from draftproof.theory.rows import Row, meet, total
+from draftproof.theory.table import Table
+from draftproof.theory.targets.processors import Mask, processed
+from draftproof.theory.verifiers import named
+
+TREE = scheme("tree+:[[[]],[]]")
+VERIFIERS = {"token": Chain(2), "block": Chain(2), "traversal": TREE, "specinfer": TREE, "priority": TREE}
+KEYED = [name for name, keyed in SCHEMES.items() if keyed.rows is None and name != "one-key"]
+COUNT = 24
+"""Random instances of each draft."""
+
+Case = tuple[Instance, str, str]
+"""An instance, a verifier and the words of a setting."""
+
+
+def fifths(p: tuple[int, ...], q: tuple[int, ...]) -> Instance:
+    """A chain of two at V = 2, of five times p(0) and q(0) at the start, after 0 and after 1."""
+    target, proposal = (
+        Table.exact(
+            2, {at: [fmpq(x, 5), fmpq(5 - x, 5)] for at, x in zip(((), (0,), (1,)), row, strict=True)}
+        )
+        for row in (p, q)
+    )
+    return Instance(target, proposal, Chain(2))
+
+
+WATERMARKED, LOOKED_BACK = fifths((3, 4, 1), (1, 2, 3)), fifths((1, 1, 4), (4, 1, 4))
+
+
+def follows(case: Case) -> bool:
+    """Whether the first four tokens follow the target over keys."""
+    instance, verifier, words = case
+    return judge_keys(instance, named(verifier), keys(words), 4)[0].lossless
+
+
+def _cases(fresh: str, verifiers: Iterable[str] = VERIFIERS) -> Iterator[Case]:
+    for verifier, name in product(verifiers, KEYED):
+        for instance in Randoms(VERIFIERS[verifier], 2, COUNT):
+            yield instance, verifier, f"{name},{fresh}"
+
+
+def _once(case: Case) -> bool:
+    # The steps of the argument: no name is read twice, and then keyed coins do what fresh ones do, whether the
+    # verifier is lossless or not.
+    instance, verifier, words = case
+    found = texts(instance, named(verifier), keys(words), 3)
+    return not found.again and found.law == decode(instance, named(verifier), 3, 3).first(3)
+
+
+def _read_once() -> Iterator[Case]:
+    yield from _cases("drafted")
+    yield from ((instance, "hsd-released", "dual-key,drafted") for instance in Randoms(Chain(2), 2, COUNT))
+
+
+def _as_strong(case: Case) -> bool:
+    # Whether the keys tell the whole first token, and the first call accepts what it would without keys.
+    instance, verifier, words = case
+    found, _ = judge_keys(instance, named(verifier), keys(words), 1, measured=True)
+    plain = judge(instance, named(verifier), 1).expected_accepted
+    return found.expected_accepted == plain and abs(found.strength - found.most) < 1e-12
+
+
+HALVES: list[Row] = [tuple(fmpq(x != without, 2) for x in range(3)) for without in range(3)]
+"""Three rows at V = 3, each even on two tokens."""
+
+
+def _agree(rows: list[Row]) -> bool:
+    # Whether some value of the key makes as many pairs of tokens agree as 1 - TV of the pairs in sum: the sum
+    # is a mean over keys, so that it is at most the largest.
+    overlaps = sum((total(meet(p, q)) for p, q in combinations(rows, 2)), fmpq(0))
+    ways = product(*([x for x, mass in enumerate(row) if mass] for row in rows))
+    return max(sum(x == y for x, y in combinations(way, 2)) for way in ways) >= overlaps
+
+
+DYCK = Mask(
+    "0",
+    {"0": {"0": "1", "2": "end"}, "1": {"0": "2", "1": "0"}, "2": {"1": "1"}, "end": {"2": "end"}},
+    ends=("end",),
+)
+"""Brackets of depth two: 0 opens, 1 closes, 2 ends the text."""
+
+
+def _masked(row: list[str]) -> Instance:
+    return processed(context_free(row, ["1/3"] * 3, Chain(3)), [(DYCK, "both")])
+
+
+def _conditional(instance: Instance) -> bool:
+    other = other_law(instance, named("token"), 6)
+    assert other is not None
+    return other.total_variation < fmpq(996, 1000)
+
+
+CHECKS = {
+    "keys-block-committed": refuted_on((WATERMARKED, "block", "dual-key"), follows),
+    "keys-node-by-node": found_in(lambda: _cases("committed", ("token", "specinfer", "priority")), follows),
+    "keys-budget-discarded": refuted_on((LOOKED_BACK, "token", "dual-key,lookback"), follows),
+    "keys-read-once": found_in(_read_once, _once),
+    "keys-acceptance-strength": found_in(
+        lambda: (case for case in _cases("committed", ("token", "block")) if "acceptance" in case[2]),
+        _as_strong,
+    ),
+    "keys-strength-and-overlap": refuted_on(HALVES, _agree),
+    "masks-conditional": refuted_on(_masked(["19/20", "1/40", "1/40"]), _conditional),
+}
