@@ -57,8 +57,8 @@ def _cases(fresh: str, verifiers: Iterable[str] = VERIFIERS) -> Iterator[Case]:
 
 
 def _once(case: Case) -> bool:
-    # The steps of the argument: no name is read twice, and then keyed coins do what fresh ones do, whether the
-    # verifier is lossless or not.
+    # The steps of the argument: no name is read twice, and then keyed coins do what fresh ones do, with a
+    # lossy verifier too.
     instance, verifier, words = case
     found = texts(instance, named(verifier), keys(words), 3)
     return not found.again and found.law == decode(instance, named(verifier), 3, 3).first(3)
