@@ -7,8 +7,7 @@ from flint import fmpq
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.transport import block
-from draftproof.theory.transport import stateless as problems
+from draftproof.theory.transport import block, bounds
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate, certified
 from draftproof.theory.transport.single_step import subset_formula
@@ -30,7 +29,7 @@ def full_information(instance: Instance) -> Certificate:
 
 def stateless(instance: Instance) -> Optimum:
     """The certified optimum of lossless verifiers without state."""
-    return problems.stateless(drafted(instance), instance.target)
+    return bounds.stateless(drafted(instance), instance.target)
 
 
 def one_level(instance: Instance) -> fmpq:

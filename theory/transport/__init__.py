@@ -4,7 +4,6 @@
 * `block`: full information, whole drafts against whole target blocks;
 * `siblings`, `single_step`, `resolution`: one node's drafts against one target token, and optimal rules;
 * `linear`: sparse linear programs, solved in floats;
-* `bounds`: the program of one valid iteration, and a certified interval for its value;
-* `stateless`: that program for a rule that knows every row;
+* `bounds`: the stateless optimum, a program with a certified interval for its value;
 * `level`: plans for a whole level of a drafted tree.
 """

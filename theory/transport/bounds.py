@@ -1,6 +1,8 @@
-"""The linear program of one valid iteration: solved in floats, bounded exactly from both sides.
+"""The stateless optimum, E[tau] of the best rule that is lossless in one iteration: a linear program, solved
+in floats and bounded exactly from both sides.
 
-The rule knows all rows of the target, and the exact law of the drafted prefixes. An output of a draft is a
+The optimum bounds E[tau] of every verifier that keeps no state; on chains it is block verification's. The
+rule knows all rows of the target, and the exact law of the drafted prefixes. An output of a draft is a
 drafted prefix and one extra token, or a whole drafted path, whose extra token the target draws. The variables
 are
 
@@ -17,15 +19,11 @@ every f is in one row of either kind. The objective is E[tau]. Outputs dominated
 an extra token that was also drafted could have been accepted, and an extra token at a path's end costs
 nothing.
 
-If exchanging some tokens leaves the instance unchanged, the average of a solution over these exchanges is as
-good as the solution. Prefixes and drafts then stand for their orbits, and `exchangeable` lists the classes of
-tokens.
-
 The upper bound of the value comes from exactly feasible duals near the solver's, the lower bound from an
 exactly valid rule near the solver's.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import floor
 from typing import TypeAlias
@@ -37,6 +35,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
+from draftproof.theory.transport.block import Drafted
 from draftproof.theory.transport.linear import Linear
 
 Seen: TypeAlias = frozenset[Prefix]
@@ -62,33 +61,22 @@ class Program:
     VARIABLES variables. `inner` are the prefixes that some draft extends.
     """
 
-    def __init__(self, target: Rows, law: Mapping[Seen, fmpq], exchangeable: Sequence[Sequence[int]] = ()):
+    def __init__(self, target: Rows, law: Mapping[Seen, fmpq]):
         if not law:
             raise BadInput("there is no draft to verify")
-        self.target, self.law, self.exchangeable = target, law, exchangeable
-        self.inner = {(), *(self.orbit(prefix[:-1]) for seen in law for prefix in seen if prefix)}
+        self.target, self.law = target, law
+        self.inner = {(), *(prefix[:-1] for seen in law for prefix in seen if prefix)}
         self.outputs = {seen: list(dict.fromkeys(self._outputs(seen))) for seen in law}
         self.size = sum(map(len, self.outputs.values())) + len(self.inner)
         if self.size > VARIABLES:
             raise BadInput(f"{self.size} variables; at most {VARIABLES} are solved for")
 
-    def orbit(self, prefix: Prefix) -> Prefix:
-        """What stands for the prefix's orbit: it, its exchangeable tokens renamed in order of appearance."""
-        names: dict[int, int] = {}
-        fresh: dict[int, Iterator[int]] = {}
-        for group in self.exchangeable:
-            fresh |= dict.fromkeys(group, iter(group))
-        for x in prefix:
-            if x in fresh and x not in names:
-                names[x] = next(fresh[x])
-        return tuple([names.get(x, x) for x in prefix])
-
     def _outputs(self, seen: Seen) -> Iterator[Output]:
         stack: list[Prefix] = [()]
         while stack:
             v = stack.pop()
-            if (end := self.orbit(v)) not in self.inner:
-                yield Output(end, len(v))
+            if v not in self.inner:
+                yield Output(v, len(v))
                 continue
             for x, mass in enumerate(self.target[v]):
                 if mass > ZERO:
@@ -96,16 +84,11 @@ class Program:
                     if u in seen:
                         stack.append(u)
                     else:
-                        yield Output(self.orbit(u), len(v))
+                        yield Output(u, len(v))
 
     def children(self, v: Prefix) -> list[tuple[Prefix, fmpq]]:
-        """(u, p(u | v)) of every prefix, or orbit, u = vx that the target can emit after v."""
-        below: dict[Prefix, fmpq] = {}
-        for x, mass in enumerate(self.target[v]):
-            if mass > ZERO:
-                u = self.orbit((*v, x))
-                below[u] = below.get(u, ZERO) + mass
-        return list(below.items())
+        """(u, p(u | v)) of every prefix u = vx that the target can emit after v."""
+        return [((*v, x), mass) for x, mass in enumerate(self.target[v]) if mass > ZERO]
 
     def reached(self) -> list[Prefix]:
         """The inner prefixes of positive probability, shorter ones first."""
@@ -155,6 +138,23 @@ class Optimum:
     def error(self) -> float:
         """upper - lower, rounded up."""
         return float(np.nextafter(float(self.upper - self.lower), np.inf))
+
+
+def stateless(prefixes: Drafted, target: Rows) -> Optimum:
+    """The stateless optimum for the law of drafts, with its certified interval. Raises BadInput when the
+    program is too large, or HiGHS gives up on it.
+
+    >>> from draftproof.theory.table import Table
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
+    >>> found = stateless(law, Table(2, {(): p}))
+    >>> round(found.value, 9), found.lower <= fmpq(2, 3) <= found.upper, found.error < 1e-9
+    (0.666666667, True, True)
+    """
+    program = Program(target, prefixes)
+    value, f, mu = solve(program)
+    size = program.size, len(f) + len(mu)
+    return Optimum(value, primal_bound(program, f), dual_bound(program, mu), *size)
 
 
 def dual_bound(program: Program, mu: Mapping[Prefix, float]) -> fmpq:

@@ -6,7 +6,6 @@ from typing import TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.transport.bounds import Output, Program, Seen, rational_masses
@@ -16,9 +15,7 @@ Rule: TypeAlias = dict[Seen, dict[Output, fmpq]]
 
 
 def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
-    """The rule near the float plan f, exactly valid. BadInput for programs of orbits: rules are averages."""
-    if program.exchangeable:
-        raise BadInput("a rule is written out where its tokens are told apart")
+    """The rule near the float plan f, exactly valid."""
     under: dict[Prefix, Rule] = {}  # what comes out at or below a prefix
     for seen, masses in rational_masses(program, f).items():
         for output, mass in zip(program.outputs[seen], masses, strict=True):

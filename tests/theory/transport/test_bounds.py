@@ -9,8 +9,6 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.errors import BadInput
-from draftproof.theory.instance import context_free
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.transport.bounds import Program, primal_bound, solve
 from tests.theory.transport.rules import expected_accepted, valid_rule
@@ -46,17 +44,6 @@ def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
     assert valid(valid_rule(program, nothing), instance.target, 2)
 
 
-def test_orbits_are_not_written_out() -> None:
-    toy = context_free(["1/2", "1/2"], ["1/2", "1/2"], Chain(1))
-    with pytest.raises(BadInput, match="told apart"):
-        valid_rule(Program(toy.target, drafted(toy), exchangeable=[[0, 1]]), {})
-
-
 def valid(rule, target, depth: int) -> bool:
     out = Law((output.end, mass) for masses in rule.values() for output, mass in masses.items())
     return out.complete(target, depth + 1) == law_of(target, depth + 1)
-
-
-def test_exchangeable_tokens_are_renamed_in_order_of_appearance() -> None:
-    fair = context_free(["1/3"] * 3, ["1/3"] * 3, Chain(1))
-    assert Program(fair.target, drafted(fair), [[1, 2]]).orbit((2, 1, 2, 0)) == (1, 2, 1, 0)

@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from flint import fmpq
 
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.laws.enumerate import emission
-from draftproof.simulators.laws.optimum import drafted, full_information, one_level, stateless
+from draftproof.simulators.laws.optimum import full_information, one_level, stateless
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -19,8 +18,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
-from draftproof.theory.transport.bounds import Program, dual_bound, primal_bound, solve
-from draftproof.theory.transport.stateless import exchangeable_tokens
+from draftproof.theory.transport.bounds import Program
 from draftproof.theory.values.chains import block
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import OPTIMA, TOY
@@ -88,23 +86,6 @@ def test_two_levels_have_no_closed_form() -> None:
 
 def test_it_flags_hsd_released() -> None:
     assert emission(TOY, named("hsd-released")).expected_accepted > stateless(TOY).upper
-
-
-def test_tokens_are_exchangeable_where_the_law_and_the_target_stay() -> None:
-    law = {frozenset[tuple[int, ...]]({(), (x,)}): fmpq(1, 2) for x in (0, 1)}
-    assert exchangeable_tokens(law, Table.exact(3, {(): ["1/4", "1/4", "1/2"]})) == [[0, 1]]
-
-
-def test_exchangeable_tokens_are_merged() -> None:
-    instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
-    law = drafted(instance)
-    assert exchangeable_tokens(law, instance.target) == [[1, 2, 3]]
-    whole, small = Program(instance.target, law), stateless(instance)
-    assert small.variables * 4 < whole.size
-    value, f, mu = solve(whole)
-    assert max(small.lower, primal_bound(whole, f)) <= min(small.upper, dual_bound(whole, mu))
-    assert small.value == pytest.approx(value, abs=1e-9)
-    assert small.error < 1e-9
 
 
 def test_extremes() -> None:
