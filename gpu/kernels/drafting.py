@@ -54,10 +54,10 @@ def level_statistics(
     tl.store(to + x, given, mask=x < counts.V)
     scale = LOG2_E / tl.load(level.temperature + 2 * b)
     row = given.to(tl.float32)
-    maximum = tl.max(row, axis=0) * scale
+    maximum = tl.max(row, axis=0)
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     tl.store(chunks.maxima + program, maximum)
-    tl.store(chunks.sums + program, tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=0))
+    tl.store(chunks.sums + program, tl.sum(tl.exp2((row - shift) * scale), axis=0))
 
 
 @triton.jit
@@ -89,13 +89,14 @@ def draw_children(
     maximum = tl.load(chunks.maxima + at, mask=index < C, other=-float("inf"))
     highest = tl.max(maximum, axis=0)
     highest = tl.where(highest == -float("inf"), 0.0, highest)
-    masses = tl.load(chunks.sums + at, mask=index < C, other=0.0) * tl.exp2(maximum - highest)
+    scale = LOG2_E / tl.load(level.temperature + 2 * b)
+    masses = tl.load(chunks.sums + at, mask=index < C, other=0.0)
+    masses *= tl.exp2((maximum - highest) * scale)
     total = tl.sum(masses, axis=0)
     fine = there & (total > 0) & (total < float("inf"))
     total = tl.where(fine, total, 1.0)
     masses = tl.where(fine & (masses > total * FAINT), masses / total, 0.0)
-    normaliser = highest + tl.log2(total)
-    scale = LOG2_E / tl.load(level.temperature + 2 * b)
+    norm = highest, 1 / total
 
     taken = tl.full([PLACES], -1, tl.int64)
     for k in range(K):
@@ -104,7 +105,7 @@ def draw_children(
             u = below_one(tl.load(uniforms + place))
             chunk, u = choose(masses.to(tl.float64), u, index)
             x = chunk * CHUNK + tl.arange(0, CHUNK)
-            row = law(logits, x, scale, normaliser, V, level.limits, b * n + i)
+            row = law(logits, x, scale, norm, V, level.limits, b * n + i)
             if not REPLACEMENT:
                 for j in range(k):
                     row = tl.where(x == tl.sum(tl.where(places == j, taken, 0), axis=0), 0.0, row)

@@ -10,11 +10,13 @@ reach the limit.
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import torch
 import triton
 import triton.language as tl
+from torch import Tensor
 
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, limited
@@ -32,7 +34,7 @@ class Copy(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """What is kept: numbers for all requests, or each a tensor [B]."""
+    """What is kept, as tensors [B], or [1] for all requests: Triton would round a number to float32."""
 
     k: Any
     top_p: Any
@@ -178,7 +180,7 @@ def search(spans, held, V, least, most, need, shift, scale, MASS: tl.constexpr, 
 @triton.jit
 def asked(setting, b, EACH: tl.constexpr):
     """What request b asks for."""
-    return tl.load(setting + b) if EACH else setting
+    return tl.load(setting + (b if EACH else 0))
 
 
 @triton.jit
@@ -209,7 +211,7 @@ def find_limits(
     BLOCK: tl.constexpr = sizes.BLOCK
     line = tl.program_id(0).to(tl.int64)
     b, i = line // N, line % N
-    k = tl.full([], 0, tl.int32) + asked(filters.k, b, EACH)
+    k = asked(filters.k, b, EACH)
     top_p = asked(filters.top_p, b, EACH)
     row = logits.target + b * logits.target_b + i * logits.target_n
     reached += line * S
@@ -222,7 +224,7 @@ def find_limits(
     maximum = tl.load(chunks.maxima + at, mask=chunk < C, other=-float("inf"))
     highest = tl.max(maximum, axis=0)
     highest = tl.where(highest > -float("inf"), highest, 0.0)
-    mass = tl.load(chunks.sums + at, mask=chunk < C, other=0.0) * tl.exp2(maximum - highest)
+    mass = tl.load(chunks.sums + at, mask=chunk < C, other=0.0) * masses(maximum, highest, scale)
     whole = tl.sum(mass.to(tl.float64), axis=0)
     fine = (whole > 0) & (whole < float("inf"))
     shift = tl.where(fine, tl.max(largest, axis=0), 0.0)
@@ -317,19 +319,26 @@ def kept_statistics(
         if tl.max(reached.to(tl.int32), axis=0) > 0:
             read = tl.load(own + x, mask=reached[:, None] & (x < V), other=-float("inf"))
             row = limited(read.to(tl.float32), x, logits.limits, line)
-            total += tl.sum(tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=1), axis=0)
+            total += tl.sum(tl.sum(masses(row, shift, scale), axis=1), axis=0)
         if copy is not None:
             to = copy.rows + b * copy.stride_b + tl.load(copy.places + i) * copy.stride_n
             tl.store(to + x, row.to(copy.rows.dtype.element_ty), mask=x < V)
     tl.store(chunks.sums + at, total)
 
 
-def filters_of(sampling: Settings, V: int) -> tuple[Filters, tuple[bool, bool, bool]]:
+@lru_cache(maxsize=256)
+def alone(number: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """[1]: a number on the device, which is put there once."""
+    return torch.full((1,), number, dtype=dtype, device=device)
+
+
+def filters_of(sampling: Settings, V: int, device: torch.device) -> tuple[Filters, tuple[bool, bool, bool]]:
     """What is kept, and the first fields of `Search`. The host does not read what each request asks for."""
     if isinstance(sampling, Sampling):
         greedy = sampling.temperature <= 0
         k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
-        return Filters(k or V, top_p, min_p), (False, 0 < k < V, top_p < 1)
+        given = (min(k or V, V), torch.int32), (top_p, torch.float64), (min_p, torch.float32)
+        return Filters(*(alone(*each, device) for each in given)), (False, 0 < k < V, top_p < 1)
     warm = sampling.temperature > 0
     k, top_p, min_p = sampling.top_k, sampling.top_p, sampling.min_p
     kept = torch.where(warm, V if k is None else torch.where((k > 0) & (k < V), k, V), 1).int()
@@ -360,7 +369,7 @@ def statistics(
         return logits
     limits = torch.empty(B, N, 2, device=target.device)
     scratch = spans.new_empty(B, N, S, dtype=torch.int32), limits.new_empty(B, N, grid.SIZES.search)
-    filters, known = filters_of(sampling, V)
+    filters, known = filters_of(sampling, V, target.device)
     sizes = *known, DROPPED_BITS[target.dtype], span, grid.power(S), grid.power(C), grid.SIZES.search
     grid.run(find_limits, B * N)(
         logits, chunks, spans, *scratch, limits, counts, S, C, filters,

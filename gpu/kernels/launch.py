@@ -98,7 +98,7 @@ class Launch:
         self.by_cells = sampled and rule == CELLS
         ints = partial(torch.empty, dtype=torch.int32, device=device)
         maxima, sums = self.floats(B, N + I, C), self.floats(B, N + I, C)
-        self.chunks = Chunks(maxima, sums, ints(B, self.placed, C), self.floats(B, N + I))
+        self.chunks = Chunks(maxima, sums, ints(B, self.placed, C), self.floats(B, N + I, 2))
         self.nodes = Nodes(
             self.floats(B, N), ints(B, N), self.floats(B, FIELDS.value, N), ints(B, N), ints(B, N), ints(B)
         )  # fmt: skip

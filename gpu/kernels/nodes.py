@@ -43,10 +43,10 @@ class Logits(NamedTuple):
 class Chunks(NamedTuple):
     """Statistics of the rows by chunks, and of whole rows."""
 
-    maxima: Any  # [B, N + I, C]: the largest logit / temperature of each chunk, times log2 e
-    sums: Any  # [B, N + I, C]: sum of exp(logit / temperature), over 2^maximum; from `opening` on, masses
+    maxima: Any  # [B, N + I, C]: the largest logit of each chunk
+    sums: Any  # [B, N + I, C]: sum of exp((logit - maximum) / temperature); from `opening` on, masses
     places: Any  # [B, placed, C]: the octet of the target's row with the largest logit of each chunk
-    normaliser: Any  # [B, N + I]: log2 sum exp of the row
+    normaliser: Any  # [B, N + I, 2]: the row's largest logit, and the probability of a token that has it
 
 
 class Tree(NamedTuple):
@@ -93,7 +93,7 @@ class Pair(NamedTuple):
     p: Any
     q: Any
     line: Any
-    norm_p: Any
+    norm_p: Any  # (largest logit, its probability)
     norm_q: Any
     scale_p: Any
     scale_q: Any
@@ -136,10 +136,27 @@ def limited(logits, x, limits, line):
 
 
 @triton.jit
-def law(row, x, scale, normaliser, V, limits=None, line=0):
-    """The probabilities 2^(scale logit - normaliser) of the ids x, the power rounded once; 0 beyond V."""
+def law(row, x, scale, norm, V, limits=None, line=0):
+    """The probabilities of the ids x; 0 beyond V."""
     logits = tl.load(row + x, mask=x < V, other=-float("inf")).to(tl.float32)
-    return tl.exp2(tl.fma(limited(logits, x, limits, line), scale, -normaliser))
+    return softened(limited(logits, x, limits, line), scale, norm)
+
+
+@triton.jit
+def softened(logits, scale, norm):
+    """Probabilities of logits. They are centred first: at a low temperature a power of `scale` times a logit
+    has few digits, or none.
+    """
+    largest, whole = norm
+    return tl.exp2((logits - largest) * scale) * whole
+
+
+@triton.jit
+def norm_of(normaliser, line, mask=None):
+    """What makes probabilities of the logits of a row, or of rows with a mask."""
+    other: tl.constexpr = None if mask is None else 0.0
+    at = normaliser + 2 * line
+    return tl.load(at, mask=mask, other=other), tl.load(at + 1, mask=mask, other=other)
 
 
 @triton.jit
@@ -199,8 +216,8 @@ def pair_of(logits, normaliser, b, f, row, counts):
         logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n,
         logits.proposal + b * logits.proposal_b + row.to(tl.int64) * logits.proposal_n,
         b * counts.N + f,
-        tl.load(normaliser + first + f),
-        tl.load(normaliser + first + counts.N + row, mask=row < counts.I, other=0.0),
+        norm_of(normaliser, first + f),
+        norm_of(normaliser, first + counts.N + row, row < counts.I),
         scale_p,
         scale_q,
     )
@@ -311,7 +328,7 @@ def reject_child(b, logits, chunks, tree, nodes, parent_of, token_of, counts, bl
     target = logits.target + b * logits.target_b
     proposal = logits.proposal + b * logits.proposal_b
     places = chunks.places + b * N * block.C
-    normaliser = chunks.normaliser + b * (N + counts.I)
+    normaliser = chunks.normaliser + 2 * b * (N + counts.I)
     scale_p, scale_q = scales(logits.temperature + 2 * b)
     chunk = tl.arange(0, block.CHUNKS)
     for start in range(0, N, AT_ONCE):
@@ -326,8 +343,8 @@ def reject_child(b, logits, chunks, tree, nodes, parent_of, token_of, counts, bl
             group = tl.load(places + f[:, None] * block.C + chunk[None, :], mask=at, other=0)
             x = group[:, :, None] * OCTET + tl.arange(0, OCTET)[None, None, :]
             inside = at[:, :, None] & (x < V)
-            norm_p = tl.load(normaliser + f, mask=unsure, other=0.0)
-            norm_q = tl.load(normaliser + N + row, mask=unsure, other=0.0)
+            top_p, whole_p = norm_of(normaliser, f, unsure)
+            top_q, whole_q = norm_of(normaliser, N + row, unsure)
             own = target + f.to(tl.int64)[:, None, None] * logits.target_n + x
             p_logit = tl.load(own, mask=inside, other=-float("inf")).to(tl.float32)
             p_logit = limited(p_logit, x, logits.limits, (b * N + f)[:, None, None])
@@ -336,8 +353,9 @@ def reject_child(b, logits, chunks, tree, nodes, parent_of, token_of, counts, bl
             rate = tl.load(nodes.numbers + RATE * N + f, mask=unsure, other=0.0)
             coin = tl.load(nodes.coins + f, mask=unsure, other=0.0)
 
-            a_p = rate[:, None, None] * tl.exp2(tl.fma(p_logit, scale_p, -norm_p[:, None, None]))
-            q = tl.exp2(tl.fma(q_logit, scale_q, -norm_q[:, None, None]))
+            p = softened(p_logit, scale_p, (top_p[:, None, None], whole_p[:, None, None]))
+            q = softened(q_logit, scale_q, (top_q[:, None, None], whole_q[:, None, None]))
+            a_p = rate[:, None, None] * p
             shared = tl.sum(tl.sum(tl.minimum(a_p, q), axis=2), axis=1)
             kept = tl.sum(tl.sum(tl.maximum(a_p - q, 0.0), axis=2), axis=1)
             # Add the drafted token, unless it is one of these tokens.

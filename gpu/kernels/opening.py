@@ -20,9 +20,11 @@ from draftproof.gpu.kernels.nodes import (
     enter_node,
     limited,
     nodes_of,
+    norm_of,
     reject_child,
     rounded_down,
     scales,
+    softened,
     tree_of,
 )
 
@@ -52,10 +54,9 @@ def chunk_statistics(
     own = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
     groups = tl.max(tl.reshape(own, [CHUNK // OCTET, OCTET]), axis=1)
     largest = tl.max(groups, axis=0)
-    maximum = largest * scale
-    shift = tl.where(maximum == -float("inf"), 0.0, maximum)
-    tl.store(chunks.maxima + program, maximum)
-    tl.store(chunks.sums + program, tl.sum(tl.exp2(tl.fma(own, scale, -shift)), axis=0))
+    shift = tl.where(largest == -float("inf"), 0.0, largest)
+    tl.store(chunks.maxima + program, largest)
+    tl.store(chunks.sums + program, tl.sum(tl.exp2((own - shift) * scale), axis=0))
     if spans is not None:  # noqa: SIM102  (decided when compiled)
         if row < N:
             each = tl.max(tl.reshape(groups, [CHUNK // SPAN, SPAN // OCTET]), axis=1)
@@ -68,8 +69,12 @@ def chunk_statistics(
 
 
 @triton.jit
-def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr):
-    """Stores log2 sum exp of each row (inf if not finite); makes `sums` the chunks' probability masses."""
+def normalise(
+    maxima, sums, normaliser, N, rows, scale_p, scale_q, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr
+):
+    """Stores the largest logit of each row (inf if it is not finite) and its probability; makes `sums` the
+    chunks' probability masses. The first N rows are the target's.
+    """
     for start in range(0, rows, ROWS):
         row = start + tl.arange(0, ROWS)
         chunk = tl.arange(0, CHUNKS)
@@ -78,12 +83,15 @@ def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.
         maximum = tl.load(maxima + at, mask=inside, other=-float("inf"))
         highest = tl.max(maximum, axis=1)
         highest = tl.where(highest == -float("inf"), 0.0, highest)
-        mass = tl.load(sums + at, mask=inside, other=0.0) * tl.exp2(maximum - highest[:, None])
+        scale = tl.where(row < N, scale_p, scale_q)
+        power = tl.exp2((maximum - highest[:, None]) * scale[:, None])
+        mass = tl.load(sums + at, mask=inside, other=0.0) * power
         total = tl.sum(mass, axis=1)
         fine = (total > 0) & (total < float("inf"))
         total = tl.where(fine, total, 1.0)
         tl.store(sums + at, mass / total[:, None], mask=inside)
-        tl.store(normaliser + row, tl.where(fine, highest + tl.log2(total), float("inf")), mask=row < rows)
+        tl.store(normaliser + 2 * row, tl.where(fine, highest, float("inf")), mask=row < rows)
+        tl.store(normaliser + 2 * row + 1, 1 / total, mask=row < rows)
 
 
 @triton.jit(do_not_specialize=["DEPTH"])
@@ -127,10 +135,11 @@ def opening(
         own = logits.proposal + b * logits.proposal_b + row * logits.proposal_n + at
         q_logit = tl.load(own, mask=known, other=0.0)
 
-    normaliser = chunks.normaliser + b * (N + I)
+    normaliser = chunks.normaliser + 2 * b * (N + I)
     first = b * (N + I) * block.C
     normalise(
-        chunks.maxima + first, chunks.sums + first, normaliser, N + I, block.C, ROWS, block.CHUNKS
+        chunks.maxima + first, chunks.sums + first, normaliser, N, N + I, scale_p, scale_q, block.C, ROWS,
+        block.CHUNKS,
     )  # fmt: skip
     tl.debug_barrier()  # values stored above are loaded below
 
@@ -139,17 +148,16 @@ def opening(
     for _ in range(DEPTH):
         there = there & (tl.gather(there.to(tl.int32), parent, 0) > 0)
     drawn = there & within
-    norm_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
     p_logit = limited(p_logit.to(tl.float32), at, logits.limits, b * N + parent)
-    p = tl.exp2(tl.fma(p_logit, scale_p, -norm_p))
-    own_norm = tl.load(normaliser + index, mask=there & node, other=0.0)
-    bad_target = there & node & ((tl.abs(own_norm) < float("inf")) == 0)
+    p = softened(p_logit, scale_p, norm_of(normaliser, parent, drawn))
+    largest = tl.load(normaliser + 2 * index, mask=there & node, other=0.0)
+    bad_target = there & node & ((tl.abs(largest) < float("inf")) == 0)
     q = tl.full([block.NODES], 1.0, tl.float32)
     bad_proposal = node & (index < 0)
     if SAMPLED:
-        norm_q = tl.load(normaliser + N + row, mask=known & drawn, other=float("inf"))
-        q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale_q, -norm_q))
-        bad_proposal = drawn & ((tl.abs(norm_q) < float("inf")) == 0)
+        largest, whole = norm_of(normaliser, N + row, known & drawn)
+        q = softened(q_logit.to(tl.float32), scale_q, (largest, whole))
+        bad_proposal = drawn & ((known == 0) | ((tl.abs(largest) < float("inf")) == 0))
 
     bad_coin = (((coin >= 0) & (coin <= 1)) == 0) & below
     wrong = tl.where(((uniform >= 0) & (uniform <= 1)), 0, 4)

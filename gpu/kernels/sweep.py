@@ -20,6 +20,7 @@ from draftproof.gpu.kernels.nodes import (
     law,
     next_child,
     nodes_of,
+    norm_of,
     proposal_row,
     scale_of,
     share,
@@ -63,8 +64,8 @@ def sweep(
     mass = tl.load(nodes.numbers + MASS * N + f, mask=needed, other=0.0)
     rest = tl.load(nodes.numbers + REST * N + f, mask=needed, other=0.0)
     row = tl.load(tree.rows + f, mask=needed, other=0).to(tl.int32)
-    normaliser = chunks.normaliser + b * (N + I)
-    norm_p = tl.load(normaliser + f, mask=needed, other=0.0)
+    normaliser = chunks.normaliser + 2 * b * (N + I)
+    norm_p = norm_of(normaliser, f, needed)
     of_p = tl.load(logits.temperature + 2 * b, mask=needed, other=1.0)
     of_q = tl.load(logits.temperature + 2 * b + 1, mask=needed, other=1.0)
     if needed:
@@ -77,7 +78,7 @@ def sweep(
         pair = Pair(
             logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n,
             logits.proposal + b * logits.proposal_b + row.to(tl.int64) * logits.proposal_n,
-            b * N + f, norm_p, tl.load(normaliser + N + row), scale_of(of_p), scale_of(of_q),
+            b * N + f, norm_p, norm_of(normaliser, N + row), scale_of(of_p), scale_of(of_q),
         )  # fmt: skip
         masses = swept + (b * N + v) * C
         for chunk in range(start, tl.minimum(start + GROUP, C)):

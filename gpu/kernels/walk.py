@@ -5,7 +5,17 @@
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.nodes import LOG2_E, PP, family, law, next_child, nodes_of, share, tree_of
+from draftproof.gpu.kernels.nodes import (
+    LOG2_E,
+    PP,
+    family,
+    law,
+    next_child,
+    nodes_of,
+    norm_of,
+    share,
+    tree_of,
+)
 from draftproof.gpu.kernels.sweep import chunk_of, drop
 
 
@@ -55,7 +65,7 @@ def walk(
         else:
             if ONE_COIN == 0:
                 row = logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n
-                norm = tl.load(chunks.normaliser + b * N + f)
+                norm = norm_of(chunks.normaliser, b * N + f)
                 dropped = law(
                     row, chunk_of(nodes.ids, v, block), scale, norm, V, logits.limits, b * N + f
                 )  # fmt: skip

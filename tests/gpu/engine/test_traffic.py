@@ -127,10 +127,10 @@ def test_a_top_p_that_keeps_most_tokens_moves_more(by_kernels):
 @pytest.mark.parametrize(
     ("setting", "most"),
     [
-        ({"logit_bias": {3: -1.0}}, 3.2),
-        ({"bad_words_ids": [[5]]}, 6),
-        ({"repetition_penalty": 1.2}, 3.2),
-        ({"frequency_penalty": 0.3}, 3.2),
+        ({"logit_bias": {3: -1.0}}, 17),
+        ({"bad_words_ids": [[5]]}, 20),
+        ({"repetition_penalty": 1.2}, 14),
+        ({"frequency_penalty": 0.3}, 17.5),
     ],
     ids=str,
 )

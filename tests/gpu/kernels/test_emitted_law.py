@@ -51,7 +51,8 @@ def kept_of_root(logits, chunks, tree, nodes, out, counts, block, SAMPLED: tl.co
 class Draw:
     """The kernels' draw after a stop at the root, and the same in numpy."""
 
-    def __init__(self, target, proposal=None):
+    def __init__(self, target, proposal=None, temperature=1.0):
+        self.temperature = temperature
         self.target, self.proposal = torch.from_numpy(target), proposal
         self.rule = named("one-hot" if proposal is None else "token")
         launch, _ = self.launched(np.zeros(1))
@@ -76,7 +77,9 @@ class Draw:
         noise = torch.full((B, drafted), LAST, dtype=torch.float64), torch.from_numpy(extra)
         batch = Batch(Tree.chain(drafted), target, proposal, torch.zeros(B, drafted).long(), *noise)
         drawn = Drawn(*torch.empty(3, B, dtype=torch.long))
-        launch = Launch(self.rule, self.rule.fitted(batch), torch.ones(B, 2), PLAIN, drawn)
+        launch = Launch(
+            self.rule, self.rule.fitted(batch), torch.full((B, 2), self.temperature), PLAIN, drawn
+        )
         launch.all()
         assert (drawn.node == 0).all()
         return launch, drawn.token.numpy()
@@ -122,6 +125,31 @@ def test_the_law_is_the_rows_own(kind, interpreted):
     assert apart(found, row) < 1e-7
     assert apart(found, exact) < 1e-6
     assert (found[exact > 1e-14] > 0).all()
+
+
+@pytest.mark.parametrize("temperature", [0.1, 1e-2, 1e-4, 1e-25])
+def test_a_low_temperature_keeps_its_digits(temperature, interpreted):
+    """Rows far from zero, some tokens of which are within the temperature of the likeliest."""
+    random = np.random.default_rng(3)
+    target = 300 + 3 * random.normal(size=5000)
+    target[::500] = 320 + temperature * random.normal(size=10)
+    target = target.astype(np.float32)
+    exact = np.exp((target.astype(np.float64) - target.max()) / np.float64(np.float32(temperature)))
+    row = Draw(target, temperature=temperature).row.ravel()[:5000]
+    assert abs(row - exact / exact.sum()).sum() < 2e-6
+
+
+COLD = {
+    "nodes": ("(logits - largest) * scale", "logits * scale - largest * scale"),
+    "opening": ("(own - shift) * scale", "own * scale - shift * scale"),
+}
+
+
+@pytest.mark.parametrize("module", COLD)
+def test_powers_of_large_numbers_are_noticed(module, interpreted, tmp_path):
+    right, wrong = COLD[module]
+    with edited(module, {right: wrong}, tmp_path), pytest.raises(AssertionError):
+        test_a_low_temperature_keeps_its_digits(1e-4, None)
 
 
 @pytest.mark.slow

@@ -165,7 +165,14 @@ def test_rows_with_few_likely_tokens_and_rows_with_many(row, blocks, device):
 
 
 FLAWS = {
-    "a higher bound": ("        last = last_kept(largest", "        last = 1 + last_kept(largest"),
+    "a higher bound of the number": (
+        "scale, False, LOW)\n        if TOP_P",
+        "scale, False, LOW) + 1\n        if TOP_P",
+    ),
+    "a higher bound of the mass": (
+        "scale, True, LOW)\n        taken",
+        "scale, True, LOW) + 1\n        taken",
+    ),
     "a higher mass": ("(1 - top_p) * whole / V", "(1 - top_p) * whole"),
     "no span that only reaches the limit": ("to(tl.float32) < least) == 0", "to(tl.float32) <= least) == 0"),
     "gathered over others": ("count += tl.sum(taken", "count = tl.sum(taken"),
@@ -180,7 +187,7 @@ FLAWS = {
 
 
 OF_OTHERS = {
-    "the first request's settings": ("tl.load(setting + b)", "tl.load(setting)"),
+    "the first request's settings": ("(b if EACH else 0)", "0"),
     "another number of ties": ("asked(filters.k, b, EACH) - above", "asked(filters.k, 0, EACH) - above"),
     "greedy requests draw": (
         "torch.where((k > 0) & (k < V), k, V), 1)",
