@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 import click
@@ -16,7 +16,7 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.laws.check import must_fit
-from draftproof.simulators.study.gap import Summary, applicable, described, measure, summarise
+from draftproof.simulators.study.gap import REACHED, Gap, applicable, described, measure, ratio, remark
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -38,6 +38,59 @@ SHAPES: dict[str, Shape] = {
     "2 + 1 + 1": (((),), (), ()),
 }
 """Name -> shape, each of four drafted tokens; numbers are lengths of paths from the root."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One verifier, or one optimum, over many instances.
+
+    `mean` is the mean E[tau]; `stateless` and `full` are its ratios to the means of the optima; `least` is
+    the smallest ratio to the stateless optimum, `reached` the number of instances where that is 1.
+    `error` and `stateless_error` are half the widths of 95 % intervals of `mean` and `stateless`.
+    """
+
+    name: str
+    instances: int
+    mean: float
+    stateless: float
+    least: float
+    reached: int
+    full: float
+    note: str = ""
+    error: float = 0.0
+    stateless_error: float = 0.0
+
+
+def half_width(values: Sequence[float]) -> float:
+    """Half the width of a 95 % interval of the mean, by the normal approximation; 0 of one value.
+
+    >>> round(half_width([0.0, 1.0] * 50), 3)
+    0.098
+    """
+    return 1.96 * stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+
+
+def summarise(gaps: Sequence[Gap]) -> list[Summary]:
+    """The optima, then the verifiers, the largest mean first."""
+    best = [float(gap.stateless.upper) for gap in gaps]
+    full = [float(gap.full.value) for gap in gaps]
+
+    def row(name: str, values: list[float], note: str = "") -> Summary:
+        ratios = [ratio(value, most) for value, most in zip(values, best, strict=True)]
+        of_best, of_full = (ratio(sum(values), sum(most)) for most in (best, full))
+        reached = sum(each >= 1 - REACHED for each in ratios)
+        mean, optimum = fmean(values), fmean(best)
+        apart = [value - of_best * most for value, most in zip(values, best, strict=True)]
+        errors = half_width(values), half_width(apart) / optimum if optimum else 0.0
+        return Summary(name, len(gaps), mean, of_best, min(ratios), reached, of_full, note, *errors)
+
+    rows = []
+    for name in gaps[0].expected_accepted:
+        above = any(gap.above(name) for gap in gaps)
+        values = [float(gap.expected_accepted[name]) for gap in gaps]
+        rows.append(row(name, values, remark(gaps[0].rules[name], above)))
+    rows.sort(key=lambda each: -each.mean)
+    return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The command `gap`: one instance, means over random ones, and --rows."""
+"""The command `gap`: one instance, and --rows."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from rich.table import Table
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
 from draftproof.simulators.instances.files import draft_of, read_any
-from draftproof.simulators.instances.randoms import Mixed, Randoms
+from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.laws.batches import measure_batch
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
@@ -31,19 +31,9 @@ from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
-COUNT, VOCAB = 40, 3
 STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
 """The drafts without an instance."""
 MANY_DRAFTS = 500  # whose optima take long
-
-BELONGS = {
-    "draft": ("",),
-    "vocab": ("",),
-    "count": ("rows", ""),
-    "verifier": ("instance", ""),
-    "force": ("instance",),
-}
-"""Option -> the modes that it belongs to; "" is the mode without --rows and an instance: an ensemble."""
 
 FOUR = SIBLINGS.index(4)
 NOTE = "No verifier exceeds a design's optimum or bound; of top-k and greedy drafts the verifier reaches it."
@@ -59,46 +49,43 @@ STATEFUL = (
 @click.option(
     "--rows", type=PATH, metavar="FILE.npz", help="Recorded rows: acceptance by draft and verifier."
 )
-@click.option("--draft", metavar="JSON", help="The draft of an ensemble, as in an instance file.")
-@click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of an ensemble [default: {VOCAB}].")
-@click.option(
-    "--count",
-    type=click.IntRange(1),
-    help=f"Random instances at each point [default: {COUNT}]; of --rows the number of rows [default: all].",
-)
+@click.option("--draft", metavar="JSON", help="Of the toy: one draft, as in an instance file.")
+@click.option("--count", type=click.IntRange(1), help="Of --rows the number of rows [default: all].")
 @force_option
 @json_option
-def gap(as_json: bool, **options: Any) -> int:
+def gap(
+    instance: Path | None,
+    verifier: tuple[str, ...],
+    rows: Path | None,
+    draft: str | None,
+    count: int | None,
+    force: bool,
+    as_json: bool,
+) -> int:
     """Show how far each verifier is from each certified optimum.
 
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that lossless
-    verifiers without state can do (stateless) and of the best that any coupling of draft and target
-    blocks can do (full information). With a batch of requests: the tokens emitted under
-    every selection rule, and the most under a predictable one. Without an instance: means over random
-    instances on three standard drafts, or on one --draft. With --rows: what a node of your own models
-    accepts, by draft and verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V]
-    of probabilities and perhaps `sequence` [n] (`draftproof gpu record` writes one).
+    verifiers without state can do (stateless) and of the best that any coupling of draft and target blocks
+    can do (full information). With a batch of requests: the tokens emitted under every selection rule, and
+    the most under a predictable one. Without an instance: a toy on three standard drafts or on one --draft
+    (means over many: `draftproof sweep`). With --rows: what a node of your own models accepts, by draft and
+    verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and
+    perhaps `sequence` [n] (`draftproof gpu record` writes one).
     """
-    given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
-    modes = [mode for mode in ("rows", "instance") if mode in given]
-    if len(modes) > 1:
-        raise BadInput(f"{' and '.join(map(_spelled, modes))} do not go together")
-    mode = modes[0] if modes else ""
-    for option, allowed in BELONGS.items():
-        if option in given and mode not in allowed:
-            raise BadInput(f"--{option} goes with {' or '.join(map(_spelled, allowed))}")
-    if mode == "rows":
-        return _rows(given["rows"], given.get("count"), as_json)
-    vocab, count = given.get("vocab", VOCAB), given.get("count", COUNT)
-    verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
-    draft = draft_of(given["draft"]) if "draft" in given else None
-    if mode == "instance":
-        return _instance(given["instance"], verifiers, options["force"], as_json)
-    return _ensembles([draft] if draft else STANDARD, vocab, verifiers, count, as_json)
-
-
-def _spelled(mode: str) -> str:
-    return {"instance": "an instance", "": "random instances"}.get(mode, f"--{mode}")
+    if rows is not None:
+        if instance is not None or draft or verifier or force:
+            raise BadInput("--rows goes without an instance, --draft, --verifier and --force")
+        return _rows(rows, count, as_json)
+    if count is not None:
+        raise BadInput("--count goes with --rows")
+    verifiers = [named(name) for name in dict.fromkeys(verifier)]
+    if instance is not None and draft is not None:
+        raise BadInput("--draft goes without an instance")
+    if instance is not None:
+        return _instance(instance, verifiers, force, as_json)
+    if force:
+        raise BadInput("--force goes with an instance")
+    return _toys(STANDARD if draft is None else [draft_of(draft)], verifiers, as_json)
 
 
 def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
@@ -153,29 +140,21 @@ def _batch(batch: Batch, verifiers: Sequence[Verifier], as_json: bool) -> int:
     return 0
 
 
-def _ensembles(
-    drafts: Sequence[Scheme], vocab: int, verifiers: Sequence[Verifier], count: int, as_json: bool
-) -> int:
-    families = [Randoms(draft, vocab, count, law=Mixed()) for draft in drafts]
+def _toys(drafts: Sequence[Scheme], verifiers: Sequence[Verifier], as_json: bool) -> int:
     for verifier in verifiers:
         must_fit(verifier, drafts)
-    means: dict[str, list[study.Summary]] = {}
-    with screen.progress() as bar:
-        task = bar.add_task("measuring", total=len(families) * count)
-        for family in families:
-            fit = [each for each in verifiers or study.applicable(family[0]) if applies(each, family[0])]
-            gaps: list[study.Gap] = []
-            for each in family:
-                gaps.append(study.measure(each, fit))
-                bar.advance(task)
-            draft = f"{family.draft.label}, {study.described(family.draft)}"
-            title = f"{draft}, V = {vocab}: {count} random instances"
-            means[title] = study.summarise(gaps)
-            if not as_json:
-                screen.console().print(_means(title, means[title]))
+    found = []
+    for draft in drafts:
+        toy = scenario("toy", draft, 3)
+        chosen = [each for each in verifiers if applies(each, toy)]
+        if chosen or not verifiers:
+            found.append(study.measure(toy, chosen or None))
     if as_json:
-        rows = [{"draft": title, "means": [vars(row) for row in found]} for title, found in means.items()]
-        click.echo(json.dumps({"ensembles": rows}))
+        click.echo(
+            json.dumps({"toys": [{"instance": each.instance.name} | _document(each) for each in found]})
+        )
+    else:
+        screen.console().print(*map(_table, found))
     return 0
 
 
@@ -238,17 +217,6 @@ def _table(gap: study.Gap) -> Table:
         remark = "no law" if name in gap.invalid else note
         table.add_row(name, exact, f"{float(mean):.6f}", *shares, remark, style=style)
         table.caption = STATEFUL if note == study.STATE else table.caption
-    return table
-
-
-def _means(title: str, found: Sequence[study.Summary]) -> Table:
-    headings = "verifier", r"E\[tau]", "stateless", "least", "at 100 %", "full inf.", ""
-    table = screen.table(title, "lrrrrrl", *headings)
-    for row in found:
-        reached = f"{row.reached:,} of {row.instances:,}"
-        shares = _percent(row.stateless), _percent(row.least), reached, _percent(row.full)
-        table.add_row(row.name, f"{row.mean:.4f}", *shares, row.note)
-        table.caption = STATEFUL if row.note == study.STATE else table.caption
     return table
 
 

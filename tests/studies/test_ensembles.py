@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 
 from draftproof.simulators.instances.randoms import Logits, Mixed, Randoms
-from draftproof.simulators.study.gap import measure, summarise
+from draftproof.simulators.study.gap import measure
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import named
 from studies.drawing import LINES, MARKERS, required
-from studies.ensembles import SHOWN, VARIED, distance, vary, write_figure
+from studies.ensembles import SHOWN, VARIED, distance, summarise, vary, write_figure
 
 
 def test_distance_runs_from_none_to_independent():

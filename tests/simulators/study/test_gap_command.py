@@ -13,8 +13,6 @@ from tests.mutants.edits import edited
 from tests.mutants.rules import BEYOND
 from tests.problems import VECTORS
 
-CHAIN = '{"kind": "chain", "depth": 2}'
-
 
 def test_the_answer_is_as_promised(command, toy):
     status, out, err = command("gap", toy, "--json")
@@ -84,14 +82,13 @@ def test_force_shows_a_verifier_on_a_draft_it_is_not_made_for(command, tmp_path)
     assert (status, list(json.loads(out)["expected_accepted"])) == (0, ["specinfer"])
 
 
-def test_without_an_instance_it_is_an_ensemble(command):
-    status, out, err = command("gap", "--count", 2, "--verifier", "traversal")
+def test_without_an_instance_it_is_a_toy_on_three_drafts(command):
+    status, out, err = command("gap", "--verifier", "traversal")
     assert (status, err) == (0, "")
     assert out.count("traversal") == 3
-    assert "V = 3: 2 random instances" in out
-    status, out, _ = command("gap", "--count", 1, "--draft", CHAIN, "--vocab", 2, "--json")
-    (ensemble,) = json.loads(out)["ensembles"]
-    assert {"full information", "stateless", "block"} <= {row["name"] for row in ensemble["means"]}
+    status, out, _ = command("gap", "--verifier", "specinfer", "--verifier", "block", "--json")
+    (toy,) = [each for each in json.loads(out)["toys"] if "block" in each["expected_accepted"]]
+    assert toy["instance"] == "toy, chain depth 3 V=3"
 
 
 @pytest.mark.parametrize(
@@ -100,14 +97,14 @@ def test_without_an_instance_it_is_an_ensemble(command):
         (["nothing.json"], "nothing.json: no such file"),
         (["{toy}", "--verifier", "blok"], "no verifier is named 'blok'"),
         (["{toy}", "--verifier", "spechub"], "spechub is made for spechub"),
-        (["{toy}", "--draft", CHAIN], "--draft goes with random instances"),
+        (["{toy}", "--draft", "chain:2"], "--draft goes without an instance"),
         (["--draft", "{"], "draft: not JSON"),
-        (["--draft", "[]"], "draft: must be an object"),
         (["--draft", '{"kind": "chain", "depth": 0}'], "draft: depth must be"),
-        (["--vocab", "0"], "--vocab"),
-        (["--count", "0"], "--count"),
         (["--verifier", "typical", "--verifier", "spechub"], "not for chain, tree without replacement"),
-        (["--draft", CHAIN, "--verifier", "spechub"], "spechub is made for spechub, not for chain"),
+        (["--draft", "chain:2", "--verifier", "spechub"], "spechub is made for spechub, not for chain"),
+        (["--force"], "--force goes with an instance"),
+        (["--count", "0"], "--count"),
+        (["--count", "2"], "--count goes with --rows"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(command, toy, arguments, said):
