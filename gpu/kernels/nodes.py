@@ -154,7 +154,7 @@ def softened(logits, scale, norm):
 @triton.jit
 def norm_of(normaliser, line, mask=None):
     """What makes probabilities of the logits of a row, or of rows with a mask."""
-    other: tl.constexpr = None if mask is None else 0.0
+    other = None if mask is None else 0.0
     at = normaliser + 2 * line
     return tl.load(at, mask=mask, other=other), tl.load(at + 1, mask=mask, other=other)
 

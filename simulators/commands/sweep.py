@@ -23,8 +23,9 @@ from draftproof.theory.errors import BadInput, located
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Number of processes [default: one per core]."
 )
+@click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
 @json_option
-def sweep(file: Path, folder: Path | None, workers: int | None, as_json: bool) -> int:
+def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str | None, as_json: bool) -> int:
     """Check and gap over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
@@ -32,6 +33,8 @@ def sweep(file: Path, folder: Path | None, workers: int | None, as_json: bool) -
     for bad input.
     """
     folder = folder or Path("results") / file.stem
+    if workers is not None and scheduler is not None:
+        raise BadInput("--workers and --scheduler cannot be combined")
     try:
         from draftproof.simulators.study import configuration, store
         from draftproof.simulators.study.plan import plan
@@ -46,7 +49,7 @@ def sweep(file: Path, folder: Path | None, workers: int | None, as_json: bool) -
         task = bar.add_task("sweeping", total=None)
         progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
         found = store.sweep(
-            chunks, store.manifest(entries, len(chunks)), folder, workers or cores(), progress
+            chunks, store.manifest(entries, len(chunks)), folder, scheduler or workers or cores(), progress
         )
     seconds = round(monotonic() - started, 3)
     if found.interrupted:

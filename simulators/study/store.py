@@ -22,7 +22,7 @@ from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import Slice, computed
 from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.simulators.support.load import digest, version
-from draftproof.simulators.support.pool import shared
+from draftproof.simulators.support.pool import clustered, shared
 from draftproof.theory.errors import BadInput
 
 FORMAT = 1  # the version of the folder's own layout
@@ -84,12 +84,13 @@ def sweep(
     chunks: dict[str, Slice],
     manifest: dict[str, Any],
     folder: Path,
-    workers: int = 1,
+    workers: int | str = 1,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Swept:
-    """Computes the chunks that the folder lacks. A KeyboardInterrupt ends the sweep; then and after BadInput
-    finished chunks are kept. A chunk whose process is lost is computed again. `progress` is called with the
-    number of evaluations done and the total.
+    """Computes the chunks that the folder lacks, in processes of this machine or on the Dask cluster of an
+    address. A KeyboardInterrupt ends the sweep; then and after BadInput finished chunks are kept. A chunk
+    whose process is lost is computed again. `progress` is called with the number of evaluations done and the
+    total.
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
@@ -111,8 +112,11 @@ def sweep(
     return found
 
 
-def _computed(chunks: dict[str, Slice], workers: int) -> Generator[tuple[str, bytes], None, None]:
+def _computed(chunks: dict[str, Slice], workers: int | str) -> Generator[tuple[str, bytes], None, None]:
     left = dict(chunks)
+    if isinstance(workers, str):
+        yield from clustered(computed, list(left.items()), workers)
+        return
     while left:
         before = len(left)
         try:

@@ -1,5 +1,6 @@
-"""Shares work among processes of this machine."""
+"""Shares work among processes of this machine, or on a Dask cluster that is already running."""
 
+import logging
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -9,11 +10,14 @@ from itertools import islice
 from multiprocessing import active_children, get_context, resource_tracker
 from threading import Thread
 from time import sleep
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from draftproof.theory.errors import BadInput
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+PATIENCE = "10s"  # until a scheduler answers and has a worker
 AHEAD = 2  # items in progress for each process, so that memory does not grow with the number of items
 
 
@@ -74,3 +78,39 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
+
+
+def clustered(function: Callable[[Any], Any], items: Sequence[Any], url: str) -> Generator[Any, None, None]:
+    """function(item) of every item, in any order; one whose worker is lost is computed again. draftproof must
+    be installed on the workers.
+
+    Raises BadInput if Dask is not installed, if nothing answers at the address, or if no worker is there.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        raise BadInput("--scheduler needs Dask: pip install 'draftproof[dask]'") from None
+    try:
+        client: Any = Client(url, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"--scheduler {url}: cannot be reached ({' '.join(str(error).split())})") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise BadInput(f"--scheduler {url}: has no workers") from None
+        rest = iter(items)
+
+        def submit(count: int) -> list[Any]:
+            return client.map(function, list(islice(rest, count)), pure=False, retries=3)
+
+        try:
+            pending: Any = as_completed(submit(AHEAD * sum(client.nthreads().values())))
+            for future in pending:
+                pending.update(submit(1))
+                yield future.result()
+        except (KeyboardInterrupt, GeneratorExit):
+            for library in ("distributed", "tornado"):  # they would log cancelled work as errors
+                for name in (library, f"{library}.client", f"{library}.application"):
+                    logging.getLogger(name).setLevel(logging.CRITICAL)
+            raise
