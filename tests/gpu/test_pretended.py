@@ -89,7 +89,7 @@ def test_decoding_with_a_selection(rule):
 
 def test_the_ties_to_the_exact_engine():
     from draftproof.gpu.checks.against_exact.noise import agreement
-    from draftproof.gpu.checks.against_exact.rounding import rounded
+    from tests.gpu.checks.against_exact.laws import rounded
 
     with pretended():
         found = list(agreement(list(Scenarios(PAIR, 2))[:1], "meta"))

@@ -3,8 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from rich.table import Table
@@ -12,9 +11,8 @@ from rich.table import Table
 from draftproof.gpu import kernels
 from draftproof.gpu.checks.against_exact.large import Closeness, closeness
 from draftproof.gpu.checks.against_exact.noise import Agreement, agreement, fits, grouped
-from draftproof.gpu.checks.against_exact.rounding import ROUNDING, rounded
 from draftproof.gpu.sampling.device import usable
-from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier, named
+from draftproof.gpu.verify import Batch, Outcome, Verifier, named
 from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, STRATIFIED, WITH, WITHOUT
 from draftproof.simulators import screen
 from draftproof.simulators.instances.randoms import Randoms
@@ -28,11 +26,6 @@ from draftproof.theory.instance import Instance
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, the number of instances done, and the total."""
-
-Laws: TypeAlias = dict[str, dict[str, tuple[float, float]]]
-"""The largest `own` and `ideal` of `rounding.Rounded`, by verifier and type of the rows."""
-
-TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 COMPILED, INTERPRETED = "compiled", "in Triton's interpreter"
 
@@ -77,21 +70,19 @@ class Found:
         """Adds an agreement to the earlier ones of its verifier."""
         self.noise[found.verifier] = self.noise.get(found.verifier, Agreement(found.verifier)) + found
 
-    def table(self, title: str, laws: Laws | None = None) -> Table:
-        """One row per verifier; columns of errors only with `laws`."""
-        vocab, kinds = max((each.vocab for each in self.large), default=0), () if laws is None else TYPES
-        headings = ["instances", "noise rows", "differ", *(f"TV {kind}" for kind in kinds)]
-        headings += [f"V = {vocab:,}", "differ", *(["rate error"] if laws is not None else [])]
+    def table(self, title: str, errors: bool = False) -> Table:
+        """One row per verifier; with a column of `errors`."""
+        vocab = max((each.vocab for each in self.large), default=0)
+        headings = ["instances", "noise rows", "differ", f"V = {vocab:,}", "differ", *["rate error"] * errors]
         table = screen.table(title, "l" + "r" * len(headings), "verifier", *headings)
         table.columns[0].no_wrap = True
-        for name in sorted({*self.noise, *(laws or ()), *(each.verifier for each in self.large)}):
+        for name in sorted({*self.noise, *(each.verifier for each in self.large)}):
             noise, large = self.noise.get(name), [each for each in self.large if each.verifier == name]
             counts = (noise.instances, noise.rows, noise.wrong) if noise else ()
             cells = [f"{count:,}" for count in counts] or [""] * 3
-            cells += [f"{laws[name][kind][0]:.1e}" if laws and name in laws else "" for kind in kinds]
             if large:
                 cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
-                cells += [f"{max(each.rate for each in large):.1e}"] * (laws is not None)
+                cells += [f"{max(each.rate for each in large):.1e}"] * errors
             table.add_row(name, *cells)
         return table
 
@@ -105,7 +96,6 @@ class Report:
     skipped: str = ""
     plain: Found = field(default_factory=Found)
     kernels: Found = field(default_factory=Found)
-    laws: Laws = field(default_factory=dict)
     complete: bool = False
 
     @classmethod
@@ -124,12 +114,7 @@ class Report:
     @property
     def ok(self) -> bool:
         """Whether all decisions agree and every error is within the bound for rounding."""
-        return (
-            self.plain.ok
-            and self.kernels.ok
-            and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
-            and all(each.of_margin <= 1 for each in self.plain.large)
-        )
+        return self.plain.ok and self.kernels.ok and all(each.of_margin <= 1 for each in self.plain.large)
 
     def answer(self) -> dict[str, Any]:
         """The JSON document."""
@@ -139,11 +124,6 @@ class Report:
             "ok": self.ok,
             "complete": self.complete,
             "noise": [asdict(each) for each in self.plain.noise.values()],
-            "laws": [
-                {"verifier": name, "type": kind, "total_variation": own, "with_rounded_input": ideal}
-                for name, by_type in self.laws.items()
-                for kind, (own, ideal) in by_type.items()
-            ],
             "large": [asdict(each) for each in self.plain.large],
             "kernels": {
                 "run": self.run,
@@ -156,7 +136,7 @@ class Report:
     def tables(self) -> Iterator[Table | str]:
         """A table for plain torch, and one for the kernels or a line that says why there is none."""
         title = f"Batched verifiers compared with the exact engine, torch on {self.device}"
-        yield self.plain.table(title, self.laws)
+        yield self.plain.table(title, errors=True)
         title = f"Kernels compared with the exact engine, {self.run}"
         yield self.kernels.table(title) if self.run else f"kernels skipped: {self.skipped}"
 
@@ -176,7 +156,7 @@ class Report:
 
 
 def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
-    """Compares on the standard suite, on a sample of it (laws and kernels), and at one large vocabulary.
+    """Compares on the standard suite, on a sample of it (kernels), and at one large vocabulary.
 
     The slowest part comes last: an interrupted run still reports what was compared before.
     """
@@ -186,7 +166,6 @@ def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
     report.plain.large += closeness(vocab, report.device, seed)
     _kernels(report, sample, vocab, seed, progress)
     _noise(report, families, progress)
-    _laws(report, families, progress)
     report.complete = True
 
 
@@ -213,16 +192,3 @@ def _noise(report: Report, families: list[Family], progress: Progress) -> None:
         done += len(instances)
         progress("same noise", done, of)
     report.plain.noise = dict(sorted(report.plain.noise.items()))
-
-
-def _laws(report: Report, families: list[Family], progress: Progress) -> None:
-    for done, family in enumerate(families, 1):
-        quartiles = [family[i] for i in sorted({quarter * len(family) // 4 for quarter in (1, 2, 3)})]
-        for instance, verifier in product(quartiles, VERIFIERS.values()):
-            if fits(verifier, instance):
-                by_type = report.laws.setdefault(verifier.name, dict.fromkeys(TYPES, (0.0, 0.0)))
-                for kind, dtype in TYPES.items():
-                    found = rounded(verifier, instance, dtype, report.device)
-                    own, ideal = by_type[kind]
-                    by_type[kind] = max(own, float(found.own)), max(ideal, float(found.ideal))
-        progress("exact laws", done, len(families))

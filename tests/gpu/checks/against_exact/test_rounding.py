@@ -8,7 +8,6 @@ from flint import fmpq
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.checks.against_exact.noise import fits  # noqa: E402
-from draftproof.gpu.checks.against_exact.rounding import ROUNDING, as_read, dyadic, rounded  # noqa: E402
 from draftproof.gpu.verify import VERIFIERS, chains  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.simulators.instances.scenarios import scenario  # noqa: E402
@@ -16,6 +15,7 @@ from draftproof.simulators.laws.enumerate import emission  # noqa: E402
 from draftproof.theory.drafts.chain import Chain  # noqa: E402
 from draftproof.theory.instance import context_free  # noqa: E402
 from draftproof.theory.verifiers import named  # noqa: E402
+from tests.gpu.checks.against_exact.laws import ROUNDING, as_read, dyadic, rounded  # noqa: E402
 from tests.gpu.checks.against_exact.test_noise import no_update  # noqa: E402
 from tests.problems import SCHEMES, TOY  # noqa: E402
 

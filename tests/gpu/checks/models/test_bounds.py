@@ -6,7 +6,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.checks.against_exact.drafts import batch, every
-from draftproof.gpu.checks.against_exact.rounding import rounded
 from draftproof.gpu.checks.models.acceptance import chain_odds, covered
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts
@@ -17,6 +16,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.values.chains import block
 from draftproof.theory.verifiers import named
+from tests.gpu.checks.against_exact.laws import rounded
 from tests.gpu.lossy import LOSSY
 from tests.mutants.rules import UNSCALED
 
