@@ -12,6 +12,7 @@ from draftproof.simulators.audit.judge.batches import batch_case
 from draftproof.simulators.audit.judge.edges import findings_at_edges
 from draftproof.simulators.audit.judge.exact import Case, TooLarge, case, shrunk
 from draftproof.simulators.audit.judge.final_draw import final_draw
+from draftproof.simulators.audit.judge.invariant import varies
 from draftproof.simulators.audit.judge.plan import Options, Plan, checked, plan_of
 from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
@@ -35,6 +36,7 @@ UNREAD = {"raises", "returns garbage"}  # what every call does that is not made 
 PATIENCE = 10.0  # seconds in which some call must not raise
 OTHERS = 3  # instances on which a law that is the proposal's must be so, too
 TOGETHER_SECONDS = 60.0  # in which two requests of batches are judged together
+KEYED_INSTANCES = 2  # whose second call is judged if seeds are made of the text
 TWO_CALL_INSTANCES = 4  # instances on which the second call of a class is judged
 
 
@@ -148,6 +150,8 @@ class _Audit:
             self._wrong_in_two_calls(self.twice[:TWO_CALL_INSTANCES], "keeps state")
         if report.failing is None:
             self._together()
+        if plan.invariant and report.failing is None:
+            report.varies = varies(target, self.sandbox)  # type: ignore[arg-type]
         if plan.edges and report.failing is None:
             findings_at_edges(target, self.sandbox, plan.chosen, report, plan.padding)
 
@@ -286,14 +290,19 @@ class _Audit:
         # One call was judged on average over the seeds; in two calls a constant seed gives the same coins
         # twice.
         constant, kind = self.sandbox.current.constant, "seeds its own generator"
+        of_text, twice = self.sandbox.current.of_text, self.twice
         what = f"the same seed in every call: {constant}"
+        if of_text:
+            over = "" if self.target.whole else ", of two calls"
+            what = f"with the text, such as {constant}: judged by the law over all keys{over}"
+            twice = [scenario(name, Chain(2)) for name in CORE[:KEYED_INSTANCES]] if twice else []
         try:
-            if self._wrong_in_two_calls(self.twice, kind, f"{what}; "):
+            if self._wrong_in_two_calls(twice, kind, f"{what}; "):
                 return
         except NotEnumerable:
             self.report.note(kind, what)
             raise
-        if self.target.takes("position"):
+        if of_text or self.target.takes("position"):
             self.report.note(kind, what)
             return
         raise NotEnumerable(

@@ -52,6 +52,9 @@ class Options(TypedDict, total=False):
     ]
     edges: Annotated[bool, Given(True, "Try coins at the ends of [0, 1), and rows of NaN.")]
     padding: Annotated[bool, Given(False, "Also try drafts that end in -1.")]
+    invariant: Annotated[
+        bool, Given(False, "Also require that the text is a function of the seed, whatever the draft.")
+    ]
     smallest: Annotated[bool, Given(True, "Shrink an instance on which the target fails.")]
     against: Annotated[str | None, Given(None, "A declared target in place of p, such as interpolation:1/4.")]
     own_bonus: Annotated[
@@ -75,7 +78,7 @@ KNOWN: dict[str, tuple[Any, Given]] = {
 
 EXCLUDED = {
     "float32": ("statistical", "iterations", "padding", "processors", "against", "instances"),
-    "statistical": ("iterations", "padding", "processors", "against"),
+    "statistical": ("iterations", "padding", "processors", "against", "invariant"),
     "processors": ("iterations", "instances"),
 }
 """Option -> those that it goes without."""
@@ -109,6 +112,7 @@ class Plan:
     iterations: int
     edges: bool
     padding: bool
+    invariant: bool
     smallest: bool
     runs: int
     limit: int | None
@@ -155,6 +159,8 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
     for name in EXCLUDED_BY_KIND.get(target.adapter, ()):
         if _is_given(name, asked):
             raise BadInput(f"a {target.adapter} goes without {name}")
+    if asked["invariant"] and not (isinstance(target, DraftVerifier) and target.arrays):
+        raise BadInput("invariant goes with a function that verifies one draft")
     if target.whole and asked["against"] and not asked["own_bonus"]:
         raise BadInput(SEVERAL_CALLS)
     chosen, batches, law, rows = (), (), None, None

@@ -74,6 +74,7 @@ class Report:
     apart: str = ""  # why others were not
     final: Counted | None = None  # of a final draw, in place of all else
     strict: bool = False  # whether findings fail too
+    varies: str = ""  # of a text that is to be a function of the seed, two drafts that show it is not
 
     @property
     def lossless(self) -> bool | None:
@@ -107,7 +108,11 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 0 lossless, 1 not, 3 cannot be enumerated."""
-        return 3 if self.lossless is None else int(not self.lossless or (self.strict and bool(self.findings)))
+        return (
+            3
+            if self.lossless is None
+            else int(not self.lossless or bool(self.varies or (self.strict and self.findings)))
+        )
 
     @property
     def not_shown(self) -> str:
@@ -142,6 +147,7 @@ class Report:
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
             **_counted(self.final),
             **self._against(),
+            **({"varies": self.varies} if self.varies else {}),
             **({"requests": self.requests} if self.requests > 1 or self.alone else {}),
             **({"not_shown": self.not_shown} if self.not_shown else {}),
             **({"replay": self.run.answer()} if self.run else {}),
@@ -171,7 +177,7 @@ class Report:
     @property
     def failure(self) -> str:
         """Why a test fails, the reason first; empty if it passes."""
-        if not (self.lossless and self.status):
+        if not (self.lossless and self.status) or self.varies:
             return str(self) * (self.status != 0)
         kinds = ", ".join(each.kind for each in self.findings)
         return f"strict: findings fail too, and {self.target} has {len(self.findings)} ({kinds})\n{self}"
@@ -195,6 +201,7 @@ class Report:
             lines += self._means() if self.lossless else []
         lines += self.run.lines() if self.run else []
         lines += [f"  no run to replay: {self._no_run}"] if self._no_run else []
+        lines += [f"  not a function of the seed: {self.varies}"] if self.varies else []
         lines += self._requests()
         if self.not_shown:
             lines.append(f"  {self.not_shown}")
@@ -242,6 +249,7 @@ class Report:
             return ("" if self.lossless else "NOT ") + "lossless in its final draw"
         if self.lossless:
             kept = "keeps the budget" if _budget_only(self.case) else "lossless"
+            kept += ", NOT a function of the seed" if self.varies else ""
             return "no bias found, statistical" if self.sampled else kept + _for(self.case)
         fatal = [finding.kind for finding in self.findings if finding.fatal]
         if fatal:  # an exception is no law

@@ -32,12 +32,16 @@ class Current:
     """The source of the current run, and the stand-ins for generators that outlive a call.
 
     A seed that comes again in another run is a constant, or made from the arguments: with it every call draws
-    the same numbers, though here one run's draws are independent of another's. `constant` names it.
+    the same numbers, though here one run's draws are independent of another's. `constant` names it. Seeds
+    that differ between runs are made of the text (`of_text`): named coins, as a watermark's.
     """
 
     def __init__(self) -> None:
         self.source: Source | None = None
         self.constant, self.making = "", False  # making: an object is made, whose seed is given once
+        self._again: set[Hashable] = set()  # streams of seeds that came again
+        self._here: set[Hashable] = set()  # of those that were used in this run
+        self._always: set[Hashable] | None = None  # and in all runs
         self._run = 0
         self._met: dict[Hashable, tuple[int, frozenset[float]]] = {}  # stream -> its first run, and the past
         self.salt = 0  # of hashes and the clock; another number whenever coins are given again
@@ -51,7 +55,9 @@ class Current:
     def start(self, source: Source) -> None:
         if source is self.source:
             return
-        self._run += 1
+        if self._here:
+            self._always = self._here & (self._here if self._always is None else self._always)
+        self._run, self._here = self._run + 1, set()
         if source.again:
             self.salt += _SALT.randrange(2**30)
         if "torch" in sys.modules:
@@ -137,10 +143,18 @@ class Current:
         """
         if self.making or key in self.once:
             return
+        self._here.add(key)
         run, before = self._met.setdefault(key, (self._run, past))
         if run != self._run:
             self._met[key] = run, before & past
-            self.constant = what if not before & past else self.constant
+            if not before & past:
+                self.constant = what
+                self._again.add(key)
+
+    @property
+    def of_text(self) -> bool:
+        """Whether seeds that come again are not those of every run."""
+        return bool(self._again - (self._always or set()))
 
 
 def _plain(seed: Any) -> tuple[Any, ...]:

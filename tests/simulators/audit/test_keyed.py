@@ -1,0 +1,48 @@
+"""Seeds that are made of the text are named coins; and whether a text is a function of the seed."""
+
+import pytest
+
+from draftproof.simulators.audit import assert_lossless, examine
+from draftproof.simulators.audit.targets.loops import Loop
+from draftproof.theory.errors import BadInput
+from tests.simulators.audit import keyed
+
+
+@pytest.mark.parametrize(("name", "lossless"), [("token", True), ("block", False), ("block_spared", True)])
+def test_a_loop_with_seeds_made_of_contexts_is_judged_over_all_keys(name, lossless):
+    report = examine(Loop(getattr(keyed, name), name=name), vocab=2, depth=2)
+    assert report.lossless is lossless
+    if lossless:
+        assert "judged by the law over all keys" in str(report)
+    else:
+        assert report.total_variation > 100 * report.case.bound
+
+
+def test_one_constant_seed_is_not_made_of_the_text():
+    def generate(target, draft, prompt, length):
+        rng = keyed.np.random.default_rng(3)
+        return [keyed.drawn(rng, keyed.row(target, [])) for _ in range(length)]
+
+    report = examine(Loop(generate, name="constant"), vocab=2, depth=1, runs=10)
+    assert report.lossless is not True or "the same seed in every call" in str(report)
+    assert "law over all keys" not in str(report)
+
+
+@pytest.mark.parametrize(("function", "invariant"), [("match", True), ("race", True), ("rejection", False)])
+def test_draws_of_the_target_are_a_function_of_the_seed_and_rejection_is_not(function, invariant):
+    report = examine(getattr(keyed, function), vocab=2, depth=1, edges=False, invariant=True)
+    assert report.lossless
+    assert (report.status, bool(report.varies)) == ((0, False) if invariant else (1, True))
+    assert invariant or "with coins" in report.answer()["varies"]
+
+
+def test_a_text_that_depends_on_the_length_of_the_draft_is_not_a_function_of_the_seed():
+    with pytest.raises(AssertionError, match="NOT a function of the seed"):
+        assert_lossless(keyed.early, vocab=2, depth=1, edges=False, invariant=True)
+
+
+def test_only_a_function_of_one_draft_can_be_invariant():
+    with pytest.raises(BadInput, match="invariant goes with a function"):
+        examine(Loop(keyed.token, name="token"), invariant=True)
+    with pytest.raises(BadInput, match="goes without statistical"):
+        examine(keyed.match, statistical=True, invariant=True)
