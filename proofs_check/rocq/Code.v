@@ -1,4 +1,4 @@
-(** Written by proofs_check/python_to_rocq.py from theory/verifiers, in the words of Python.v. *)
+(** Written by python_to_rocq.py from theory/verifiers, in the words of Python.v. *)
 
 Require Import List Bool.
 Require Import Programs Rules Python Numbers.

@@ -1,6 +1,6 @@
 (** What the words of the verifiers' Python mean, over any kind of number: drafts, sequences, and errors.
 
-    Code.v is written in these and in the row operations of Programs.v, by proofs_check/python_to_rocq.  A program
+    Code.v is written in these and in the row operations of Programs.v, by python_to_rocq (in tests).  A program
     gives [Some] of what the function returns, and [None] where Python raises; so does one that goes on for more
     rounds than its [fuel]. *)
 

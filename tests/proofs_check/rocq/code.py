@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from draftproof.proofs_check.python_to_rocq import translated
+from tests.proofs_check.rocq.python_to_rocq import translated
 
 HOUSE = Path(__file__).parents[3]
 SOURCES = HOUSE / "proofs_check" / "rocq"

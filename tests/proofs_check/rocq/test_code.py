@@ -9,7 +9,6 @@ from random import Random
 import pytest
 from flint import fmpq
 
-from draftproof.proofs_check.python_to_rocq import ROWS, Refused, translated
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory import rows
 from draftproof.theory.drafts.chain import Chain
@@ -17,6 +16,7 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.verifiers import VERIFIERS
 from tests.proofs_check.rocq import test_rocq
 from tests.proofs_check.rocq.code import CODE, FILES, SOURCES, sources
+from tests.proofs_check.rocq.python_to_rocq import ROWS, Refused, translated
 from tests.proofs_check.rocq.test_rocq import coqc, needed
 
 

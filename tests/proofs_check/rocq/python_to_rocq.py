@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-HEAD = """(** Written by proofs_check/python_to_rocq.py from theory/verifiers, in the words of Python.v. *)
+HEAD = """(** Written by python_to_rocq.py from theory/verifiers, in the words of Python.v. *)
 
 Require Import List Bool.
 Require Import Programs Rules Python Numbers.
