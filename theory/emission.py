@@ -46,8 +46,11 @@ class Emission:
     @property
     def total_variation(self) -> Any:
         """The total variation between the block, completed by the target, and the target's own law."""
-        parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
-        return sum(parts, self._one * 0) / 2
+        return sum(map(abs, self.differences()), self._one * 0) / 2
+
+    def differences(self) -> Iterator[Any]:
+        """By how much each word of the block, completed by the target, is too likely."""
+        return (got - want for _, got, want, is_last in self._prefixes() if is_last)
 
     def wrong_prefix(self, slack: Any = 0) -> tuple[Prefix, Any, Any] | None:
         """The shortest wrong prefix, in the order of token ids: (prefix, got, want); None if the total

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import cycle, product
 from pathlib import Path
 from time import monotonic
-from typing import Any, TextIO
+from typing import Any, TextIO, TypedDict, Unpack
 
 import click
 
@@ -18,26 +18,41 @@ from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
+from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
 from draftproof.simulators.laws.against import distances, must_measure
 from draftproof.simulators.laws.batches import BatchVerdict
 from draftproof.simulators.laws.certificate import certified
-from draftproof.simulators.laws.check import Pair, Piece, Tally, judge_any, judged, must_apply, pieces
+from draftproof.simulators.laws.check import Many, Pair, Piece, Tally, judge_any, judged, must_apply, pieces
+from draftproof.simulators.laws.lanes import must_be_in_step
 from draftproof.simulators.laws.size import announced, not_shown
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.witness import smallest
+from draftproof.simulators.support.make import limit_prefixes
 from draftproof.simulators.support.pool import cores, shared
 from draftproof.simulators.user_code import named
-from draftproof.theory.errors import BadInput
+from draftproof.theory.drafts.names import scheme
+from draftproof.theory.errors import BadInput, located
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import ITSELF, TARGETS, declared
+from draftproof.theory.verifier import CHAIN, PATHS, TREES
 from draftproof.theory.verifiers import VERIFIERS
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
 OWN = "own"
+GRID = "V=2,depth=2,denominator=12"
+
+
+class Made(TypedDict):
+    """The options that make instances."""
+
+    source: Path | None
+    vocab: int | None
+    depth: int | None
+    grid: str | None
 
 
 @click.command()
@@ -48,6 +63,11 @@ OWN = "own"
 @click.option("--text", "source", type=PATH, help="Make instances from a text file.")
 @click.option("--vocab", type=int, help="Number of symbol classes of --text [default: 3].")
 @click.option("--depth", type=int, help="Draft depth of --text [default: 2].")
+@click.option(
+    "--grid",
+    metavar="V=..,denominator=..,depth=..",
+    help="All instances whose rows have this denominator, in lanes; draft=WORD in place of depth.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes [default: one per core].")
 @click.option(
     "--rows", is_flag=True, help="With --json on the standard suite: a row for every verdict (37 MB)."
@@ -66,9 +86,6 @@ OWN = "own"
 def check(
     instances: tuple[Path, ...],
     names: tuple[str, ...],
-    source: Path | None,
-    vocab: int | None,
-    depth: int | None,
     jobs: int | None,
     rows: bool,
     against: str | None,
@@ -76,6 +93,7 @@ def check(
     certificate: Path | None,
     force: bool,
     as_json: bool,
+    **made: Unpack[Made],
 ) -> int:
     """Exhaustive exact losslessness checks.
 
@@ -84,15 +102,20 @@ def check(
     of requests. --json then answers with a summary of each verifier and its first wrong verdict; --rows
     adds all verdicts. With --against rules are judged against a declared target and measured against p.
     Exit status 0 when every verdict is as declared (lossy, of a rule declared lossy), 1 when one is not or
-    LAW is missed, 2 for bad input.
+    LAW is missed, 2 for bad input. With --grid verifiers that order tokens or keep state are left out; a lane
+    that is found lossy, or stays undecided, is judged again in rationals.
     """
     if own_bonus and against is None:
         raise BadInput("--own-bonus goes with --against")
     if certificate and against is not None:
         raise BadInput("--certificate goes without --against")
     families: list[Any] = [[read_any(path)] for path in instances]
-    families += _of_text(source, vocab, depth)
+    grid = _grid(made["grid"], [instances, made["source"], against, certificate, force])
+    families += grid or _of_text(made["source"], made["vocab"], made["depth"])
     pairs, whole = _pairs(against, names), not families
+    for verifier, _ in pairs if grid and names else []:
+        must_be_in_step(verifier)
+        must_apply(verifier, grid[0][0])
     if (names or against not in (None, OWN)) and not force:
         for [each], (verifier, _) in product(families[: len(instances)], pairs):
             must_apply(verifier, each)
@@ -101,12 +124,14 @@ def check(
     elif whole:
         work = _standard(pairs, pairs if names else [(TOKEN, None)], force)
     else:
-        work = list(pieces(families, pairs, force, None if instances or names else TWICE))
+        most = None if instances or names else TWICE
+        work = list(pieces(families, pairs, force, most, lanes=bool(grid)))
     if instances:
         work = _sized(work, bool(names))
     with (certificate or Path(os.devnull)).open("w", encoding="utf-8") as file:
         written = file if certificate else None
-        found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole, written)
+        every = rows or not (whole or grid)
+        found = _enumerate(work, cores() if jobs is None else jobs, as_json, every, written)
     thorough = whole and not found.left
     ok = all(tally.as_declared(thorough, against == OWN) for tally in found.tallies.values())
     if as_json:
@@ -116,6 +141,25 @@ def check(
     else:
         _show(found, ok, against == OWN, own_bonus)
     return INTERRUPTED if found.left else int(not ok)
+
+
+def _grid(spelling: str | None, others: list[Any]) -> list[Grid]:
+    # The family that --grid describes; draft=WORD is any draft whose tokens need no order.
+    if spelling is None:
+        return []
+    if any(others):
+        raise BadInput("--grid goes with --verifier, --jobs and --json")
+    with located(f"--grid {spelling}"):
+        parts = (part.partition("=") for part in spelling.split(","))
+        given = {key: value for key, _, value in parts}
+        draft = given.pop("draft", f"chain:{given.pop('depth', '')}")
+        if given.keys() != {"V", "denominator"} or not all(each.isdecimal() for each in given.values()):
+            raise BadInput(f"is not written like {GRID}")
+        found = Grid(scheme(draft), int(given["V"]), int(given["denominator"]))
+        if found.draft.label not in (*CHAIN, *TREES, *PATHS) or min(found.vocab, found.denominator) < 1:
+            raise BadInput("lanes are chains, trees or paths of one token or more")
+        limit_prefixes(found.vocab, found.draft.depth, found.name)
+        return [found]
 
 
 def _of_text(source: Path | None, vocab: int | None, depth: int | None) -> list[Any]:
@@ -210,14 +254,18 @@ def _enumerate(
                 if certificate:
                     verdicts, lines = verdicts
                     certificate.writelines(lines)
-                for (index, verdict), (verifier, law) in zip(verdicts, cycle(piece.pairs), strict=False):
-                    rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None
-                    key = rule.name if rule else "", verdict.verifier
+                for (index, judgement), (verifier, law) in zip(verdicts, cycle(piece.pairs), strict=False):
+                    rule = RULES[judgement.selection] if isinstance(judgement, BatchVerdict) else None
+                    key = rule.name if rule else "", verifier.name
                     tally = found.tallies.setdefault(key, Tally(verifier, rule, law=law))
-                    first_wrong = not verdict.lossless and tally.found_lossless
-                    tally.add(verdict, piece, index)
-                    if keep and (every or first_wrong):
-                        found.results.append(_result(verdict, piece))
+                    many = isinstance(judgement, Many)
+                    if many:
+                        tally.count(judgement, piece)
+                    for at, verdict in judgement.others if many else [(index, judgement)]:
+                        first_wrong = not verdict.lossless and tally.found_lossless
+                        tally.add(verdict, piece, at)
+                        if keep and (every or first_wrong):
+                            found.results.append(_result(verdict, piece))
                 found.vocabs.add(piece.vocab)
                 found.depths.add(piece.depth)
                 found.instances += len(piece.indices)
@@ -257,7 +305,9 @@ def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
     left = f"; interrupted with {found.left:,} instances left" if found.left else ""
     size = f" (V = {_spread(found.vocabs)}, depth {_spread(found.depths)})" if found.instances else ""
     count = f"{found.instances:,} instances, {laws:,} exact laws{size}"
-    click.echo(f"{count} in {found.seconds:.1f} s: {conclusion}{left}")
+    again = [tally.by_rationals for tally in tallies if tally.by_rationals is not None]
+    lanes = f"; {sum(again):,} lanes decided by rationals" if again else ""
+    click.echo(f"{count} in {found.seconds:.1f} s: {conclusion}{left}{lanes}")
 
 
 def _spread(values: set[int]) -> str:
@@ -290,6 +340,7 @@ def _summary(tally: Tally) -> dict[str, Any]:
         "declared": tally.declared,
         "total_variation": text(tally.worst),
         **({"not_shown": tally.not_shown} if tally.not_shown else {}),
+        **({} if tally.by_rationals is None else {"by_rationals": tally.by_rationals}),
         **({"selection": tally.rule.name, "marginal": text(tally.worst_alone)} if tally.rule else {}),
         **(distances(tally.law, tally.token, tally.block) | {"met": tally.kept} if tally.law else {}),
     }

@@ -6,11 +6,15 @@ from functools import cache
 from itertools import combinations, pairwise, permutations, product
 from math import comb, log10
 
+import numpy as np
+
+from draftproof.simulators.laws.lanes import Lanes
 from draftproof.simulators.support.make import prefixes, tabulate, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
 
 
 @cache
@@ -67,9 +71,24 @@ class Grid(Sequence[Instance]):
         q = dict(zip(free, chosen[len(free) :], strict=True))
 
         def target(prefix: Prefix) -> Row:
-            return p[prefix] if prefix in p else weighted([1 + (x == prefix[-1]) for x in range(self.vocab)])
+            return p[prefix] if prefix in p else weighted(self._fixed(prefix))
 
         return tabulate(self.vocab, self.draft, target, q.__getitem__, f"{self.name} #{code}")
+
+    def lanes(self, start: int, stop: int) -> Lanes:
+        """The instances start .. stop - 1 as lanes of weights."""
+        codes, possible = np.array(_kept(self)[start:stop]), np.array(rows(self.vocab, self.denominator))
+        tables: list[dict[Prefix, np.ndarray]] = [{}, {}]
+        for which, prefix in product((0, 1), _free(self)):
+            codes, digits = np.divmod(codes, len(possible))
+            tables[which][prefix] = np.ascontiguousarray(possible[digits].T)
+        for prefix in product(range(self.vocab), repeat=self.draft.depth):
+            tables[0][prefix] = np.repeat([self._fixed(prefix)], len(codes), axis=0).T
+        target, proposal = (Table(self.vocab, table) for table in tables)
+        return Lanes(target, proposal, self.draft)
+
+    def _fixed(self, prefix: Prefix) -> list[int]:
+        return [1 + (x == prefix[-1]) for x in range(self.vocab)]
 
     def decoded(self, code: int) -> list[tuple[int, ...]]:
         """The weights that a code stands for: the free rows of p, then of q."""

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against
 from draftproof.simulators.laws.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.simulators.laws.enumerate import shared_drafts
 from draftproof.simulators.laws.keys import judge_keys
-from draftproof.simulators.laws.repeat import must_have_a_law
+from draftproof.simulators.laws.lanes import decide, in_step
+from draftproof.simulators.laws.repeat import must_have_a_law, of_the_project
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Verdict, judge
 from draftproof.theory.drafts import Scheme
@@ -25,6 +27,9 @@ from draftproof.theory.verifier import CHAIN, Verifier
 
 Family = Sequence[Instance]
 Families = Iterable[Family | Sequence[Batch]]
+
+LANES = 4096
+"""Instances judged at once in lanes."""
 
 Pair = tuple[Verifier, Declared | None]
 """A verifier with the declared target that it is judged against; with None against p."""
@@ -45,11 +50,22 @@ class Piece:
     vocab: int
     depth: int
     own_bonus: bool = False
+    lanes: bool = False
 
     @property
     def effort(self) -> int:
         """A number roughly in proportion to the time that the piece takes."""
         return len(self.indices) * len(self.pairs) * self.outcomes
+
+
+@dataclass(frozen=True)
+class Many:
+    """What one verifier does on a piece in lanes: how many lanes are lossless by the lanes' own numbers, and
+    the verdicts by rationals on all others: those found lossy, and those that stayed open.
+    """
+
+    lossless: int
+    others: tuple[tuple[int, Verdict], ...]
 
 
 @dataclass
@@ -72,6 +88,7 @@ class Tally:
     block: Distance = field(default_factory=Distance)
     largest: tuple[int, int] = 0, 0
     smallest: tuple[tuple[int, int], str, Family | Sequence[Batch], int] | None = None
+    by_rationals: int | None = None
 
     @property
     def found_lossless(self) -> bool:
@@ -81,6 +98,15 @@ class Tally:
     def declared(self) -> bool:
         """Whether the verifier, and the rule beside it, are declared lossless."""
         return self.verifier.lossless and (self.rule is None or self.rule.predictable)
+
+    def count(self, many: Many, piece: Piece) -> None:
+        """Adds a piece in lanes, without the verdicts by rationals."""
+        self.drafts.add(piece.draft)
+        self.largest = max(self.largest[0], piece.depth), max(self.largest[1], piece.vocab)
+        self.instances += many.lossless
+        self.lossless += many.lossless
+        self.kept += many.lossless
+        self.by_rationals = (self.by_rationals or 0) + len(many.others)
 
     def add(self, verdict: Verdict, piece: Piece, index: int) -> None:
         self.drafts.add(piece.draft)
@@ -151,10 +177,12 @@ def pieces(
     force: bool = False,
     most: int | None = None,
     own_bonus: bool = False,
+    lanes: bool = False,
 ) -> Iterator[Piece]:
     """The work on instances and batches; verifiers that do not fit are left out. A family reduced by symmetry
     is left out for verifiers that order tokens. Those that keep state are judged over two calls: families of
-    trees with more than `most` pairs of drafts are left out for them.
+    trees with more than `most` pairs of drafts are left out for them. With `lanes` many instances are judged
+    at once, by verifiers that can.
     """
     for family in families:
         if not len(family):
@@ -171,10 +199,12 @@ def pieces(
             if _can_run(verifier, first, force)
             and not (verifier.ordered and getattr(family, "symmetric", False))
             and not (verifier.carry is not None and large)
+            and (in_step(verifier) or not lanes)
         )
         vocab = max(request.vocab for request in requests)
-        about = fit, draft, outcomes, vocab, max(request.draft.depth for request in requests), own_bonus
-        step = chunk(outcomes)
+        depth = max(request.draft.depth for request in requests)
+        about = fit, draft, outcomes, vocab, depth, own_bonus, lanes
+        step = LANES if lanes else chunk(outcomes)
         for start in range(0, len(family), step):
             yield Piece(family, range(start, min(start + step, len(family))), *about)
 
@@ -211,11 +241,13 @@ def judge_any(
     return judge(given, verifier, iterations)
 
 
-def judged(piece: Piece) -> list[tuple[int, Verdict]]:
-    """The verdicts of one piece of work: (index in the family, verdict). Raises BadInput for a verifier of a
-    user's without a law.
+def judged(piece: Piece) -> list[tuple[int, Any]]:
+    """The verdicts of one piece of work: (index in the family, verdict); in lanes (0, `Many`) for each pair.
+    Raises BadInput for a verifier of a user's without a law.
     """
-    found: list[tuple[int, Verdict]] = []
+    if piece.lanes:
+        return [(0, _in_lanes(piece, verifier)) for verifier, _ in piece.pairs]
+    found: list[tuple[int, Any]] = []
     for index in piece.indices:
         given = piece.family[index]
         with shared_drafts():
@@ -224,3 +256,19 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
                 must_have_a_law(verifier, verdict.invalid)
                 found.append((index, verdict))
     return found
+
+
+def _in_lanes(piece: Piece, verifier: Verifier) -> Many:
+    family: Any = piece.family
+    key = verifier.name, family.name
+    sure = np.zeros(len(piece.indices), dtype=bool)
+    if of_the_project(verifier):  # others are repeated, one by one
+        found = decide(family.lanes(piece.indices.start, piece.indices.stop), verifier, _primes.get(key, 1))
+        _primes[key] = found.primes
+        sure = found.lossless & ~found.undecided
+    others = [piece.indices[lane] for lane in np.flatnonzero(~sure).tolist()]
+    return Many(int(sure.sum()), tuple((index, judge(family[index], verifier)) for index in others))
+
+
+_primes: dict[tuple[str, str], int] = {}
+"""(verifier, family) -> how many primes its last piece needed."""

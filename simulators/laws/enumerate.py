@@ -42,14 +42,15 @@ class Enumerator:
 
     A branch of weight zero is never entered. The numbers are those of the weight it starts with;
     an exact enumeration refuses floats, and raises Invalid for a coin outside [0, 1] and for a row that is
-    no law. Floats and lanes are rounded, so these checks are not made for them.
+    no law. Exact lanes say in which of them that is so. Floats are rounded, so there it is not checked.
     """
 
-    __slots__ = ("_at", "_exact", "_start", "_trail")
+    __slots__ = ("_at", "_exact", "_lanes", "_start", "_trail")
 
     def __init__(self, start: Any):
         self._start = start
         self._exact = isinstance(start, fmpq)
+        self._lanes: Any = getattr(start, "by", None)
         self._trail: list[list[tuple[int, Any]]] = []  # the branches still to take at each choice
         self._at = 0
 
@@ -73,9 +74,11 @@ class Enumerator:
         self._at = at + 1
         if at == len(self._trail):
             weight, reached = self.weight, bool if self._exact else possible
-            self._branch([(x, weight * mass) for x, mass in enumerate(row) if reached(mass)])
             if self._exact:
                 must_be_a_law(row)
+            elif self._lanes is not None:
+                self._lanes.must_be_a_law(weight, row)
+            self._branch([(x, weight * mass) for x, mass in enumerate(row) if reached(mass)])
         return self._trail[at][-1][0]
 
     def accept(self, probability: Any) -> bool:
@@ -83,6 +86,8 @@ class Enumerator:
         self._at = at + 1
         if at == len(self._trail):
             weight, rest = self.weight, 1 - probability
+            if self._lanes is not None:
+                self._lanes.must_be_a_coin(weight, probability)
             reached: Callable[[Any], bool] = bool if self._exact else possible
             branches: list[tuple[int, Any]] = [(True, weight * probability)] if reached(probability) else []
             if reached(rest):
@@ -99,6 +104,8 @@ class Enumerator:
             if type(weight) is not kind:
                 found = type(weight).__name__
                 raise TypeError(f"a weight of type {found} in an enumeration of {kind.__name__}")
+        if not branches:
+            raise Invalid("no answer is possible")
         branches.reverse()
         self._trail.append(branches)
 

@@ -1,16 +1,18 @@
-"""Many instances at once in float64: the same programs over arrays, one lane per instance."""
+"""Many instances at once: the same programs over arrays, one lane per instance, in float64 or exactly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.laws.enumerate import iteration
+from draftproof.simulators.laws.enumerate import Invalid, iteration
+from draftproof.simulators.laws.residues import Arithmetic
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.rows import LanesDiffer
+from draftproof.theory.rows import LanesDiffer, one
 from draftproof.theory.table import Table
 from draftproof.theory.verifier import Verifier
 
@@ -20,7 +22,9 @@ BATCH = 8192
 
 @dataclass(frozen=True)
 class Lanes:
-    """Instances with one drafting scheme; their rows are stacked as arrays [V, lanes]."""
+    """Instances with one drafting scheme; their rows are stacked as arrays [V, lanes]: floats for `measure`,
+    whole-number weights, int64, for `decide`.
+    """
 
     target: Table
     proposal: Table
@@ -72,6 +76,12 @@ def in_step(verifier: Verifier) -> bool:
     return not verifier.ordered and verifier.carry is None
 
 
+def must_be_in_step(verifier: Verifier) -> None:
+    """BadInput for a verifier that cannot run on lanes."""
+    if not in_step(verifier):
+        raise BadInput(f"{verifier.name} orders tokens or keeps state; enumerate its instances one by one")
+
+
 def measure(lanes: Lanes, verifier: Verifier) -> Measured:
     """Enumerates one iteration of every lane: total variation of the completed law, and E[tau].
 
@@ -84,8 +94,7 @@ def measure(lanes: Lanes, verifier: Verifier) -> Measured:
     >>> measure(toy, named("block")).expected_accepted.round(6).tolist()
     [1.222222, 2.0]
     """
-    if not in_step(verifier):
-        raise BadInput(f"{verifier.name} orders tokens or keeps state; enumerate its instances one by one")
+    must_be_in_step(verifier)
     emitted, start = Emission(lanes.target), np.ones(lanes.count)
     try:
         for weight, _, node, row in iteration(
@@ -99,3 +108,52 @@ def measure(lanes: Lanes, verifier: Verifier) -> Measured:
             part = measure(lanes.take(mask), verifier)
             variation[mask], accepted[mask] = part.total_variation, part.expected_accepted
         return Measured(variation, accepted)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Of every lane, bool [lanes]: whether the verifier is lossless there; and whether that is not known,
+    since a comparison stayed open or the verifier did what no sampler can. `primes`: how many residues each
+    number had.
+    """
+
+    lossless: np.ndarray
+    undecided: np.ndarray
+    primes: int
+
+
+def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
+    """The exact verdict on every lane, over one iteration. Computes again with more primes where the numbers
+    need them, so `primes` is a guess. Raises BadInput as `measure` does.
+
+    >>> weights = Table(2, {(): np.array([[1, 1], [2, 3]])}), Table(2, {(): np.array([[2, 1], [1, 1]])})
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
+    >>> decide(Lanes(*weights, Chain(2)), named("hsd-released")).lossless.tolist()
+    [False, False]
+    """
+    must_be_in_step(verifier)
+    arithmetic: Any = Arithmetic(lanes.count, primes)
+    target, proposal = (
+        Table(table.vocab, {prefix: arithmetic.row(weights) for prefix, weights in table.given()})
+        for table in (lanes.target, lanes.proposal)
+    )
+    emitted, lossless = Emission(target), np.ones(lanes.count, dtype=bool)
+    try:
+        for weight, _, node, row in iteration(lanes.draft, proposal, verifier, target, start=one(target[()])):
+            emitted.add(weight, node, row)
+            if row is not target[node.prefix]:
+                arithmetic.must_be_a_law(weight, row)
+        for difference in emitted.differences():
+            lossless &= arithmetic.zero(difference)
+    except Invalid:
+        return Decided(lossless & False, lossless | True, primes)
+    except LanesDiffer as differ:
+        undecided = arithmetic.undecided
+        for mask in (differ.mask, ~differ.mask):
+            part = decide(lanes.take(mask), verifier, primes)
+            lossless[mask], undecided[mask], primes = part.lossless, part.undecided, part.primes
+        return Decided(lossless, undecided, primes)
+    if arithmetic.need > arithmetic.bits:
+        return decide(lanes, verifier, arithmetic.enough)
+    return Decided(lossless, arithmetic.undecided, primes)

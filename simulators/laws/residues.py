@@ -1,0 +1,293 @@
+"""Exact numbers of many instances at once: residues modulo primes, and floats beside them for comparisons.
+
+A number x of one lane is n / (t^e u^f ..): n and the factors t, u, .. are whole numbers. Known of it are its
+residues modulo several primes below 2^31, a float and a bound of that float's error, and the exponents with a
+bound of each factor in bits. |n| is at most |x| times the factors; where that is less than the product of the
+primes, x = 0 if and only if all its residues are 0. So no verdict is a matter of chance.
+
+Equal expressions are computed once: a verifier's runs on all drafts share what they have in common.
+"""
+
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache, cached_property
+from math import log2, prod
+from operator import index as operator_index
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import fmpz
+
+Factors: TypeAlias = dict[Hashable, int]
+"""Factor -> its exponent in the denominator."""
+
+UNIT = 2.0**-53
+SAFE, TINY = 1 + 1e-9, 1e-300
+"""What a bound is multiplied by, and what is added, so that its own rounding cannot make it too small."""
+
+
+@cache
+def primes(count: int) -> tuple[int, ...]:
+    """The largest primes below 2^31."""
+    found, candidate = list[int](), 2**31 - 1
+    while len(found) < count:
+        if fmpz(candidate).is_prime():
+            found.append(candidate)
+        candidate -= 2
+    return tuple(found)
+
+
+class Arithmetic:
+    """The numbers of some lanes. `undecided`: lanes in which a comparison stayed open, or a divisor is 0 or a
+    multiple of a prime; what is computed in them means nothing. `need`: how many bits the product of the
+    primes must have for all that was found equal.
+    """
+
+    def __init__(self, lanes: int, count: int):
+        self.primes = np.array(primes(count), dtype=np.int64)
+        self.bits, self.need = log2(prod(primes(count))) / SAFE, 0.0
+        self.undecided = np.zeros(lanes, dtype=bool)
+        self.sizes: dict[Hashable, float] = {}  # factor -> bits
+        self.known: dict[Hashable, Any] = {}
+
+    @property
+    def enough(self) -> int:
+        """How many primes suffice for what was needed."""
+        return next(count for count in range(1, 10**4) if self.need < log2(prod(primes(count))) / SAFE)
+
+    def once(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """The result of an expression, computed if it is new."""
+        if key not in self.known:
+            self.known[key] = compute()
+        return self.known[key]
+
+    def number(self, near: np.ndarray, residues: np.ndarray, error: float, factors: Factors) -> "Exact":
+        made = near.view(Exact)
+        made.by, made.residues, made.error, made.factors, made.key = self, residues, error, factors, object()
+        return made
+
+    def row(self, weights: np.ndarray) -> "Exact":
+        """The rows in proportion to whole-number weights, int64 [V, lanes]. ValueError for a sum of 2^31."""
+        whole = weights.sum(axis=0)
+        if weights.dtype != np.int64 or not 0 < whole.min() <= whole.max() < primes(99)[-1]:
+            raise ValueError("weights of lanes are whole numbers of a sum from 1 to 2^31")
+        alike = bool((whole == whole[0]).all())
+        factor = ("whole", int(whole[0])) if alike else ("whole", len(self.sizes), "differ")
+        self.sizes[factor] = log2(whole.max()) * SAFE
+        P = self.primes[:, None]
+        residues = weights * self.inverse(whole % P)[:, None] % P[..., None]
+        return self.number(weights / whole, residues, UNIT, {factor: 1})
+
+    def constant(self, value: Any, shape: tuple[int, ...] = ()) -> "Exact":
+        """A whole number."""
+        if isinstance(value, Exact):
+            return value
+        if isinstance(value, np.ndarray) or value != int(value):
+            raise TypeError(f"{value!r} is no whole number")
+        return self.once((int(value), shape), lambda: self._constant(int(value), shape))
+
+    def _constant(self, value: int, shape: tuple[int, ...]) -> "Exact":
+        residues = np.empty((len(self.primes), *shape), dtype=np.int64)
+        residues[...] = (value % self.primes).reshape(-1, *[1] * len(shape))
+        return self.number(np.full(shape, float(value)), residues, 0.0, {})
+
+    def inverse(self, residues: np.ndarray) -> np.ndarray:
+        """The inverses of residues [primes, n], none of them 0, by one inverse of each prime."""
+        n, P = residues.shape[1], self.primes[:, None]
+        if n == 1:
+            pairs = zip(residues[:, 0].tolist(), self.primes.tolist(), strict=True)
+            return np.array([[pow(residue, -1, p)] for residue, p in pairs], dtype=np.int64)
+        a, b = residues[:, : n // 2], residues[:, n // 2 : n // 2 * 2]
+        ab = self.inverse(a * b % P)
+        odd = [self.inverse(residues[:, -1:])] if n % 2 else []
+        return np.concatenate([ab * b % P, ab * a % P, *odd], axis=1)
+
+    def size(self, factors: Factors) -> float:
+        """The bits of a product of factors."""
+        return sum(exponent * self.sizes[factor] for factor, exponent in factors.items())
+
+    def plus(self, a: "Exact", b: "Exact", sign: int = 1) -> "Exact":
+        near = a.near + sign * b.near
+        x, y = self._wide(a, b)
+        error = (a.error + b.error + UNIT * (a.most + b.most)) * SAFE + TINY
+        return self.number(near, (x + sign * y) % self._primes(near), error, lcm(a.factors, b.factors))
+
+    def minus(self, a: "Exact", b: "Exact") -> "Exact":
+        return self.plus(a, b, -1)
+
+    def times(self, a: "Exact", b: "Exact") -> "Exact":
+        near = a.near * b.near
+        x, y = self._wide(a, b)
+        error = (a.most * b.error + b.most * a.error + UNIT * a.most * b.most) * SAFE + TINY
+        every = {**a.factors, **b.factors}
+        factors = {each: a.factors.get(each, 0) + b.factors.get(each, 0) for each in every}
+        return self.number(near, x * y % self._primes(near), error, factors)
+
+    def over(self, a: "Exact", b: "Exact") -> "Exact":
+        """a / b. Of b = n / t the whole number n becomes a factor of the quotient, and t is cancelled."""
+        inverse, least = self.once(("1/", b.key), lambda: self._inverted(b))
+        near = a.near * inverse.near
+        x, y = self._wide(a, inverse)
+        most = float(np.abs(near).max())
+        error = ((a.error + most * b.error) / least + 3 * UNIT * most) * SAFE + TINY
+        self.sizes[b.key] = max(self.size(b.factors) + log2(b.most), 0.0) * SAFE
+        rest = {each: e - b.factors.get(each, 0) for each, e in a.factors.items()}
+        factors = {each: e for each, e in rest.items() if e > 0} | {b.key: max(rest.get(b.key, 0), 0) + 1}
+        return self.number(near, x * y % self._primes(near), error, factors)
+
+    def _inverted(self, b: "Exact") -> tuple["Exact", float]:
+        # 1 / b (1 where it cannot be divided by), of error 0 as that is counted in `over`; and the least |b|.
+        left = ~(np.abs(b.near) > b.error) | (b.residues == 0).any(axis=0)
+        self._leave(left)
+        below = np.where(left, 1.0, b.near)
+        residues = np.where(left, 1, b.residues).reshape(len(self.primes), -1)
+        inverse = self.number(1 / below, self.inverse(residues).reshape(b.residues.shape), 0.0, {})
+        return inverse, float(np.abs(below).min()) - b.error
+
+    def sign(self, a: "Exact") -> tuple[np.ndarray, np.ndarray]:
+        """In which lanes a < 0, and a > 0: by floats where their errors leave no doubt, else by residues."""
+        doubt = ~(np.abs(a.near) > a.error)
+        if doubt.any():
+            self._leave(doubt & ~self.zero(a))
+        return (a.near < 0) & ~doubt, (a.near > 0) & ~doubt
+
+    def compared(self, a: "Exact", b: "Exact") -> tuple[np.ndarray, np.ndarray]:
+        """In which lanes a < b, and a > b."""
+        if b is self.constant(0):
+            return self.once((np.sign, a.key), lambda: self.sign(a))
+        return self.compared(
+            self.once((np.subtract, a.key, b.key), lambda: self.minus(a, b)), self.constant(0)
+        )
+
+    def must_be_a_law(self, weight: Any, row: Any) -> None:
+        """Leaves the lanes that reach a row, with this weight, which is no law there."""
+        wrong: Any = True
+        if isinstance(row, Exact):
+            below, _ = self.compared(row, self.constant(0))
+            wrong = below.any(axis=0) | np.logical_or(*self.compared(row.sum(axis=0), self.constant(1)))
+        self._leave(wrong & (weight > 0))
+
+    def must_be_a_coin(self, weight: Any, probability: Any) -> None:
+        """Leaves the lanes that reach a coin, with this weight, which is not in [0, 1] there."""
+        coin, zero = self.constant(probability), self.constant(0)
+        wrong = self.compared(coin, zero)[0] | self.compared(self.constant(1 - coin), zero)[0]
+        self._leave(wrong & (weight > 0))
+
+    def zero(self, a: "Exact") -> np.ndarray:
+        """In which lanes a number is 0."""
+        found = ~a.residues.any(axis=0) & ~(np.abs(a.near) > a.error)
+        if found.any():
+            self.need = max(self.need, (self.size(a.factors) + log2(2 * a.error + TINY)) * SAFE)
+        return found
+
+    def chosen(self, mask: np.ndarray, a: "Exact", b: "Exact") -> "Exact":
+        """a in the lanes of the mask, b in the others."""
+
+        def choose() -> tuple[Exact, np.ndarray]:
+            near = np.where(mask, a.near, b.near)
+            residues = np.where(mask, *self._wide(a, b, near.ndim))
+            return self.number(near, residues, max(a.error, b.error), lcm(a.factors, b.factors)), mask
+
+        return self.once((np.where, id(mask), a.key, b.key), choose)[0]  # the mask is kept, and so its id
+
+    def _leave(self, lanes: np.ndarray) -> None:
+        self.undecided |= lanes.reshape(-1, lanes.shape[-1]).any(axis=0) if lanes.ndim else lanes
+
+    def _primes(self, like: np.ndarray) -> np.ndarray:
+        return self.primes.reshape(-1, *[1] * like.ndim)
+
+    def _wide(self, a: "Exact", b: "Exact", least: int = 0) -> "Iterator[np.ndarray]":
+        # The residues, so that they broadcast as the numbers do.
+        wide = max(a.ndim, b.ndim, least)
+        return (x.residues.reshape(-1, *[1] * (wide - x.ndim), *x.shape) for x in (a, b))
+
+
+def lcm(a: Factors, b: Factors) -> Factors:
+    """The factors of a common denominator."""
+    return {factor: max(a.get(factor, 0), b.get(factor, 0)) for factor in {**a, **b}}
+
+
+class Exact(np.ndarray):
+    """A number of each lane, or a row [V, lanes] of them; itself the array of floats. `key` is the same for
+    equal expressions. What numpy offers beside `OPERATIONS` is refused.
+    """
+
+    by: Arithmetic
+    residues: np.ndarray
+    error: float
+    factors: Factors
+    key: Hashable
+
+    @property
+    def near(self) -> np.ndarray:
+        return self.view(np.ndarray)
+
+    @cached_property
+    def most(self) -> float:
+        """A bound of all absolute values."""
+        return (max(float(self.near.max()), -float(self.near.min())) + self.error) * SAFE
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        by, operation = self.by, OPERATIONS.get(ufunc)
+        if method != "__call__" or operation is None:
+            return NotImplemented
+        values = [by.constant(each) for each in inputs]
+        if options:  # as theory/rows.py divides: x / y where y > 0, else 1
+            [ones], where = options["out"], options["where"]
+            values = [by.chosen(where, each, ones) for each in values]
+        return by.once((ufunc, *[each.key for each in values]), lambda: operation(by, *values))
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        if function in (np.ones_like, np.zeros_like):
+            value = self.by.constant(int(function is np.ones_like), arguments[0].shape)
+            return value.copy() if function is np.zeros_like else value  # which `rows` fills
+        if function is np.where:
+            return self.by.chosen(arguments[0], *map(self.by.constant, arguments[1:]))
+        return NotImplemented
+
+    def __getitem__(self, index: Any) -> "Exact":
+        by = self.by
+        which = repr(index) if isinstance(index, slice) else operator_index(index)
+        part = lambda: by.number(self.near[index], self.residues[:, index], self.error, self.factors)  # noqa: E731
+        return by.once((self.key, which), part)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        # Of a copy or of new zeros: the others are shared.
+        tokens = tuple(index) if isinstance(index, list) else (index,)
+        for token in tokens:
+            self.near[token], self.residues[:, token] = value, int(value)
+        self.key = self.by.once(("set", self.key, tokens, value), object)
+        self.__dict__.pop("most", None)
+
+    def __iter__(self) -> "Iterator[Any]":
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return repr(self.near)
+
+    def copy(self, order: Any = "C") -> "Exact":
+        made = self.by.number(self.near.copy(), self.residues.copy(), self.error, self.factors)
+        made.key = self.key
+        return made
+
+    def sum(self, axis: Any = None, *_: Any, **__: Any) -> Any:
+        by, count = self.by, len(self)
+
+        def summed() -> Exact:
+            residues = self.residues.sum(axis=1) % by.primes[:, None]
+            error = count * (self.error + count * UNIT * self.most) * SAFE + TINY
+            return by.number(self.near.sum(axis=0), residues, error, self.factors)
+
+        return by.once(("sum", self.key), summed)
+
+
+OPERATIONS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: Arithmetic.plus,
+    np.subtract: Arithmetic.minus,
+    np.multiply: Arithmetic.times,
+    np.divide: Arithmetic.over,
+    np.minimum: lambda by, a, b: by.chosen(by.compared(a, b)[1], b, a),
+    np.maximum: lambda by, a, b: by.chosen(by.compared(a, b)[0], b, a),
+    np.less: lambda by, a, b: by.compared(a, b)[0],
+    np.greater: lambda by, a, b: by.compared(a, b)[1],
+}
+"""What numpy is asked for -> how it is done exactly."""

@@ -1,0 +1,310 @@
+"""Exact lanes: every number against rationals, and faults planted in the arithmetic and its bounds."""
+
+import inspect
+from math import lcm, prod
+from types import ModuleType
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from draftproof.simulators.instances.grids import Grid
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.laws import residues
+from draftproof.simulators.laws.lanes import Lanes, decide, in_step
+from draftproof.simulators.laws.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import excess, maximum, minimum, normalise, one, point, share, total, without
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import VERIFIERS, named
+from tests.mutants import edits, rules  # noqa: F401, they register mutants
+from tests.mutants.registry import CATALOGUE
+from tests.problems import LOPSIDED
+
+LANES = 24
+
+
+def weights(instances) -> Lanes:
+    """Instances of one structure as lanes of whole-number weights."""
+
+    def table(which):
+        tables = [getattr(each, which) for each in instances]
+        rows = {}
+        for prefix in sorted({prefix for each in tables for prefix, _ in each.given()}, key=len):
+            common = [lcm(*(int(x.q) for x in each[prefix])) for each in tables]
+            whole = [[int(x * d) for x in each[prefix]] for each, d in zip(tables, common, strict=True)]
+            rows[prefix] = np.array(whole).T.copy()
+        return Table(tables[0].vocab, rows)
+
+    return Lanes(table("target"), table("proposal"), instances[0].draft)
+
+
+class Checked:
+    """Numbers of a module's arithmetic with the rationals that they stand for, one a lane. Raises
+    AssertionError where residues, float, error, factors or a comparison are wrong.
+    """
+
+    def __init__(self, module: ModuleType, count: int, seed: int):
+        self.by = module.Arithmetic(LANES, count)
+        self.random = np.random.default_rng(seed)
+        self.factors, self.pool, self.seen = {}, [], []
+        for whole in (7, 12, 0):
+            w = self.random.integers(0, 9, (3, LANES)) + np.array([[1], [0], [0]])
+            if whole:
+                w = np.array([self.random.multinomial(whole, (0.4, 0.3, 0.3)) for _ in range(LANES)]).T
+            row, sums = self.by.row(w), w.sum(axis=0)
+            self.factors[next(iter(row.factors))] = [fmpq(int(s)) for s in sums]
+            for x in range(3):
+                exact = [fmpq(int(w[x, i]), int(sums[i])) for i in range(LANES)]
+                self.keep(row[x], exact)
+            self.keep(row.sum(axis=0), [fmpq(1)] * LANES)
+        for _ in range(3):  # as far off as the error allows, and exact floats that round when they are used
+            exact = [fmpq(int(k), 60) for k in self.random.integers(0, 61, LANES)]
+            off = 0.3 * self.random.choice([-0.999, 0.999], LANES)
+            self.given(exact, np.array(list(map(float, exact))) + off, 0.3, "sixtieths", 60)
+            floats = self.random.integers(1, 2**53, LANES) / 2**53
+            self.given([fmpq(*float(x).as_integer_ratio()) for x in floats], floats, 0.0, "floats", 2**53)
+
+    def given(self, exact, near, error, factor, size) -> None:
+        by = self.by
+        self.factors[factor], by.sizes[factor] = [fmpq(size)] * LANES, float(np.log2(size)) * 1.001
+        modulo = [[int(x.p) * pow(int(x.q), -1, p) % p for x in exact] for p in by.primes.tolist()]
+        self.keep(by.number(near, np.array(modulo), error, {factor: 1}), exact)
+
+    def keep(self, number, exact) -> None:
+        by, sure = self.by, ~self.by.undecided
+        for i in np.flatnonzero(sure).tolist():
+            x = exact[i]
+            near = fmpq(*float(number.near[i]).as_integer_ratio())
+            assert abs(near - x) <= fmpq(*float(number.error).as_integer_ratio()), "the float is off by more"
+            for k, p in enumerate(by.primes.tolist()):
+                assert int(x.p) % p == int(number.residues[k, i]) * (int(x.q) % p) % p, "a residue is wrong"
+            product = prod((self.factors[f][i] ** e for f, e in number.factors.items()), start=fmpq(1))
+            assert (x * product).q == 1, "a factor is missing"
+            for factor in number.factors:
+                assert abs(self.factors[factor][i]) <= 2 ** fmpq_bits(by.sizes[factor]), "a factor is larger"
+        self.pool.append((number, exact))
+
+    def step(self) -> None:
+        """One more number, of two of those that are there."""
+        by, which = self.by, self.random.integers(0, 9)
+        (a, x), (b, y) = (self.pool[i] for i in self.random.integers(0, len(self.pool), 2))
+        pairs = list(zip(x, y, strict=True))
+        if which in (0, 1):
+            self.keep(a - b, [u - v for u, v in pairs])
+        elif which == 2:
+            self.keep(a + b, [u + v for u, v in pairs])
+        elif which in (3, 4):
+            self.keep(a * b, [u * v for u, v in pairs])
+        elif which == 5:
+            self.keep(minimum(a, b), [min(pair) for pair in pairs])
+        elif which == 6:
+            self.keep(maximum(a, b), [max(pair) for pair in pairs])
+        else:
+            below = np.where(b > 0, b, 1)
+            exact = [v if v > 0 else fmpq(1) for v in y]
+            quotient = a / below
+            values = [
+                v * prod((self.factors[f][i] ** e for f, e in below.factors.items()), start=fmpq(1))
+                for i, v in enumerate(exact)
+            ]
+            self.factors[below.key] = values
+            self.keep(quotient, [u / v for u, v in zip(x, exact, strict=True)])
+        last, exact = self.pool[-1]
+        zero = by.zero(last - b) if which == 0 else by.zero(last)
+        exact = [u - v for u, v in zip(exact, y, strict=True)] if which == 0 else exact
+        for i in np.flatnonzero(~by.undecided).tolist():
+            if by.need < by.bits:
+                assert bool(zero[i]) == (exact[i] == 0), "a number is called 0"
+        below = a < b
+        for i in np.flatnonzero(~by.undecided).tolist():
+            if by.need < by.bits:
+                assert bool(below[i]) == (x[i] < y[i]), "a comparison is wrong"
+
+
+def fmpq_bits(bits: float) -> int:
+    """Bits as a whole number, rounded up from a little more than they are said to be."""
+    return int(np.ceil(bits))
+
+
+def examine(module: ModuleType) -> None:
+    """Random expressions in the module's arithmetic, all numbers checked; with large primes and tiny ones."""
+    for seed in range(12):
+        checked = Checked(module, 1 + seed % 4, seed)
+        for _ in range(14):
+            checked.step()
+    known, module.primes = module.primes, lambda count: (29, 31, 37, 41, 43, 47)[:count]
+    try:
+        by = module.Arithmetic(1, 1)
+        by.row(np.array([[29], [1]]))
+        assert not by.undecided.any()
+        by.constant(1) / by.row(np.array([[29], [1]]))[0]
+        assert by.undecided.all(), "a multiple of a prime is divided by"
+        for seed in range(40):
+            checked = Checked(module, 1 + seed % 4, 100 + seed)
+            for _ in range(6):
+                checked.step()
+    finally:
+        module.primes = known
+
+
+def test_every_number_is_what_it_says():
+    examine(residues)
+
+
+FAULTS = {
+    "residues reduced by another prime": (
+        "return self.primes.reshape(-1, *[1] * like.ndim)",
+        "return self.primes[::-1].reshape(-1, *[1] * like.ndim)",
+    ),
+    "the inverses of a pair exchanged": ("ab * b % P, ab * a % P", "ab * a % P, ab * b % P"),
+    "residues of a difference added": ("(x + sign * y) % self", "(x + y) % self"),
+    "residues of weights without their sum": (
+        "weights * self.inverse(whole % P)[:, None] % P",
+        "weights * (whole % P)[:, None] % P",
+    ),
+    "residues chosen the other way": (
+        "np.where(mask, *self._wide(a, b, near.ndim))",
+        "np.where(mask, *self._wide(b, a, near.ndim))",
+    ),
+    "a multiple of a prime is divided by": (" | (b.residues == 0).any(axis=0)", ""),
+    "the smaller exponent of a common denominator": (
+        "{factor: max(a.get(factor, 0), b.get(factor, 0))",
+        "{factor: min(a.get(factor, 0), b.get(factor, 0))",
+    ),
+    "a product with the larger exponent": (
+        "a.factors.get(each, 0) + b.factors.get(each, 0) for",
+        "max(a.factors.get(each, 0), b.factors.get(each, 0)) for",
+    ),
+    "a divisor that is no factor": (" | {b.key: max(rest.get(b.key, 0), 0) + 1}", ""),
+    "a divisor as large as its value": (
+        "max(self.size(b.factors) + log2(b.most), 0.0)",
+        "max(log2(b.most), 0.0)",
+    ),
+    "heights are not asked for": ("self.need = max(self.need,", "self.need = min(self.need,"),
+    "a difference without its rounding": ("UNIT * (a.most + b.most)", "0 * (a.most + b.most)"),
+    "a difference without one operand's error": ("(a.error + b.error + UNIT * (", "(a.error + UNIT * ("),
+    "a product without its rounding": ("+ UNIT * a.most * b.most", ""),
+    "a product without one operand's error": ("a.most * b.error + b.most * a.error", "a.most * b.error"),
+    "a quotient without its divisor's error": ("(a.error + most * b.error) / least", "a.error / least"),
+    "the smaller error of a choice": ("max(a.error, b.error), lcm", "min(a.error, b.error), lcm"),
+    "floats compared without their errors": (
+        "doubt = ~(np.abs(a.near) > a.error)",
+        "doubt = ~(np.abs(a.near) > 0)",
+    ),
+    "doubt that the residues do not settle is dropped": (
+        "self._leave(doubt & ~self.zero(a))",
+        "self.zero(a)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults_are_found(fault):
+    old, new = FAULTS[fault]
+    source = inspect.getsource(residues)
+    assert source.count(old) == 1, fault
+    module = ModuleType("edited")
+    exec(compile(source.replace(old, new), "<edited>", "exec"), module.__dict__)
+    with pytest.raises((AssertionError, ValueError, KeyError)):
+        examine(module)
+
+
+def test_rows_of_lanes_are_those_of_rationals():
+    p = np.array([[3, 0, 1, 2], [1, 5, 1, 2], [0, 0, 1, 0]])
+    q = np.array([[1, 1, 1, 4], [1, 1, 1, 0], [2, 0, 1, 0]])
+    by = residues.Arithmetic(4, 3)
+    lanes = [by.row(p), by.row(q)]
+    for operation in (
+        lambda p, q: excess(p, q),
+        lambda p, q: normalise(excess(p, q)),
+        lambda p, q: without(q, 1),
+        lambda p, q: point(2, p),
+        lambda p, q: [total(excess(p, q)), one(p), share(p[0], q[0]), minimum(p[1], q[1])],
+    ):
+        found = operation(*lanes)
+        for lane in range(4):
+            exact = operation(
+                *(tuple(fmpq(int(x), int(w[:, lane].sum())) for x in w[:, lane]) for w in (p, q))
+            )
+            for x, number in zip(exact, found, strict=True):
+                assert [int(x.p) * pow(int(x.q), -1, m) % m for m in by.primes.tolist()] == [
+                    int(each) for each in number.residues[:, lane]
+                ]
+    assert not by.undecided.any()
+
+
+def test_what_numpy_would_do_in_floats_alone_is_refused():
+    row = residues.Arithmetic(2, 1).row(np.array([[1, 1], [2, 3]]))
+    for refused in (lambda: np.exp(row), lambda: np.sort(row), lambda: row * 0.5, lambda: row @ row):
+        with pytest.raises(TypeError):
+            refused()
+
+
+IN_STEP = [each for each in VERIFIERS.values() if in_step(each)]
+CASES = [
+    pytest.param(verifier, draft, id=f"{verifier.name} on {draft.label}")
+    for draft in (Chain(2), Tree(LOPSIDED, True), Tree(LOPSIDED), Paths(2, 2))
+    for verifier in IN_STEP
+    if draft.label in verifier.drafts
+]
+
+
+@pytest.mark.parametrize(("verifier", "draft"), CASES)
+def test_every_lane_has_the_verdict_of_rationals(verifier, draft):
+    scenarios = [[each] for each in Scenarios(draft, 2) if not each.name.startswith("near tie")]  # 10^30
+    for instances in ([*Randoms(draft, 2, 20, seed=7)], *scenarios):
+        found = decide(weights(instances), verifier)
+        assert not found.undecided.any() or not verifier.lossless
+        for lane, instance in enumerate(instances):
+            assert found.undecided[lane] or found.lossless[lane] == judge(instance, verifier).lossless
+
+
+def test_a_grid_s_lanes_are_its_instances():
+    grid = Grid(Chain(2), 2, 3, symmetric=True)
+    lanes, again = grid.lanes(5, 25), weights([grid[i] for i in range(5, 25)])
+    for one_, other in ((lanes.target, again.target), (lanes.proposal, again.proposal)):
+        rows = dict(other.given())
+        assert {prefix for prefix, _ in one_.given()} == rows.keys()
+        for prefix, row in one_.given():
+            assert (row * rows[prefix].sum(axis=0) == rows[prefix] * row.sum(axis=0)).all()
+
+
+def test_more_primes_are_taken_where_they_are_needed():
+    instances = list(Randoms(Paths(2, 2), 2, 30, seed=3))
+    found = decide(weights(instances), named("traversal"), 1)
+    assert found.primes > 1
+    assert (found.lossless | found.undecided).all()
+
+
+def test_rules_that_cannot_go_in_step_are_refused():
+    with pytest.raises(BadInput, match="orders tokens"):
+        decide(weights([*Scenarios(Chain(1), 2)]), named("optimal"))
+
+
+LABELS = "chain", "tree with replacement", "tree without replacement", "paths"
+BROKEN = [
+    each
+    for each in CATALOGUE
+    if each.verifier is not None and each.judge == "enumeration" and each.expected != "lossless"
+    if in_step(each.verifier) and any(draft.label in LABELS for draft in each.drafts)
+]
+
+
+@pytest.mark.parametrize("mutant", BROKEN, ids=lambda each: each.name)
+def test_broken_verifiers_are_found_in_lanes_too(mutant):
+    found = False
+    for draft in mutant.drafts:
+        if draft.label in LABELS:
+            instances = [*Randoms(draft, 3, 12, seed=1), *Scenarios(draft, 3)]
+            instances = [each for each in instances if not each.name.startswith("near tie")]
+            verdicts = decide(weights(instances), mutant.verifier)
+            sure = verdicts.lossless & ~verdicts.undecided
+            exact = [judge(instance, mutant.verifier).lossless for instance in instances]
+            assert not any(lane and not by_rationals for lane, by_rationals in zip(sure, exact, strict=True))
+            found = found or not all(exact)
+    assert found
