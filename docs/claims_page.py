@@ -14,7 +14,7 @@ HEAD = """# Claims
 
 The theorems in the registry `proofs_check/claims/`, by verdict. `draftproof claims KEY` decides one again;
 `draftproof claims --paper 2403.10444` decides a paper's.
-Rocq in a scope: Coq checked a proof too.
+Rocq in a scope: Coq checked a proof too; Rocq of the code: of the verifier's Python, translated by a program.
 The page is generated (`python docs/claims_page.py > docs/claims.md`); a test fails when it is stale.
 """
 MEANS = {
@@ -56,7 +56,8 @@ def row(claim: Claim) -> str:
     """One line of a table."""
     note = f" *{claim.note}*" if claim.note else ""
     too = claim.rocq and claim.verdict not in (THEOREM, FOLLOWS)
-    scope = claim.scope.replace("V = ", "V=") + (", Rocq" if too else "")
+    rocq = ", Rocq of the code" if "_code_" in claim.rocq else ", Rocq" if too else ""
+    scope = claim.scope.replace("V = ", "V=") + rocq
     if kind(claim) == "searched":
         scope += f" ({claim.verdict.removeprefix('no counterexample in ').replace(' exact', '')})"
     cells = (f"`{claim.key}` {claim.statement}{note}", scope, short(claim.source))

@@ -12,8 +12,8 @@ Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option
 (fix round1' items1' {struct items1'} :=
 match items1' with
 | [] =>
-get (last_of (path_of draft)) (fun last2' =>
-let leaf := last2' in
+get (last_of (path_of draft)) (fun item2' =>
+let leaf := item2' in
 done ((leaf, target (prefix_of leaf))))
 | (node, child) :: items1' =>
 get (token_of child) (fun token3' =>
@@ -50,7 +50,7 @@ round1' items1' (Some node) (Some residual))
 end) (combine (rev inner) (rev w)) None None.
 
 Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
-get (unsnoc (path_of draft)) (fun '(inner, leaf) =>
+get (unsnoc  (path_of draft)) (fun '(inner, leaf) =>
 let w := [one (target (prefix_of leaf))] in
 (fix round1' items1' w {struct items1'} :=
 match items1' with
@@ -64,8 +64,8 @@ rejected V fuel inner w target))
 | (node, child) :: items1' =>
 get (token_of child) (fun token4' =>
 let '(p, q, x) := (target (prefix_of node), proposal_of node, token4') in
-get (last_of w) (fun last5' =>
-let w := w ++ [share (N.mul last5' (p x)) (q x)] in
+get (last_of w) (fun item5' =>
+let w := w ++ [share (N.mul item5' (p x)) (q x)] in
 round1' items1' w))
 end) (pairwise (path_of draft)) w).
 
@@ -75,7 +75,7 @@ End block.
 Module greedy_block.
 
 Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
-get (unsnoc (path_of draft)) (fun '(inner, leaf) =>
+get (unsnoc  (path_of draft)) (fun '(inner, leaf) =>
 let '(P, Q) := ([one (target (prefix_of leaf))], [one (target (prefix_of leaf))]) in
 (fix round1' items1' P Q node {struct items1'} :=
 match items1' with
@@ -106,10 +106,10 @@ end) (combine (combine (rev inner) (rev P)) (rev Q)) node None)))
 | (node, child) :: items1' =>
 get (token_of child) (fun token7' =>
 let '(p, q, x) := (target (prefix_of node), proposal_of node, token7') in
-get (last_of P) (fun last8' =>
-let P := P ++ [N.mul last8' (p x)] in
-get (last_of Q) (fun last9' =>
-let Q := Q ++ [N.mul last9' (q x)] in
+get (last_of P) (fun item8' =>
+let P := P ++ [N.mul item8' (p x)] in
+get (last_of Q) (fun item9' =>
+let Q := Q ++ [N.mul item9' (q x)] in
 round1' items1' P Q (Some node))))
 end) (pairwise (path_of draft)) P Q None).
 
@@ -138,7 +138,7 @@ round1' items1' (Some node) (Some residual))
 end) (combine (rev inner) (rev r)) None None.
 
 Definition judge (V fuel : nat) (path: Path) (target: Rows) : program (option Stop) :=
-get (unsnoc path) (fun '(inner, leaf) =>
+get (unsnoc  path) (fun '(inner, leaf) =>
 let R := one (target (prefix_of leaf)) in
 let peak := R in
 let r := [R] in
@@ -276,3 +276,143 @@ raise
 end).
 
 End traversal.
+
+(** theory/verifiers/one_hot.py *)
+Module one_hot.
+
+Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
+let '(node, p) := (root_of draft, target (prefix_of (root_of draft))) in
+(fix round1' fuel node p {struct fuel} :=
+match fuel with
+| O => raise
+| S fuel =>
+if nonempty (children_of node) then
+(fix round2' items2' node p {struct items2'} :=
+match items2' with
+| [] =>
+done (node, p)
+| child :: items2' =>
+get (token_of child) (fun token3' =>
+Accept (p token3') (fun coin4' =>
+if coin4' then
+let '(node, p) := (child, target (prefix_of child)) in
+round1' fuel node p
+else
+get (token_of child) (fun token5' =>
+let p := without V p token5' in
+round2' items2' node p)))
+end) (children_of node) node p
+else
+done (node, p)
+end) fuel node p.
+
+End one_hot.
+
+(** theory/verifiers/nss.py *)
+Module nss.
+
+Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
+let node := root_of draft in
+(fix round1' fuel node {struct fuel} :=
+match fuel with
+| O => raise
+| S fuel =>
+if nonempty (children_of node) then
+let p := target (prefix_of node) in
+Choose p (fun token2' =>
+let y := token2' in
+let child := child_of node y in
+match child with
+| Some child =>
+let node := child in
+round1' fuel node
+| None =>
+done (node, point_like y p)
+end)
+else
+done ((node, target (prefix_of node)))
+end) fuel node.
+
+End nss.
+
+(** theory/verifiers/naive_tree.py *)
+Module naive_tree.
+
+Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
+let node := root_of draft in
+(fix round1' fuel node {struct fuel} :=
+match fuel with
+| O => raise
+| S fuel =>
+if nonempty (children_of node) then
+get (hd_error (children_of node)) (fun item2' =>
+get (token_of item2') (fun token3' =>
+let '(p, q, x) := (target (prefix_of node), proposal_of node, token3') in
+Accept (share (p x) (q x)) (fun coin4' =>
+if coin4' then
+let y := x in
+let child := child_of node y in
+match child with
+| Some child =>
+let node := child in
+round1' fuel node
+| None =>
+done (node, point_like y p)
+end
+else
+Choose (normalise V (excess p q)) (fun token5' =>
+let y := token5' in
+let child := child_of node y in
+match child with
+| Some child =>
+let node := child in
+round1' fuel node
+| None =>
+done (node, point_like y p)
+end))))
+else
+done ((node, target (prefix_of node)))
+end) fuel node.
+
+End naive_tree.
+
+(** theory/verifiers/hu_greedy.py *)
+Module hu_greedy.
+
+Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
+let node := root_of draft in
+(fix round1' fuel node {struct fuel} :=
+match fuel with
+| O => raise
+| S fuel =>
+if nonempty (children_of node) then
+get (tokens_in (children_of node)) (fun tokens2' =>
+get (uncons  tokens2') (fun '(x, T) =>
+let '(p, q) := (target (prefix_of node), off V (proposal_of node) T) in
+Accept (share (p x) (q x)) (fun coin3' =>
+if coin3' then
+let y := x in
+let child := child_of node y in
+match child with
+| Some child =>
+let node := child in
+round1' fuel node
+| None =>
+done (node, point_like y p)
+end
+else
+Choose (normalise V (excess p q)) (fun token4' =>
+let y := token4' in
+let child := child_of node y in
+match child with
+| Some child =>
+let node := child in
+round1' fuel node
+| None =>
+done (node, point_like y p)
+end))))
+else
+done ((node, target (prefix_of node)))
+end) fuel node.
+
+End hu_greedy.

@@ -5,7 +5,7 @@
 
 Require Import Reals Lra Lia List Arith FunctionalExtensionality.
 Require Import Programs Rules Python Numbers Code Means Lossless Traversal RecursiveRejection Chains Paths.
-Require Import BlockOptimal Texts GreedyBlock GreedyText Hsd CodeChains CodeTrees.
+Require Import BlockOptimal Texts GreedyBlock GreedyText Hsd TopDown Nodes CodeFacts CodeChains CodeTrees CodeNodes.
 Import ListNotations RealPrograms.
 Open Scope R_scope.
 
@@ -135,6 +135,49 @@ Qed.
 
 End Drafts.
 
+(** Rules that decide node by node which token comes out. *)
+
+Lemma always_bind : forall A (m : program A) (f : A -> program stop),
+  bind m (fun a => always_stops (f a)) = always_stops (bind m f).
+Proof. intros. unfold always_stops. rewrite bind_bind. auto. Qed.
+
+Theorem nss_code_lossless : forall replacement draft c, proper V draft (fun _ => True) ->
+  right c (run_code (nss.verify V) replacement draft c).
+Proof.
+  intros replacement draft c D. rewrite (code_tree _ _ _ _ _ (fun d => nss_code V p q at_leaf replacement _ d c (le_n _))).
+  rewrite always_bind. apply always_right; [apply nss_lossless; auto|].
+  apply (proper_bind V _ _ _ _ _ _ D). intros. apply nss_proper; auto.
+Qed.
+
+Theorem one_hot_code_lossless : forall replacement draft c, proper V draft (TopDown.known V) ->
+  right c (run_code (one_hot.verify V) replacement draft c).
+Proof.
+  intros replacement draft c D. rewrite (code_tree _ _ _ _ _ (fun d => one_hot_code V p q at_leaf replacement _ d c (le_n _))).
+  rewrite always_bind. apply always_right; [apply one_hot_lossless; auto|].
+  apply (proper_bind V _ _ _ _ _ _ D). intros d K. apply one_hot_proper; auto.
+Qed.
+
+(** Only the first children have to be drawn from the proposal. *)
+Theorem naive_tree_code_lossless : forall replacement next draft c, sampled V q next c (q c) draft ->
+  proper V draft (fun siblings => possible V q replacement siblings c (q c)) ->
+  right c (run_code (naive_tree.verify V) replacement draft c).
+Proof.
+  intros replacement next draft c S P.
+  rewrite (code_tree _ _ _ _ _ (fun d => naive_tree_code V p q at_leaf replacement _ d c (le_n _))).
+  rewrite always_bind. apply always_right; [apply (naive_tree_lossless V p q p_rows next); auto|].
+  apply (proper_bind V _ _ _ _ _ _ P). intros d K. apply (naive_tree_proper V p q p_rows q_rows replacement); auto.
+Qed.
+
+(** The greedy draft: the likeliest tokens beside one sample. *)
+Theorem hu_greedy_code_lossless : forall s c, lossless_if V p c
+  (run_code (hu_greedy.verify V) false (draw_greedy V q (fun c => likeliest V (q c)) s c) c).
+Proof.
+  intros s c. rewrite (code_tree _ _ _ _ _ (fun d => hu_greedy_code V p q at_leaf false _ d c (le_n _))).
+  rewrite always_bind. unfold always_stops. split.
+  - intros G HG. rewrite mean_bind. exact (hu_greedy_lossless V p q p_rows q_rows s c G HG).
+  - rewrite mean_bind, (mean_ext V _ _ _ (fun _ => 0 * 0)) by (intros; simpl; ring). rewrite mean_mul. ring.
+Qed.
+
 Lemma tree_in_order : forall replacement s c, in_order_from (draw V q replacement s c (q c)) c replacement.
 Proof. intros. split; [apply draw_sampled|apply draw_proper]; auto; apply q_law; auto. Qed.
 
@@ -144,7 +187,7 @@ Proof. intros. split; [apply paths_sampled|apply paths_possible]; auto. Qed.
 (** ** Any number of calls *)
 
 Theorem code_text_follows : forall rule, (forall c, right c (rule c)) ->
-  forall n c u, known V c -> known V u -> (length u <= n)%nat ->
+  forall n c u, Texts.known V c -> Texts.known V u -> (length u <= n)%nat ->
   mean (calls (stateless rule) n tt c) (begins (c ++ u)) = joint p u c.
 Proof. intros rule R. apply rule_text_follows; auto; intros c; apply R. Qed.
 

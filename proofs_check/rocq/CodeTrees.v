@@ -2,7 +2,7 @@
     Programs.v, of which the theorems are proved.  Loops and calls end within as many rounds as the draft has nodes. *)
 
 Require Import Reals Lra Lia List Arith Bool FunctionalExtensionality.
-Require Import Programs Rules Python Numbers Code CodeChains.
+Require Import Programs Rules Python Numbers Code CodeFacts.
 Import ListNotations RealPrograms.
 
 Section CodeTrees.
@@ -10,21 +10,13 @@ Variable V : nat.
 Variables p q at_leaf : context -> row.
 Notation node_at := (node_at q at_leaf).
 Notation nodes := (nodes q at_leaf).
-
-Definition drafted (replacement : bool) (d : children) (c : context) : Draft :=
-  {| root_of := node_at d c; replacement_of := replacement |}.
-
-Lemma size_positive : forall d, (1 <= size d)%nat.
-Proof. induction d; simpl; lia. Qed.
-
-Lemma nodes_child : forall x below rest c, nodes (Child x below rest) c = node_at below (c ++ [x]) :: nodes rest c.
-Proof. reflexivity. Qed.
+Notation drafted := (drafted q at_leaf).
 
 Theorem specinfer_code : forall replacement fuel d c, (size d <= fuel)%nat ->
   shown (specinfer.verify V fuel (drafted replacement d c) p) =
   always_stops (recursive_rejection V p q true d c (p c) (q c)).
 Proof.
-  intros replacement fuel d c. unfold specinfer.verify, drafted, node_at. cbn [root_of prefix_of].
+  intros replacement fuel d c. unfold specinfer.verify, CodeFacts.drafted, RealPrograms.node_at. cbn [root_of prefix_of].
   match goal with |- _ -> shown (?loop _ _ _) = _ => set (L := loop) end. fold (node_at d c).
   generalize (p c) as p_c. revert d c.
   induction fuel as [|fuel IH]; intros d c p_c F; [pose proof (size_positive d); lia|].
@@ -45,7 +37,7 @@ Theorem rrs_code : forall replacement fuel d c, (size d <= fuel)%nat ->
   shown (rrs.verify V fuel (drafted replacement d c) p) =
   always_stops (recursive_rejection V p q false d c (p c) (q c)).
 Proof.
-  intros replacement fuel d c. unfold rrs.verify, drafted, node_at. cbn [root_of prefix_of].
+  intros replacement fuel d c. unfold rrs.verify, CodeFacts.drafted, RealPrograms.node_at. cbn [root_of prefix_of].
   match goal with |- _ -> shown (?loop _ _ _) = _ => set (L := loop) end. fold (node_at d c).
   generalize (p c) as p_c. revert d c.
   induction fuel as [|fuel IH]; intros d c p_c F; [pose proof (size_positive d); lia|].

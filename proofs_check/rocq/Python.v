@@ -18,6 +18,8 @@ Definition Rows := context -> row.
 (** The number 1 of a row's kind. *)
 Definition one (like : Row) : Number := N.one.
 
+Definition point_like (x : token) (like : Row) : Row := point x.
+
 (** ** Errors *)
 
 Definition raise {A} : program (option A) := Return None.
@@ -36,6 +38,7 @@ Definition call {A B} (m : program (option A)) (rest : A -> program (option B)) 
 Definition unsnoc {A} (l : list A) : option (list A * A) :=
   match rev l with [] => None | last :: before => Some (rev before, last) end.
 
+Definition uncons {A} (l : list A) : option (A * list A) := match l with [] => None | x :: l => Some (x, l) end.
 Definition last_of {A} (l : list A) : option A := option_map snd (unsnoc l).
 Definition pairwise {A} (l : list A) : list (A * A) := combine l (tl l).
 Definition nonempty {A} (l : list A) : bool := match l with [] => false | _ => true end.
@@ -49,6 +52,16 @@ Definition prefix_of (n : Node) : context := let (c, _, _) := n in c.
 Definition proposal_of (n : Node) : Row := let (_, r, _) := n in r.
 Definition children_of (n : Node) : list Node := let (_, _, l) := n in l.
 Definition token_of (n : Node) : option token := last_of (prefix_of n).
+
+(** The tokens of nodes, and the first of them with a token. *)
+Fixpoint tokens_in (l : list Node) : option (list token) :=
+  match l with
+  | [] => Some []
+  | n :: l => match token_of n, tokens_in l with Some x, Some more => Some (x :: more) | _, _ => None end
+  end.
+
+Definition has_token (y : token) (n : Node) : bool := match token_of n with Some x => x =? y | None => false end.
+Definition child_of (n : Node) (y : token) : option Node := find (has_token y) (children_of n).
 
 Record Draft := { root_of : Node; replacement_of : bool }.
 

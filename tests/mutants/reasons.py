@@ -21,7 +21,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("rrs", "return node, target[node.prefix]"): _LEAF,
     ("naive-tree", "return node, point(y, q)"): _POINT,
     ("naive-tree", "return node, target[child.prefix]"): _LOOP,
-    ("hu-greedy", "return node, point(y, q)"): _POINT,
     ("khisti", "return child, target[node.prefix]"): _LOOP,
     ("k-seq", "kept = meet(q, scale(1 / rho, p))"): _SYMMETRIC,
     ("k-seq", "return node, point(y, kept)"): _POINT,

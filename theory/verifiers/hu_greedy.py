@@ -19,8 +19,8 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """
     node = draft.root
     while node.children:
-        p, (x, *T) = target[node.prefix], [child.token for child in node.children]
-        q = without(node.proposal, *T)
+        x, *T = [child.token for child in node.children]
+        p, q = target[node.prefix], without(node.proposal, *T)
         y = x if oracle.accept(share(p[x], q[x])) else oracle.choose(normalise(excess(p, q)))
         child = node.child(y)
         if child is None:

@@ -9,7 +9,8 @@ every `break`. Code that is not known is refused in one line.
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from copy import copy
+from functools import partial, reduce
 
 HEAD = """(** Written by python_to_rocq.py from theory/verifiers, in the words of Python.v. *)
 
@@ -20,15 +21,16 @@ Module N := {numbers}.
 """
 ITERATORS = {"reversed": "rev", "zip": "combine", "pairwise": "pairwise"}
 ROWS = {name: name for name in ("share", "ratio", "maximum", "minimum", "excess", "scale", "one")}
-ROWS |= {name: f"{name} V" for name in ("total", "normalise", "without")}
+ROWS |= {name: f"{name} V" for name in ("total", "normalise", "without")} | {"point": "point_like"}
 MEANING = {("draftproof.theory.rows", name): word for name, word in ROWS.items()}
 MEANING["itertools", "pairwise"] = ITERATORS["pairwise"]
 """(module, name) -> the word for it; what goes over the vocabulary is told it."""
 ATTRIBUTES = ("prefix", "proposal", "children", "path", "root", "replacement")
+ENDS = {"0": "hd_error", "-1": "last_of"}
 OPERATORS = {ast.Add: "N.add", ast.Sub: "N.sub", ast.Mult: "N.mul"}
 NUMBERS = {"0": "N.zero", "1": "N.one", "2": "(N.add N.one N.one)"}
 RESERVED = re.compile(
-    r"[VN]|oracle|fuel|raise|done|get|call|unsnoc|last_of|nonempty|same_length|rev|combine|pairwise|\w+_of|Accept|Some"
+    r"[VN]|oracle|fuel|raise|done|get|call|unsnoc|last_of|nonempty|same_length|rev|hd_error|uncons|Choose|tokens_in|off|combine|pairwise|\w+_of|Accept|Some"
     r"|at|end|exists|fix|forall|fun|let|match|then|using|where"
 )
 """Words of Rocq that a Python name would hide, or that are no names."""
@@ -92,6 +94,12 @@ class _Function:
         match statements[0]:
             case ast.Break():
                 return leave()
+            case ast.Return(value=ast.IfExp() as value) | ast.Assign(value=ast.IfExp() as value) as first:
+                ways = [copy(first), copy(first)]
+                ways[0].value, ways[1].value = value.body, value.orelse
+                return self.branch(
+                    value.test, *(partial(self.block, [way, *statements[1:]], after, leave) for way in ways)
+                )
             case ast.Return(value=ast.expr() as value):
                 return self.returned(value)
             case ast.If(test=test, body=yes, orelse=no):
@@ -134,9 +142,18 @@ class _Function:
         names, made = _names(targets[0]), value.elts if isinstance(value, ast.Tuple) else [value]
         if self.changing & {*names} and not all(isinstance(each, ast.List) for each in made):
             raise Refused(value, "a list that changes is made where it is bound")
-        if any(isinstance(each, ast.Starred) for each in ast.walk(targets[0])):
-            text = _applied("get", _applied("unsnoc", self.value(value)))
-            self.bind(value, names, f"{text} (fun '({', '.join(names)}) =>")
+        if isinstance(targets[0], ast.Tuple) and "*" in ast.unparse(targets[0]):
+            ends = "unsnoc" if isinstance(targets[0].elts[0], ast.Starred) else "uncons"
+            self.bind(
+                value, names, f"get ({ends} {_applied('', self.value(value))}) (fun '({', '.join(names)}) =>"
+            )
+        elif (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr == "child"
+        ):
+            text = _applied("child_of", self.value(value.func.value), *map(self.value, value.args))
+            self.bind(value, names, f"let {names[0]} := {text} in", known=OPTIONAL)
         elif function := self.called(value):
             known = OPTIONAL if _optional(function) else SET
             self.bind(
@@ -149,8 +166,6 @@ class _Function:
 
     def returned(self, value: ast.expr) -> str:
         match value:
-            case ast.IfExp(test=test, body=yes, orelse=no):
-                return self.branch(test, partial(self.returned, yes), partial(self.returned, no))
             case ast.Call() if (function := self.called(value)) and _optional(function) == self.optional:
                 text = self.call(value)
             case ast.Constant(value=None) if self.optional:
@@ -166,10 +181,12 @@ class _Function:
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.branch(operand, no, yes)
-            case ast.Compare(left=ast.Name(id=name) as left, ops=[ast.IsNot()], comparators=[other]) if (
-                self.env.get(name) == OPTIONAL and ast.unparse(other) == "None"
+            case ast.Compare(
+                left=name, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]
             ):
-                return self.branch(left, yes, no)
+                if self.env.get(ast.unparse(name)) == OPTIONAL:
+                    return self.branch(name, *((yes, no) if isinstance(op, ast.IsNot) else (no, yes)))
+                raise Refused(test)
             case ast.NamedExpr(target=name, value=value):
                 self.assigned([name], value)
                 return self.opened(partial(self.branch, name, yes, no))
@@ -223,20 +240,17 @@ class _Function:
 
     def items(self, node: ast.expr) -> tuple[str, list[str]]:
         # The items of a loop, and under which conditions Python does not raise at their end.
-        if not isinstance(node, ast.Call) or (word := self.word(node)) not in ITERATORS.values():
-            return _applied("", self.value(node, True)).strip(), []
-        if word != "combine" and any(isinstance(each, ast.Call) for each in node.args):
-            raise Refused(node)
-        first, *others = [self.items(each)[0] for each in node.args]
-        items = first if others else f"({word} {first})"
-        for other in others:
-            items = f"({word} {items} {other})"
-        match node.keywords:
-            case [ast.keyword(arg="strict", value=ast.Constant(value=True))]:
-                return items, [f"same_length {first} {other}" for other in others]
-            case []:
-                return items, []
-        raise Refused(node)
+        match node, self.word(node):
+            case ast.Call(args=parts, keywords=keywords), str(word) if word in ITERATORS.values():
+                strict = ", ".join(map(ast.unparse, keywords))
+                if strict not in ("", "strict=True") or (word != "combine" and any(map(self.word, parts))):
+                    raise Refused(node)
+                first, *others = [self.items(each)[0] for each in parts]
+                items = (
+                    reduce(lambda a, b: f"({word} {a} {b})", others, first) if others else f"({word} {first})"
+                )
+                return items, [f"same_length {first} {other}" for other in others if strict]
+        return _applied("", self.value(node, True)).strip(), []
 
     def open(self, what: str, of: str, pattern: str = "{}") -> str:
         # An opening; its new name can be no name of Python's.
@@ -266,12 +280,20 @@ class _Function:
                 return self.open(_applied("get", _applied("token_of", self.value(owner))), "token")
             case ast.Attribute(value=owner, attr=name) if name in ATTRIBUTES:
                 return _applied(f"{name}_of", self.value(owner))
-            case ast.Subscript(value=owner, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))):
-                return self.open(_applied("get", _applied("last_of", self.value(owner, True))), "last")
+            case ast.Subscript(value=owner, slice=index) if end := ENDS.get(ast.unparse(index)):
+                return self.open(_applied("get", _applied(end, self.value(owner, True))), "item")
             case ast.Subscript(value=owner, slice=ast.Name() | ast.Attribute() | ast.Subscript() as index):
                 return _applied(self.value(owner), self.value(index))
             case ast.Call(func=ast.Attribute(value=ast.Name(id="oracle"), attr="accept"), args=[chance]):
                 return self.open(_applied("Accept", self.value(chance)), "coin")
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="oracle"), attr="choose"), args=[row]):
+                return self.open(_applied("Choose", self.value(row)), "token")
+            case ast.ListComp(elt=ast.Attribute(value=one, attr="token"), generators=[each]) if (
+                ast.unparse(each) == f" for {ast.unparse(one)} in {ast.unparse(each.iter)}"
+            ):
+                return self.open(_applied("get", _applied("tokens_in", self.value(each.iter))), "tokens")
+            case ast.Call(args=[row, ast.Starred(value=tokens)]) if self.word(node) == ROWS["without"]:
+                return _applied("off V", self.value(row), self.value(tokens))
             case ast.Call(func=ast.Attribute(value=ast.Name(id=w) as read, attr="pop"), args=[]):
                 return self.open(f"get (unsnoc {self.value(read, True)})", "last", f"'({w}, {{}})")
             case ast.Call(args=arguments, keywords=[]):
@@ -304,11 +326,10 @@ def _applied(function: str, *arguments: str) -> str:
 
 
 def _names(target: ast.expr) -> list[str]:
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    found = [each.value if isinstance(each, ast.Starred) else each for each in parts]
-    if not all(isinstance(each, ast.Name) for each in found):
+    text = ast.unparse(target)
+    if not re.fullmatch(r"\(?(\*?\w+, \w+|\w+, \*\w+|\w+(, \w+)*)\)?", text):
         raise Refused(target)
-    return [each.id for each in found if isinstance(each, ast.Name)]
+    return re.findall(r"\w+", text)
 
 
 def _pattern(names: Sequence[str], quote: bool = False) -> str:

@@ -12,6 +12,7 @@ from flint import fmpq
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory import rows
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.verifiers import VERIFIERS
 from tests.proofs_check.rocq import test_rocq
@@ -68,9 +69,13 @@ LOOP = "    for node, child in pairwise(draft.path):\n"
         ("share(p[x], q[x])", "share(p[x], q[x] > 0)", "q[x] > 0: not translated"),
         ("share(p[x], q[x])", "min(p[x], q[x])", "min(p[x], q[x]): not translated"),
         ("share(p[x], q[x])", "share(part=p[x], whole=q[x])", "not translated"),
-        ("leaf = draft.path[-1]", "leaf = draft.path[0]", "draft.path[0]: not translated"),
+        ("leaf = draft.path[-1]", "leaf = draft.path[1]", "draft.path[1]: not translated"),
         ("    return leaf, target[leaf.prefix]\n", "", "may end without a return"),
         ("return leaf, target[leaf.prefix]", "return None", "None: not translated"),
+        ("excess(p, q)", "without(p, *q)", "without(p, *q): not translated"),
+        ("p, q, x = target", "p, (q, x) = target", "not translated"),
+        (LOOP, "    w = [one.token for child in draft.path]\n" + LOOP, "not translated"),
+        (LOOP, "    if draft is None:\n        pass\n" + LOOP, "draft is None: not translated"),
         ("return leaf, target[leaf.prefix]", "return child, target[leaf.prefix]", ""),
     ],
 )
@@ -120,6 +125,7 @@ def asked():
         rocq, second = (f"(row [{'; '.join(map(q, each))}])" for each in (row, other))
         texts, values = {
             "one": ((rocq,), (row,)),
+            "point": ((f"{x}%nat", rocq), (x, row)),
             "total": ((rocq,), (row,)),
             "normalise": ((rocq,), (row,)),
             "excess": ((rocq, second), (row, other)),
@@ -155,6 +161,9 @@ def law_of(file, instance, i):
     replacement = "true" if getattr(draft, "replacement", False) else "false"
     if isinstance(draft, Chain):
         drawn = f"bind (draw_chain {q_} {draft.depth} []) (fun path => Return (as_children path))"
+    elif isinstance(draft, Greedy):
+        shape = test_rocq.shape(draft.shape)
+        drawn = f"draw_greedy {V} {q_} (fun c => likeliest {V} ({q_} c)) ({shape}) []"
     elif isinstance(draft, Paths):
         drawn = f"draw_paths {q_} {draft.count} {draft.depth} []"
     else:
