@@ -30,17 +30,17 @@ Definition distribution (l : list t) : bool := forallb (fun m => negb (less m ze
 
 Definition table := list (context * row).
 
-Fixpoint same (c d : context) : bool :=
-  match c, d with
+Fixpoint both {A B} (f : A -> B -> bool) (l : list A) (m : list B) : bool :=
+  match l, m with
   | [], [] => true
-  | x :: c, y :: d => (x =? y) && same c d
+  | a :: l, b :: m => f a b && both f l m
   | _, _ => false
   end.
 
 Fixpoint find (T : table) (c : context) : option row :=
   match T with
   | [] => None
-  | (d, r) :: T => if same c d then Some r else find T c
+  | (d, r) :: T => if both Nat.eqb c d then Some r else find T c
   end.
 
 Fixpoint row_of (T : table) (c : context) : row :=
@@ -144,7 +144,7 @@ Definition siblings (how : drawing) (q : row) (n : nat) : law (list token) :=
       let rest := without q top in
       if has_mass rest then bind (draw rest) (fun x => ret (x :: top)) else ret top
   | Hub =>
-      let hub := hd 0 (likeliest q 1) in
+      let hub := nth 0 (likeliest q 1) 0 in
       let rest := without q [hub] in
       bind (draw q) (fun x =>
         if negb (x =? hub) then ret [x; hub]
@@ -207,28 +207,22 @@ Fixpoint node (d : draft) (c : context) : bool :=
 Section Law.
 Variables (V : nat) (once : bool) (D : context -> law draft).
 
-(** A sampler: every branching is a distribution, every extra row a law; in a single call ([once]) every stop is at
-    a drafted node. *)
-Fixpoint sampler (d : draft) (k : verification) : bool :=
+(** A sampler: every branching is a distribution, every extra row a law, every draft has its verification; in a
+    single call ([once]), which verifies one draft [d], every stop is at a node of it. *)
+Fixpoint sampler (d : option draft) (k : verification) : bool :=
   match k with
   | Branch l => distribution (map fst l) && forallb (fun '(_, k) => sampler d k) l
   | Stop c extra =>
-      (if once then node d c else true) && match extra with Some r => is_row V r | None => true end
+      match d with Some d => node d c | None => true end &&
+      match extra with Some r => is_row V r | None => true end
   | Again c l =>
-      negb once && distribution (map fst (D c)) &&
+      match d with Some _ => false | None => true end && distribution (map fst (D c)) &&
       (fix each (ds : law draft) (l : list verification) {struct l} : bool :=
          match ds, l with
          | [], [] => true
-         | (_, d) :: ds, k :: l => sampler d k && each ds l
+         | (_, d) :: ds, k :: l => sampler (if once then Some d else None) k && each ds l
          | _, _ => false
          end) (D c) l
-  end.
-
-Fixpoint samplers (ds : law draft) (l : list verification) : bool :=
-  match ds, l with
-  | [], [] => true
-  | (_, d) :: ds, k :: l => sampler d k && samplers ds l
-  | _, _ => false
   end.
 
 (** What is emitted: with some probability a text, and the row of its next token. *)
@@ -246,12 +240,6 @@ Fixpoint endings (w : t) (k : verification) : list ending :=
          end) (D c) l
   end.
 
-(** Decoding from the empty text: each draft, and the endings of its verification. *)
-Fixpoint decoding (ds : law draft) (l : list verification) : list ending :=
-  match ds, l with
-  | (v, _) :: ds, k :: l => endings v k ++ decoding ds l
-  | _, _ => []
-  end.
 End Law.
 
 Section Target.
@@ -330,12 +318,55 @@ Definition verdict_holds (I : instance) (K : certificate) (l : list ending) : bo
       ((calls K =? 0) || (length u <=? longest I K)) && equal (mass p l [] u) got && equal (follows p [] u) want && negb (equal got want)
   end.
 
-(** [ds] are the first drafts, [drafted I []]. *)
-Definition check (I : instance) (ds : law draft) (K : certificate) : bool :=
+Definition check (I : instance) (K : certificate) : bool :=
   let once := calls K =? 0 in
-  distribution (map fst ds) && samplers (vocab I) once (drafted I) ds (verified K) &&
-  let l := decoding (drafted I) ds (verified K) in
-  match tau K with Some mean => once && equal (accepted l) mean | None => true end &&
-  verdict_holds I K l.
+  let process := Again [] (verified K) in
+  let l := endings (drafted I) one process in
+  sampler (vocab I) once (drafted I) None process &&
+  match tau K with Some mean => once && equal (accepted l) mean | None => true end && verdict_holds I K l.
+
+(** ** The most that a first call can accept: drafts coupled with target blocks
+
+    Of a plan, the mass of each draft with each block; prices of both, whose sum is at least the number of tokens that
+    agree; and the optimum, which is the value of both. *)
+Record coupling := Coupling { plan : list row; of_drafts : list t; of_blocks : list t; optimum : t }.
+
+(** How many tokens of the block are drafted. *)
+Fixpoint agree (y : context) (d : draft) : nat :=
+  match y, d with
+  | [], _ => 0
+  | x :: y, Drafted below => fold_right (fun '(z, d) most => if x =? z then Nat.max (S (agree y d)) most else most) 0 below
+  end.
+
+Fixpoint blocks (p : context -> row) (n : nat) (c : context) : law context :=
+  match n with
+  | 0 => ret []
+  | S n => bind (draw (p c)) (fun x => bind (blocks p n (c ++ [x])) (fun y => ret (x :: y)))
+  end.
+
+Fixpoint dot (l m : list t) : t := match l, m with x :: l, y :: m => add (mul x y) (dot l m) | _, _ => zero end.
+Fixpoint plus (l m : list t) : list t := match l, m with x :: l, y :: m => add x y :: plus l m | _, _ => [] end.
+
+Definition no_less (x y : t) : bool := negb (less x y).
+
+(** [ws] and [ms]: the masses of drafts and blocks; [R]: what agrees. *)
+Definition couples (ws ms : list t) (F : list row) : bool :=
+  both (fun w f => equal (sum f) w && both (fun x (_ : t) => no_less x zero) f ms) ws F &&
+  both equal (fold_right plus (map (fun _ => zero) ms) F) ms.
+
+Fixpoint worth (F R : list row) : t := match F, R with f :: F, r :: R => add (dot f r) (worth F R) | _, _ => zero end.
+
+Definition best (ws ms : list t) (R : list row) (c : coupling) : bool :=
+  (length (of_blocks c) =? length ms) && couples ws ms (plan c) &&
+  both (fun u r => both (fun v x => no_less (add u v) x) (of_blocks c) r) (of_drafts c) R &&
+  equal (worth (plan c) R) (optimum c) && equal (add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c).
+
+Definition rewards (ds : law draft) (ys : law context) : list row :=
+  map (fun '(_, d) => map (fun '(_, y) => times (agree y d) one) ys) ds.
+
+Definition check_optimum (I : instance) (c : coupling) : bool :=
+  let ds := drafted I [] in
+  let ys := blocks (row_of (target I)) (depth I) [] in
+  best (map fst ds) (map fst ys) (rewards ds ys) c.
 
 End Over.

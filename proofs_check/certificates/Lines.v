@@ -142,28 +142,33 @@ Definition certificate_of (v : value) : option certificate :=
       Some (Certificate calls ks (Wrong u got want) mean)
   end.
 
-(** ** A file: an instance, laws on it, and so on *)
+Definition coupling_of (v : value) : option coupling :=
+  let? f := get "plan" v in let? f := items f in let? f := all numbers f in
+  let? u := get "of drafts" v in let? u := numbers u in
+  let? w := get "of blocks" v in let? w := numbers w in
+  let? m := get "optimum" v in let? m := number m in
+  Some (Coupling f u w m).
 
-(** The instance that laws are read for, with its first drafts. *)
-Record current := Current { which : instance; firsts : law draft }.
+(** ** A file: an instance, laws on it, and so on *)
 
 Inductive outcome :=
 | Begun (I : instance)        (** an instance with sound rows *)
 | Accepted (K : certificate)  (** a law of the last instance, found to be as the certificate says *)
+| Optimal (c : coupling)      (** the optimum of the last instance *)
 | Refused.
 
-Definition line (now : option current) (v : value) : option current * outcome :=
-  match get "vocab" v with
-  | Some _ =>
-      match instance_of v with
-      | Some i => if sound_instance i then (Some (Current i (drafted i [])), Begun i) else (None, Refused)
-      | None => (None, Refused)
+(** [now] is the last instance. *)
+Definition line (now : option instance) (v : value) : outcome :=
+  match get "vocab" v, now with
+  | Some _, _ =>
+      match instance_of v with Some i => if sound_instance i then Begun i else Refused | None => Refused end
+  | None, Some i =>
+      match certificate_of v, coupling_of v with
+      | Some K, _ => if check i K then Accepted K else Refused
+      | None, Some c => if check_optimum i c then Optimal c else Refused
+      | None, None => Refused
       end
-  | None =>
-      match now, certificate_of v with
-      | Some i, Some K => (now, if check (which i) (firsts i) K then Accepted K else Refused)
-      | _, _ => (now, Refused)
-      end
+  | None, None => Refused
   end.
 
 End Checker.

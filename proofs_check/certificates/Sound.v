@@ -1,4 +1,5 @@
-(** What it means that the checker accepts, for any numbers that are a commutative ring with a decided equality. *)
+(** What it means that the checker accepts, for any numbers that are an ordered ring with decided
+    comparisons. *)
 
 Require Import String List Arith Bool Lia Ring_theory Ring.
 Require Import Certificate Lines.
@@ -8,6 +9,9 @@ Module Type RING.
   Include NUMBER.
   Axiom ring : ring_theory zero one add mul sub (sub zero) (@eq t).
   Axiom equal_spec : forall x y, equal x y = true <-> x = y.
+  Axiom same_not_less : forall x, less x x = false.
+  Axiom less_add : forall a b c d, less b a = false -> less d c = false -> less (add b d) (add a c) = false.
+  Axiom less_mul : forall a b c, less a zero = false -> less c b = false -> less (mul a c) (mul a b) = false.
 End RING.
 
 Module Sound (R : RING).
@@ -44,7 +48,7 @@ Lemma row_of_is_row : forall V T c, is_table V T = true -> is_row V (row_of T c)
 Proof.
   intros V T c H. apply andb_prop in H as [H E]. rewrite forallb_forall in H.
   assert (F : forall d r, find T d = Some r -> is_row V r = true).
-  { clear E. intros d r. induction T as [|[e s] T IH]; simpl; [discriminate|]. destruct (same d e).
+  { clear E. intros d r. induction T as [|[e s] T IH]; simpl; [discriminate|]. destruct (both Nat.eqb d e).
     - intros [= <-]. exact (H (e, s) (or_introl eq_refl)).
     - apply IH. intros x I. apply H. right. auto. }
   induction c as [|x c IH]; simpl.
@@ -52,15 +56,10 @@ Proof.
   - destruct (find T (x :: c)) eqn:G; eauto.
 Qed.
 
-Section Law.
-Variables (V : nat) (once : bool) (D : context -> law draft).
-Notation sampler := (sampler V once D).
-Notation endings := (endings D).
-
-(** A draft keeps its probability: its endings have it together. *)
-Lemma endings_mass : forall k d w, sampler d k = true -> sum (map fst (endings w k)) = w.
+(** A process draws every draft and branch with its probability: its endings have the whole together. *)
+Lemma endings_mass : forall V once D k d w, sampler V once D d k = true -> sum (map fst (endings D w k)) = w.
 Proof.
-  induction k as [l IH|c extra|c l IH] using verification_all; simpl; intros d w H; [|ring|].
+  intros V once D. induction k as [l IH|c extra|c l IH] using verification_all; simpl; intros d w H; [|ring|].
   - apply andb_prop in H as [D' H]. apply andb_prop in D' as [_ D']. apply equal_spec in D'.
     transitivity (mul w (sum (map fst l))); [|rewrite D'; ring]. clear D'.
     induction l as [|[m k] l IHl]; simpl in *; [ring|]. apply andb_prop in H as [H1 H2].
@@ -70,11 +69,9 @@ Proof.
     apply equal_spec in D'. transitivity (mul w (sum (map fst (D c)))); [|rewrite D'; ring]. clear D'.
     revert H. generalize (D c) as ds. induction l as [|k l IHl]; intros [|[v e] ds] H; simpl in *; try discriminate;
       [ring|]. apply andb_prop in H as [H1 H2].
-    inversion IH as [|? ? IHk IHrest]; subst. specialize (IHk e (mul w v) H1). specialize (IHl IHrest ds H2).
+    inversion IH as [|? ? IHk IHrest]; subst. specialize (IHk _ (mul w v) H1). specialize (IHl IHrest ds H2).
     unfold ending in *. rewrite map_app, sum_app, IHk, IHl. ring.
 Qed.
-
-End Law.
 
 Section Target.
 Variable p : context -> row.
@@ -105,19 +102,106 @@ Proof.
 Qed.
 End Target.
 
+(** ** The optimum: weak duality *)
+
+Definition le (x y : t) : Prop := less y x = false.
+
+Lemma both_length : forall A B (f : A -> B -> bool) l m, both f l m = true -> length l = length m.
+Proof.
+  intros A B f. induction l as [|a l IH]; intros [|b m] H; simpl in *; try discriminate; auto.
+  apply andb_prop in H as [_ H]. auto.
+Qed.
+
+Lemma dot_plus : forall l m v, length l = length v -> length m = length v ->
+  dot (plus l m) v = add (dot l v) (dot m v).
+Proof.
+  induction l as [|x l IH]; intros [|y m] [|z v] A B; simpl in *; try discriminate; [ring|].
+  rewrite IH by congruence. ring.
+Qed.
+
+Lemma plus_length : forall l m, length l = length m -> length (plus l m) = length m.
+Proof. induction l as [|x l IH]; intros [|y m] A; simpl in *; try discriminate; auto. Qed.
+
+Lemma dot_zero : forall A (l : list A) v, dot (map (fun _ => zero) l) v = zero.
+Proof. intros A. induction l as [|x l IH]; intros [|y v]; simpl; auto. rewrite IH. ring. Qed.
+
+(** What each mass is worth at most, at the prices of its draft and its block. *)
+Lemma row_at_most : forall u f v r ms, both (fun x (_ : t) => no_less x zero) f ms = true -> length v = length ms ->
+  both (fun v x => no_less (add u v) x) v r = true -> le (dot f r) (add (mul u (sum f)) (dot f v)).
+Proof.
+  intros u. unfold le. induction f as [|x f IH]; intros [|y v] [|z r] [|m ms] N L H; simpl in *; try discriminate.
+  - replace (add (mul u zero) zero) with zero by ring. apply same_not_less.
+  - apply andb_prop in N as [N1 N2]. apply andb_prop in H as [H1 H2].
+    replace (add (mul u (add x (sum f))) (add (mul x y) (dot f v)))
+      with (add (mul x (add u y)) (add (mul u (sum f)) (dot f v))) by ring.
+    apply less_add; [|eapply IH; eauto]. apply less_mul; apply negb_true_iff; auto.
+Qed.
+
+Lemma worth_at_most : forall R F us v ws ms, both (fun w f => equal (sum f) w && both (fun x (_ : t) => no_less x zero) f ms) ws F = true ->
+  length v = length ms -> both (fun u r => both (fun v x => no_less (add u v) x) v r) us R = true -> length ws = length us ->
+  le (worth F R) (add (dot ws us) (dot (fold_right plus (map (fun _ => zero) ms) F) v)) /\
+  length (fold_right plus (map (fun _ => zero) ms) F) = length ms.
+Proof.
+  induction R as [|r R IH]; intros [|f F] [|u us] v [|w ws] ms C L H Q; simpl in *; try discriminate.
+  - rewrite dot_zero, map_length. replace (add zero zero) with zero by ring. split; auto. apply same_not_less.
+  - apply andb_prop in C as [C1 C2]. apply andb_prop in C1 as [S N]. apply equal_spec in S. apply andb_prop in H as [H1 H2].
+    destruct (IH F us v ws ms) as [W G]; auto. pose proof (both_length _ _ _ _ _ N) as X.
+    assert (X1 : length f = length v) by (etransitivity; [exact X|symmetry; exact L]).
+    assert (X2 : length (fold_right plus (map (fun _ => zero) ms) F) = length v) by (etransitivity; [exact G|symmetry; exact L]).
+    rewrite dot_plus by auto. split; [|rewrite plus_length; [exact G|etransitivity; [exact X|symmetry; exact G]]].
+    replace (add (add (mul w u) (dot ws us)) (add (dot f v) (dot (fold_right plus (map (fun _ => zero) ms) F) v)))
+      with (add (add (mul u (sum f)) (dot f v)) (add (dot ws us) (dot (fold_right plus (map (fun _ => zero) ms) F) v)))
+      by (rewrite S; ring).
+    apply less_add; auto. apply (row_at_most u f v r ms); auto.
+Qed.
+
+Lemma both_equal : forall l m, both equal l m = true -> l = m.
+Proof.
+  induction l as [|x l IH]; intros [|y m] H; simpl in *; try discriminate; auto.
+  apply andb_prop in H as [E H]. apply equal_spec in E. subst. f_equal. auto.
+Qed.
+
+(** The optimum is the worth of a coupling, and no coupling is worth more. *)
+Theorem best_sound : forall ws ms R c, best ws ms R c = true ->
+  couples ws ms (plan c) = true /\ worth (plan c) R = optimum c /\
+  forall F, couples ws ms F = true -> length F = length R -> le (worth F R) (optimum c).
+Proof.
+  intros ws ms R c H. unfold best in H. apply andb_prop in H as [H D]. apply andb_prop in H as [H W].
+  apply andb_prop in H as [H P]. apply andb_prop in H as [V C]. apply Nat.eqb_eq in V. apply equal_spec in W, D.
+  split; auto. split; auto. intros F G Q. rewrite <- D. unfold couples in G. apply andb_prop in G as [G1 G2].
+  pose proof (both_equal _ _ G2) as E. pose proof (both_length _ _ _ _ _ P) as X.
+  pose proof (both_length _ _ _ _ _ G1) as Y.
+  destruct (worth_at_most R F (of_drafts c) (of_blocks c) ws ms) as [Z _]; auto;
+    [rewrite Y; etransitivity; [exact Q|symmetry; exact X]|rewrite E in Z; auto].
+Qed.
+
+Definition optimal (I : instance) (c : coupling) : Prop :=
+  let ds := drafted I [] in
+  let ys := blocks (row_of (target I)) (depth I) [] in
+  let value F := worth F (rewards ds ys) in
+  couples (map fst ds) (map fst ys) (plan c) = true /\ value (plan c) = optimum c /\
+  forall F, couples (map fst ds) (map fst ys) F = true -> le (value F) (optimum c).
+
+Lemma optimum_sound : forall I c, check_optimum I c = true -> optimal I c.
+Proof.
+  intros I c H. destruct (best_sound _ _ _ _ H) as (C & W & B). split; [exact C|split; [exact W|]].
+  intros F G. apply B; auto. unfold couples in G. apply andb_prop in G as [G _]. apply both_length in G.
+  unfold rewards. rewrite map_length in *. auto.
+Qed.
+
 (** ** The theorem
 
-    If the instance is sound and the checker accepts, every first draft has a verification, and each is a sampler;
-    in a single call it stops at drafted nodes, with the mean claimed.  The verdict holds of the law of the text that
-    is drawn so: a draft with its probability, the branches of its verification, the row of the next token (or the
-    next draft), then the target.  The law is the target's: every word of more than [longest] tokens has the
-    target's probability (those of shorter ones are sums of these).  Or it is not: the word named has another. *)
+    If the instance is sound and the checker accepts, the process of the certificate is a sampler: it draws a draft
+    with the drafter's probability and verifies it by coins and draws that are distributions; in a single call it stops
+    at nodes of that draft, with the mean claimed.  The verdict holds of the law of its text, which goes on by the
+    extra row and the target.  The law is the target's: every word of more than [longest] tokens has the target's
+    probability (those of shorter ones are sums of these).  Or it is not: the word named has another. *)
 Definition holds (I : instance) (K : certificate) : Prop :=
   let p := row_of (target I) in
-  let l := decoding (drafted I) (drafted I []) (verified K) in
+  let process := Again [] (verified K) in
+  let l := endings (drafted I) one process in
   (forall c, is_row (vocab I) (p c) = true) /\
-  Forall2 (fun wd k => sampler (vocab I) (calls K =? 0) (drafted I) (snd wd) k = true) (drafted I []) (verified K) /\
-  sum (map fst l) = one /\
+  sampler (vocab I) (calls K =? 0) (drafted I) None process = true /\ sum (map fst l) = one /\
   match tau K with Some mean => calls K = 0 /\ accepted l = mean | None => True end /\
   match found K with
   | Lossless => forall u, longest I K < length u -> Forall (fun x => x < vocab I) u ->
@@ -126,50 +210,39 @@ Definition holds (I : instance) (K : certificate) : Prop :=
       mass p l [] u = got /\ follows p [] u = want /\ got <> want
   end.
 
-Theorem check_sound : forall I K, sound_instance I = true -> check I (drafted I []) K = true -> holds I K.
+Theorem check_sound : forall I K, sound_instance I = true -> check I K = true -> holds I K.
 Proof.
   intros I K S H. unfold holds.
-  set (p := row_of (target I)). set (l := decoding _ _ _). apply andb_prop in S as [S _].
-  unfold check in H. apply andb_prop in H as [K1 H]. apply andb_prop in H as [A H]. fold l in A, H.
-  apply andb_prop in K1 as [D K1]. apply andb_prop in D as [_ D]. apply equal_spec in D.
-  split; [intros; apply row_of_is_row; auto|]. split; [|split; [|split]].
-  - clear -K1. revert K1. generalize (drafted I []) as ds. induction (verified K) as [|k ks IH];
-      intros [|[w d] ds] K1; simpl in K1; try discriminate; auto. apply andb_prop in K1 as [K1 K2].
-    constructor; auto.
-  - unfold l. rewrite <- D. clear -K1. revert K1. generalize (drafted I []) as ds.
-    induction (verified K) as [|k ks IH]; intros [|[w d] ds] K1; simpl in *; try discriminate; auto.
-    apply andb_prop in K1 as [K1 K2]. pose proof (endings_mass _ _ _ _ _ w K1) as E. unfold ending in *.
-    rewrite map_app, sum_app, E, IH; auto.
+  set (p := row_of (target I)). set (l := endings _ _ _). apply andb_prop in S as [S _].
+  unfold check in H. fold l in H. apply andb_prop in H as [H W]. apply andb_prop in H as [H A].
+  split; [intros; apply row_of_is_row; auto|]. split; [exact H|]. split; [exact (endings_mass _ _ _ _ _ one H)|].
+  split.
   - destruct (tau K); auto. apply andb_prop in A as [A1 A2]. apply Nat.eqb_eq in A1. apply equal_spec in A2. auto.
-  - unfold verdict_holds in H. destruct (found K) as [|u got want].
+  - clear H A. rename W into H. unfold verdict_holds in H. destruct (found K) as [|u got want].
     + intros u L T. pose proof (right_sound p _ _ _ _ _ _ H u L T) as E.
       transitivity (add (mass p l [] u) (mul zero (follows p [] u))); [ring|].
       etransitivity; [exact E|ring].
     + apply andb_prop in H as [H N]. apply andb_prop in H as [G W]. apply andb_prop in G as [L G].
-      apply orb_true_iff in L. rewrite Nat.eqb_eq, Nat.leb_le in L. apply equal_spec in G, W. repeat split; auto. intros ->. apply negb_true_iff in N.
+      apply orb_true_iff in L. rewrite Nat.eqb_eq, Nat.leb_le in L. apply equal_spec in G, W. repeat split; auto.
+      intros ->. apply negb_true_iff in N.
       assert (equal want want = true) by (apply equal_spec; auto). congruence.
 Qed.
 
-(** Of a file: every law that is accepted holds of the instance read last before it. *)
-Definition kept (now : option current) : Prop :=
-  match now with Some i => sound_instance (which i) = true /\ firsts i = drafted (which i) [] | None => True end.
-
-Theorem line_sound : forall now v next o, kept now -> line now v = (next, o) ->
-  kept next /\
-  match o with
-  | Begun i => instance_of v = Some i /\ next = Some (Current i (drafted i []))
-  | Accepted K => certificate_of v = Some K /\ next = now /\ exists i, now = Some i /\ holds (which i) K
+(** Of a file, line by line: what is accepted holds of the instance begun last. *)
+Theorem line_sound : forall now v, match now with Some i => sound_instance i = true | None => True end ->
+  match line now v with
+  | Begun i => instance_of v = Some i /\ sound_instance i = true
+  | Accepted K => certificate_of v = Some K /\ exists i, now = Some i /\ holds i K
+  | Optimal c => coupling_of v = Some c /\ exists i, now = Some i /\ optimal i c
   | Refused => True
   end.
 Proof.
-  intros now v next o N E. unfold line in E. destruct (get "vocab"%string v).
-  - destruct (instance_of v) as [I|]; [|injection E as <- <-; simpl; auto].
-    destruct (sound_instance I) eqn:S; injection E as <- <-; simpl; auto.
-  - destruct now as [i|]; [|injection E as <- <-; auto].
-    destruct (certificate_of v) as [K|]; [|injection E as <- <-; auto].
-    destruct (check (which i) (firsts i) K) eqn:H; injection E as <- <-; [|auto].
-    destruct N as [S F]. split; [split; auto|]. split; auto. split; auto. exists i. split; auto.
-    apply check_sound; auto. rewrite <- F. auto.
+  intros now v N. unfold line. destruct (get "vocab"%string v).
+  - destruct (instance_of v) as [i|]; auto. destruct (sound_instance i) eqn:S; auto.
+  - destruct now as [i|]; auto. destruct (certificate_of v) as [K|].
+    + destruct (check i K) eqn:H; auto. split; auto. exists i. split; auto. apply check_sound; auto.
+    + destruct (coupling_of v) as [c|]; auto. destruct (check_optimum i c) eqn:H; auto.
+      split; auto. exists i. split; auto. apply optimum_sound. auto.
 Qed.
 
 End Sound.
@@ -193,6 +266,17 @@ Module Rationals <: RING.
   Lemma equal_spec : forall x y, equal x y = true <-> x = y.
   Proof.
     intros x y. unfold equal. rewrite Qeq_bool_iff. split; [apply Qc_is_canon|intros ->; reflexivity].
+  Qed.
+  Lemma le_less : forall x y : Qc, less y x = false <-> (x <= y)%Qc.
+  Proof. intros. unfold less. rewrite negb_false_iff. apply Qle_bool_iff. Qed.
+  Lemma same_not_less : forall x, less x x = false.
+  Proof. intros. apply le_less, Qcle_refl. Qed.
+  Lemma less_add : forall a b c d, less b a = false -> less d c = false -> less (add b d) (add a c) = false.
+  Proof. intros a b c d. rewrite !le_less. apply Qcplus_le_compat. Qed.
+  Lemma less_mul : forall a b c, less a zero = false -> less c b = false -> less (mul a c) (mul a b) = false.
+  Proof.
+    intros a b c. rewrite !le_less. intros A B. unfold mul. rewrite (Qcmult_comm a b), (Qcmult_comm a c).
+    apply Qcmult_le_compat_r; auto.
   Qed.
 End Rationals.
 Module Proved := Sound Rationals.

@@ -1,16 +1,4 @@
 
-(** val fst : ('a1 * 'a2) -> 'a1 **)
-
-let fst = function
-| (x, _) -> x
-
-(** val snd : ('a1 * 'a2) -> 'a2 **)
-
-let snd = function
-| (_, y) -> y
-
-
-
 (** val add : int -> int -> int **)
 
 let rec add = (+)
@@ -23,55 +11,13 @@ module Nat =
  struct
  end
 
-(** val hd : 'a1 -> 'a1 list -> 'a1 **)
-
-let hd default = function
-| [] -> default
-| x :: _ -> x
-
-(** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
-
-let rec nth n l default =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> match l with
-              | [] -> default
-              | x :: _ -> x)
-    (fun m -> match l with
-              | [] -> default
-              | _ :: t0 -> nth m t0 default)
-    n
-
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
 let rec fold_right f a0 = function
 | [] -> a0
 | b :: t0 -> f b (fold_right f a0 t0)
 
-(** val firstn : int -> 'a1 list -> 'a1 list **)
 
-let rec firstn n l =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> [])
-    (fun n0 -> match l with
-               | [] -> []
-               | a :: l0 -> a :: (firstn n0 l0))
-    n
-
-(** val seq : int -> int -> int list **)
-
-let rec seq start len =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> [])
-    (fun len0 -> start :: (seq (Stdlib.Int.succ start) len0))
-    len
-
-(** val repeat : 'a1 -> int -> 'a1 list **)
-
-let rec repeat x n =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> [])
-    (fun k -> x :: (repeat x k))
-    n
 
 module type NUMBER =
  sig
@@ -111,7 +57,7 @@ module Over =
   (** val at_token : row -> token -> N.t **)
 
   let at_token r x =
-    nth x r N.zero
+    (fun n l x -> Option.value (List.nth_opt l n) ~default:x) x r N.zero
 
   (** val times : int -> N.t -> N.t **)
 
@@ -129,24 +75,24 @@ module Over =
 
   type table = (context * row) list
 
-  (** val same : context -> context -> bool **)
+  (** val both : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool **)
 
-  let rec same c d =
-    match c with
-    | [] -> (match d with
+  let rec both f l m =
+    match l with
+    | [] -> (match m with
              | [] -> true
              | _ :: _ -> false)
-    | x :: c0 ->
-      (match d with
+    | a :: l0 ->
+      (match m with
        | [] -> false
-       | y :: d0 -> (&&) ((=) x y) (same c0 d0))
+       | b :: m0 -> (&&) (f a b) (both f l0 m0))
 
   (** val find : table -> context -> row option **)
 
   let rec find t0 c =
     match t0 with
     | [] -> None
-    | p :: t1 -> let (d, r) = p in if same c d then Some r else find t1 c
+    | p :: t1 -> let (d, r) = p in if both (=) c d then Some r else find t1 c
 
   (** val row_of : table -> context -> row **)
 
@@ -238,7 +184,8 @@ module Over =
   (** val likeliest : row -> int -> token list **)
 
   let likeliest r n =
-    firstn n (List.map snd (ordered r))
+    (fun n l -> List.filteri (fun i _ -> i < n) l) n
+      (List.map snd (ordered r))
 
   (** val inclusion : int -> token law -> token law **)
 
@@ -279,8 +226,9 @@ module Over =
     let n0 = min n (List.length order) in
     let line0 = inclusion n0 order in
     List.map (fun j ->
-      List.map (stratum (times j N.one) N.zero line0) (seq 0 (List.length r)))
-      (seq 0 n0)
+      List.map (stratum (times j N.one) N.zero line0)
+        ((fun first n -> List.init n (fun i -> first + i)) 0 (List.length r)))
+      ((fun first n -> List.init n (fun i -> first + i)) 0 n0)
 
   (** val each_of : row list -> token list law **)
 
@@ -314,7 +262,7 @@ module Over =
 
   let siblings how q n =
     match how with
-    | Replacement -> each_of (repeat q n)
+    | Replacement -> each_of ((fun x n -> List.init n (fun _ -> x)) q n)
     | NoReplacement -> one_by_one n q
     | Top -> ret (likeliest q n)
     | Greedy ->
@@ -324,7 +272,10 @@ module Over =
       then bind (draw rest) (fun x -> ret (x :: top))
       else ret top
     | Hub ->
-      let hub = hd 0 (likeliest q (Stdlib.Int.succ 0)) in
+      let hub =
+        (fun n l x -> Option.value (List.nth_opt l n) ~default:x) 0
+          (likeliest q (Stdlib.Int.succ 0)) 0
+      in
       let rest = without q (hub :: []) in
       bind (draw q) (fun x ->
         if not ((=) x hub)
@@ -367,7 +318,8 @@ module Over =
   let rec every n depth0 =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> Shape [])
-      (fun depth1 -> Shape (repeat (every n depth1) n))
+      (fun depth1 -> Shape
+      ((fun x n -> List.init n (fun _ -> x)) (every n depth1) n))
       depth0
 
   (** val paths :
@@ -412,7 +364,8 @@ module Over =
       below0
 
   (** val sampler :
-      int -> bool -> (context -> draft law) -> draft -> verification -> bool **)
+      int -> bool -> (context -> draft law) -> draft option -> verification
+      -> bool **)
 
   let rec sampler v once d d0 = function
   | Branch l ->
@@ -420,12 +373,17 @@ module Over =
       (List.for_all (fun pat -> let (_, k0) = pat in sampler v once d d0 k0)
         l)
   | Stop (c, extra) ->
-    (&&) (if once then node d0 c else true)
+    (&&) (match d0 with
+          | Some d1 -> node d1 c
+          | None -> true)
       (match extra with
        | Some r -> is_row v r
        | None -> true)
   | Again (c, l) ->
-    (&&) ((&&) (not once) (distribution (List.map fst (d c))))
+    (&&)
+      ((&&) (match d0 with
+             | Some _ -> false
+             | None -> true) (distribution (List.map fst (d c))))
       (let rec each ds l0 =
          match ds with
          | [] -> (match l0 with
@@ -435,23 +393,10 @@ module Over =
            let (_, d1) = p in
            (match l0 with
             | [] -> false
-            | k0 :: l1 -> (&&) (sampler v once d d1 k0) (each ds0 l1))
+            | k0 :: l1 ->
+              (&&) (sampler v once d (if once then Some d1 else None) k0)
+                (each ds0 l1))
        in each (d c) l)
-
-  (** val samplers :
-      int -> bool -> (context -> draft law) -> draft law -> verification list
-      -> bool **)
-
-  let rec samplers v once d ds l =
-    match ds with
-    | [] -> (match l with
-             | [] -> true
-             | _ :: _ -> false)
-    | p :: ds0 ->
-      let (_, d0) = p in
-      (match l with
-       | [] -> false
-       | k :: l0 -> (&&) (sampler v once d d0 k) (samplers v once d ds0 l0))
 
   type ending = N.t * (context * row option)
 
@@ -473,18 +418,6 @@ module Over =
          | [] -> []
          | k0 :: l1 -> (@) (endings d (N.mul w v) k0) (each ds0 l1))
     in each (d c) l
-
-  (** val decoding :
-      (context -> draft law) -> draft law -> verification list -> ending list **)
-
-  let rec decoding d ds l =
-    match ds with
-    | [] -> []
-    | p :: ds0 ->
-      let (v, _) = p in
-      (match l with
-       | [] -> []
-       | k :: l0 -> (@) (endings d v k) (decoding d ds0 l0))
 
   (** val follows : (context -> row) -> context -> context -> N.t **)
 
@@ -575,7 +508,8 @@ module Over =
          List.for_all (fun x ->
            right p v fuel0 ((@) c (x :: [])) (below x l)
              (N.add (N.mul here0 (at_token r x)) (added l x))
-             (N.mul want (at_token r x))) (seq 0 v))
+             (N.mul want (at_token r x)))
+           ((fun first n -> List.init n (fun i -> first + i)) 0 v))
          fuel)
 
   type instance = { vocab : int; target : table; proposal : table;
@@ -663,18 +597,135 @@ module Over =
              (N.equal (mass p l [] u) got)) (N.equal (follows p [] u) want))
          (not (N.equal got want)))
 
-  (** val check : instance -> draft law -> certificate -> bool **)
+  (** val check : instance -> certificate -> bool **)
 
-  let check i ds k =
+  let check i k =
     let once = (=) (calls k) 0 in
+    let process = Again ([], (verified k)) in
+    let l = endings (drafted i) N.one process in
     (&&)
-      ((&&) (distribution (List.map fst ds))
-        (samplers (vocab i) once (drafted i) ds (verified k)))
-      (let l = decoding (drafted i) ds (verified k) in
-       (&&)
-         (match tau k with
-          | Some mean -> (&&) once (N.equal (accepted l) mean)
-          | None -> true) (verdict_holds i k l))
+      ((&&) (sampler (vocab i) once (drafted i) None process)
+        (match tau k with
+         | Some mean -> (&&) once (N.equal (accepted l) mean)
+         | None -> true)) (verdict_holds i k l)
+
+  type coupling = { plan : row list; of_drafts : N.t list;
+                    of_blocks : N.t list; optimum : N.t }
+
+  (** val plan : coupling -> row list **)
+
+  let plan c =
+    c.plan
+
+  (** val of_drafts : coupling -> N.t list **)
+
+  let of_drafts c =
+    c.of_drafts
+
+  (** val of_blocks : coupling -> N.t list **)
+
+  let of_blocks c =
+    c.of_blocks
+
+  (** val optimum : coupling -> N.t **)
+
+  let optimum c =
+    c.optimum
+
+  (** val agree : context -> draft -> int **)
+
+  let rec agree y d =
+    match y with
+    | [] -> 0
+    | x :: y0 ->
+      let Drafted below0 = d in
+      fold_right (fun pat most ->
+        let (z, d0) = pat in
+        if (=) x z then max (Stdlib.Int.succ (agree y0 d0)) most else most) 0
+        below0
+
+  (** val blocks : (context -> row) -> int -> context -> context law **)
+
+  let rec blocks p n c =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> ret [])
+      (fun n0 ->
+      bind (draw (p c)) (fun x ->
+        bind (blocks p n0 ((@) c (x :: []))) (fun y -> ret (x :: y))))
+      n
+
+  (** val dot : N.t list -> N.t list -> N.t **)
+
+  let rec dot l m =
+    match l with
+    | [] -> N.zero
+    | x :: l0 ->
+      (match m with
+       | [] -> N.zero
+       | y :: m0 -> N.add (N.mul x y) (dot l0 m0))
+
+  (** val plus : N.t list -> N.t list -> N.t list **)
+
+  let rec plus l m =
+    match l with
+    | [] -> []
+    | x :: l0 ->
+      (match m with
+       | [] -> []
+       | y :: m0 -> (N.add x y) :: (plus l0 m0))
+
+  (** val no_less : N.t -> N.t -> bool **)
+
+  let no_less x y =
+    not (N.less x y)
+
+  (** val couples : N.t list -> N.t list -> row list -> bool **)
+
+  let couples ws ms f =
+    (&&)
+      (both (fun w f0 ->
+        (&&) (N.equal (sum f0) w) (both (fun x _ -> no_less x N.zero) f0 ms))
+        ws f)
+      (both N.equal (fold_right plus (List.map (fun _ -> N.zero) ms) f) ms)
+
+  (** val worth : row list -> row list -> N.t **)
+
+  let rec worth f r =
+    match f with
+    | [] -> N.zero
+    | f0 :: f1 ->
+      (match r with
+       | [] -> N.zero
+       | r0 :: r1 -> N.add (dot f0 r0) (worth f1 r1))
+
+  (** val best : N.t list -> N.t list -> row list -> coupling -> bool **)
+
+  let best ws ms r c =
+    (&&)
+      ((&&)
+        ((&&)
+          ((&&) ((=) (List.length (of_blocks c)) (List.length ms))
+            (couples ws ms (plan c)))
+          (both (fun u r0 ->
+            both (fun v x -> no_less (N.add u v) x) (of_blocks c) r0)
+            (of_drafts c) r)) (N.equal (worth (plan c) r) (optimum c)))
+      (N.equal (N.add (dot ws (of_drafts c)) (dot ms (of_blocks c)))
+        (optimum c))
+
+  (** val rewards : draft law -> context law -> row list **)
+
+  let rewards ds ys =
+    List.map (fun pat ->
+      let (_, d) = pat in
+      List.map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys)
+      ds
+
+  (** val check_optimum : instance -> coupling -> bool **)
+
+  let check_optimum i c =
+    let ds = drafted i [] in
+    let ys = blocks (row_of (target i)) (depth i) [] in
+    best (List.map fst ds) (List.map fst ys) (rewards ds ys) c
  end
 
 module Checker =
@@ -1022,41 +1073,42 @@ module Checker =
              Some { C.calls = calls0; C.verified = ks1; C.found = C.Lossless;
                C.tau = mean }))))
 
-  type current = { which : C.instance; firsts : C.draft C.law }
+  (** val coupling_of : value -> C.coupling option **)
 
-  (** val which : current -> C.instance **)
-
-  let which c =
-    c.which
-
-  (** val firsts : current -> C.draft C.law **)
-
-  let firsts c =
-    c.firsts
+  let coupling_of v =
+    andthen (get "plan" v) (fun f ->
+      andthen (items f) (fun f0 ->
+        andthen (all numbers f0) (fun f1 ->
+          andthen (get "of drafts" v) (fun u ->
+            andthen (numbers u) (fun u0 ->
+              andthen (get "of blocks" v) (fun w ->
+                andthen (numbers w) (fun w0 ->
+                  andthen (get "optimum" v) (fun m ->
+                    andthen (number m) (fun m0 -> Some { C.plan = f1;
+                      C.of_drafts = u0; C.of_blocks = w0; C.optimum = m0 })))))))))
 
   type outcome =
   | Begun of C.instance
   | Accepted of C.certificate
+  | Optimal of C.coupling
   | Refused
 
-  (** val line : current option -> value -> current option * outcome **)
+  (** val line : C.instance option -> value -> outcome **)
 
   let line now v =
     match get "vocab" v with
     | Some _ ->
       (match instance_of v with
-       | Some i ->
-         if C.sound_instance i
-         then ((Some { which = i; firsts = (C.drafted i []) }), (Begun i))
-         else (None, Refused)
-       | None -> (None, Refused))
+       | Some i -> if C.sound_instance i then Begun i else Refused
+       | None -> Refused)
     | None ->
       (match now with
        | Some i ->
          (match certificate_of v with
-          | Some k ->
-            (now,
-              (if C.check (which i) (firsts i) k then Accepted k else Refused))
-          | None -> (now, Refused))
-       | None -> (now, Refused))
+          | Some k -> if C.check i k then Accepted k else Refused
+          | None ->
+            (match coupling_of v with
+             | Some c -> if C.check_optimum i c then Optimal c else Refused
+             | None -> Refused))
+       | None -> Refused)
  end

@@ -73,21 +73,22 @@ let parse line =
 let () =
   let file = if Array.length Sys.argv = 2 then open_in Sys.argv.(1) else (prerr_endline "usage: checker FILE"; exit 2) in
   let now = ref None and number = ref 0 in
-  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and listed = ref 0 in
+  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and optima = ref 0 and listed = ref 0 in
   let refuse why = Printf.printf "line %d: refused%s\n" !number why; exit 1 in
   (try
      while true do
        let text = input_line file in
        incr number;
-       let next, said = try line !now (parse text) with Bad why -> refuse (": " ^ why) in
-       now := next;
-       match said with
-       | Begun i -> incr instances; (match i.draws with Listed _ -> incr listed | _ -> ())
+       match line !now (parse text) with
+       | Begun i -> now := Some i; incr instances; (match i.draws with Listed _ -> incr listed | _ -> ())
        | Accepted k -> (match k.found with Lossless -> incr lossless | Wrong _ -> incr lossy)
+       | Optimal _ -> incr optima
        | Refused -> refuse ""
+       | exception Bad why -> refuse (": " ^ why)
      done
    with End_of_file -> ());
   Printf.printf "accepted: %d laws that are the target's, %d that are not, on %d instances" !lossless !lossy !instances;
+  if !optima > 0 then Printf.printf ", %d optima" !optima;
   if !listed > 0 then Printf.printf ", of %d the drafts as listed" !listed;
   print_newline ();
-  if !lossless + !lossy = 0 then exit 1
+  if !lossless + !lossy + !optima = 0 then exit 1
