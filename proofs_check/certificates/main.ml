@@ -88,7 +88,7 @@ let () =
      done
    with End_of_file -> ());
   Printf.printf "accepted: %d laws that are the target's, %d that are not, on %d instances" !lossless !lossy !instances;
-  if !optima > 0 then Printf.printf ", %d optima" !optima;
+  if !optima > 0 then Printf.printf ", optima: %d" !optima;
   if !listed > 0 then Printf.printf ", of %d the drafts as listed" !listed;
   print_newline ();
   if !lossless + !lossy + !optima = 0 then exit 1

@@ -10,10 +10,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import screen
-from draftproof.simulators.commands.options import NAMED, PATH, force_option, json_option
+from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
 from draftproof.simulators.instances.files import draft_of, read_any
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.laws.batches import measure_batch
+from draftproof.simulators.laws.certificate import of_instance, of_optimum
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import gap as study
@@ -51,6 +52,7 @@ STATEFUL = (
 )
 @click.option("--draft", metavar="JSON", help="Of the toy: one draft, as in an instance file.")
 @click.option("--count", type=click.IntRange(1), help="Of --rows the number of rows [default: all].")
+@certificate_option
 @force_option
 @json_option
 def gap(
@@ -59,6 +61,7 @@ def gap(
     rows: Path | None,
     draft: str | None,
     count: int | None,
+    certificate: Path | None,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -70,8 +73,11 @@ def gap(
     the most under a predictable one. Without an instance: a toy on three standard drafts or on one --draft
     (means over many: `draftproof sweep`). With --rows: what a node of your own models accepts, by draft and
     verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and
-    perhaps `sequence` [n] (`draftproof gpu record` writes one).
+    perhaps `sequence` [n] (`draftproof gpu record` writes one). A certificate is of an instance's
+    full-information optimum.
     """
+    if certificate is not None and instance is None:
+        raise BadInput("--certificate goes with an instance")
     if rows is not None:
         if instance is not None or draft or verifier or force:
             raise BadInput("--rows goes without an instance, --draft, --verifier and --force")
@@ -82,15 +88,19 @@ def gap(
     if instance is not None and draft is not None:
         raise BadInput("--draft goes without an instance")
     if instance is not None:
-        return _instance(instance, verifiers, force, as_json)
+        return _instance(instance, verifiers, certificate, force, as_json)
     if force:
         raise BadInput("--force goes with an instance")
     return _toys(STANDARD if draft is None else [draft_of(draft)], verifiers, as_json)
 
 
-def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
+def _instance(
+    path: Path, verifiers: Sequence[Verifier], certificate: Path | None, force: bool, as_json: bool
+) -> int:
     given = read_any(path)
     if isinstance(given, Batch):
+        if certificate is not None:
+            raise BadInput(f"{path}: --certificate goes with one instance, not with a batch")
         return _batch(given, verifiers or [TOKEN], as_json)
     if not force:
         for verifier in verifiers:
@@ -104,6 +114,8 @@ def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: b
             status.update(f"{name} on {path}")
 
         found = study.measure(given, verifiers or None, progress)
+    if certificate is not None:
+        certificate.write_text(of_instance(given) + of_optimum(given, found.full))
     if as_json:
         click.echo(json.dumps(_document(found)))
     else:

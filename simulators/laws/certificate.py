@@ -10,15 +10,17 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.laws.check import Piece, judged
-from draftproof.simulators.laws.enumerate import outcomes
+from draftproof.simulators.laws.enumerate import drafts, outcomes
+from draftproof.simulators.laws.optimum import drafted
 from draftproof.simulators.laws.repeat import carried
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import text
+from draftproof.theory.numbers import ZERO, text
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows, Table
+from draftproof.theory.transport.certificate import Certificate
 from draftproof.theory.verifier import Verifier
 
 KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
@@ -80,9 +82,8 @@ def of_instance(instance: Instance) -> str:
     """The line of an instance, with its end."""
     draft: Any = {"kind": instance.draft.kind, **vars(instance.draft)}
     if draft["kind"] not in KNOWN:
-        each = outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
-        drafts = [[text(mass), _children(draft.root)] for mass, draft in each]
-        draft = {"kind": "listed", "depth": instance.draft.depth, "drafts": drafts}
+        listed = [[text(mass), _children(each.root)] for mass, each in drafts(instance)]
+        draft = {"kind": "listed", "depth": instance.draft.depth, "drafts": listed}
     tables = {"target": _rows(instance.target), "proposal": _rows(instance.proposal)}
     return _line({"vocab": instance.vocab, "name": instance.name, **tables, "draft": draft})
 
@@ -101,6 +102,22 @@ def of_law(instance: Instance, verifier: Verifier, verdict: Verdict, calls: int 
         about["wrong"] = {"prefix": wrong.prefix, "got": text(wrong.got), "want": text(wrong.want)}
     verified = process.verified((), instance.target, many)
     return _line({"law": verifier.name, **about, "drafts": verified})
+
+
+def of_optimum(instance: Instance, found: Certificate) -> str:
+    """The line of the full-information optimum of the last instance: a coupling of drafts and target blocks,
+    and prices that show that none is better.
+    """
+    at = {prefixes: i for i, prefixes in enumerate(drafted(instance))}
+    plan, prices = [], []
+    for mass, draft in drafts(instance):  # those with equal prefixes share one row of the plan
+        i = at[frozenset(node.prefix for node in draft.root)]
+        share = mass / found.problem.supply[i]
+        row = (found.plan.get((i, j), ZERO) * share for j in range(len(found.problem.demand)))
+        plan.append(list(map(text, row)))
+        prices.append(str(found.u[i]))
+    blocks = {"of blocks": list(map(str, found.v)), "optimum": text(found.value)}
+    return _line({"plan": plan, "of drafts": prices, **blocks})
 
 
 class Process:
