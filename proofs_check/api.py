@@ -5,6 +5,7 @@ from math import isnan
 from typing import Any
 
 from draftproof.proofs_check import prove as prover
+from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
 from draftproof.simulators.api import drafted, rule_of, whole
 from draftproof.simulators.instances.scenarios import scenario
@@ -20,7 +21,7 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, quoted
-from draftproof.theory.targets import ITSELF
+from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
@@ -32,9 +33,11 @@ def prove(
     scheme: Scheme | str | None = None,
     vocab: int = 2,
     seconds: float = 60.0,
-    law: Declared = ITSELF,
-) -> Proof:
-    """Whether one iteration of a verifier is lossless for all real p and q on one draft and vocabulary.
+    law: Declared | str = ITSELF,
+    every_size: bool = False,
+) -> Proof | Result:
+    """Whether one iteration of a verifier is lossless for all real p and q on one draft and vocabulary, or
+    with `every_size`, alone, on every one.
 
     The verifier is given as to `check`, the draft as an object or a word; without one it is of depth 2 and of
     the first kind that the verifier is made for. Raises BadInput for a verifier that the draft does not fit,
@@ -44,7 +47,11 @@ def prove(
     >>> dp.prove("token", "chain:1").verdict
     'proved'
     """
-    rule = rule_of(verifier)
+    rule, law = rule_of(verifier), declared(law) if isinstance(law, str) else law
+    if every_size:
+        if (scheme, vocab, law) != (None, 2, ITSELF):
+            raise BadInput("every_size goes without scheme, vocab and law")
+        return at_every_size(rule, seconds)
     draft = usual(rule) if scheme is None else drafted(scheme)
     whole("vocab", vocab, *VOCABS)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or isnan(seconds):
@@ -64,6 +71,15 @@ def prove(
     if found.counterexample is not None:
         must_have_a_law(rule, found.why)
     return found
+
+
+def at_every_size(rule: Verifier, seconds: float) -> Result:
+    """Whether the verifier is lossless at every vocabulary and depth. Raises BadInput as `prove` does."""
+    must_run(rule)
+    try:
+        return prove_every_size(rule, seconds)
+    except Exception as error:
+        return Result(rule.name, why=failure(error))
 
 
 def failure(error: Exception) -> str:

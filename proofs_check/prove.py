@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from time import thread_time
-from typing import Literal
+from typing import Any, Literal
 
 from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.domain import Domain, draw, rational_points, why_none
@@ -33,6 +33,7 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
+from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.targets import ITSELF
@@ -44,8 +45,8 @@ Answer = Literal["proved", "refuted", "undecided"]
 RANDOM = 200  # random instances that are tried where sign cells give no answer
 
 
-@dataclass
-class Proof:
+@dataclass(repr=False)
+class Proof(Reportable):
     """The verdict, and what it took.
 
     `left` are the words whose mass was not proved. `cells` counts the runs of the verifier that came to an
@@ -66,6 +67,17 @@ class Proof:
     why: str = ""
     not_shown: str = ""
     against: str = ""
+
+    def __str__(self) -> str:
+        against = f" against {self.against}" if self.against else ""
+        took = f"{self.cells:,} cells, {self.parameters} parameters, {self.seconds:.1f} s"
+        return f"{self.verifier}, {self.scope}{against}: {self.verdict} ({took})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As --json has it, the counterexample as the document of an instance file."""
+        shown = self.counterexample and self.counterexample.to_dict()
+        made = {**vars(self), "counterexample": shown, "left": list(map(spelled, self.left))}
+        return made if self.against else {name: made[name] for name in made if name != "against"}
 
 
 def prove(

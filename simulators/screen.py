@@ -11,14 +11,15 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from draftproof.simulators.instances.files import document, spelled
+from draftproof.simulators.instances.files import document
 from draftproof.simulators.laws.against import AgainstVerdict
 from draftproof.simulators.laws.batches import BatchVerdict, JointWrong
 from draftproof.simulators.laws.check import Tally
-from draftproof.simulators.laws.verdict import Verdict, Wrong
+from draftproof.simulators.laws.verdict import Verdict, instead
 from draftproof.theory.errors import printable
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import shown, text
+from draftproof.theory.reportable import spelled
 from draftproof.theory.selection.batch import Batch
 
 VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget"}
@@ -156,13 +157,6 @@ def law(emitted: Mapping[str, fmpq], heading: str, most: int = 40) -> Table:
     return made
 
 
-def witness(wrong: Wrong) -> str:
-    """The first wrong prefix as a sentence."""
-    prefix = spelled(wrong.prefix)
-    start = f"tokens {prefix!r} come out first" if prefix else "anything comes out"
-    return f"{start} {_instead(wrong)}"
-
-
 def why(verdict: Verdict) -> str:
     """Why the law is not kept, in words: the invalid branch, the first wrong prefix, or the budget."""
     if verdict.invalid:
@@ -171,13 +165,13 @@ def why(verdict: Verdict) -> str:
         return joint_witness(verdict.joint)
     if isinstance(verdict, AgainstVerdict) and not verdict.wrong:
         return f"a token is further from p than the budget of {verdict.against}"
-    return witness(verdict.wrong) if verdict.wrong else ""
+    return str(verdict.wrong or "")
 
 
 def joint_witness(wrong: JointWrong) -> str:
     """The first wrong prefixes of a batch as a sentence."""
     first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(wrong.prefixes, 1) if x]
-    return f"{' and '.join(first)} come out first {_instead(wrong)}"
+    return f"{' and '.join(first)} come out first {instead(wrong.got, wrong.want)}"
 
 
 def smallest(given: Instance | Batch, verdict: Verdict) -> str:
@@ -186,7 +180,3 @@ def smallest(given: Instance | Batch, verdict: Verdict) -> str:
     fault = f"misses {verdict.against}" if isinstance(verdict, AgainstVerdict) else "is not lossless"
     there = json.dumps(document(given))
     return f"{rule}{printable(verdict.verifier)} {fault} on\n  {there}\n  where {why(verdict)}"
-
-
-def _instead(wrong: Wrong | JointWrong) -> str:
-    return f"with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"

@@ -1,12 +1,18 @@
 """An instance: one target, one proposal, one drafting scheme."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flint import fmpq
 
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.numbers import text
+from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import supported
 from draftproof.theory.table import Table
 
@@ -14,8 +20,8 @@ OUTCOMES = 10**8
 """Largest number of drafts for an exact enumeration."""
 
 
-@dataclass(frozen=True)
-class Instance:
+@dataclass(frozen=True, repr=False)
+class Instance(Reportable):
     """The input of a verifier: target, proposal and scheme, which may be one word such as chain:2. Raises
     BadInput if they do not fit together.
 
@@ -55,6 +61,54 @@ class Instance:
     def floats(self) -> "Instance":
         """The same instance in float64 numbers."""
         return Instance(self.target.floats(), self.proposal.floats(), self.draft, self.name)
+
+    def __str__(self) -> str:
+        return f"{self.name or 'without a name'}: V = {self.vocab}, {self.draft}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of an instance file."""
+        tables = {"target": self.target, "proposal": self.proposal}
+        steps = [
+            {"kind": each.kind, "on": on}
+            | {f.name: _written(x) for f in fields(each) if (x := getattr(each, f.name)) != f.default}
+            for on, table in tables.items()
+            for each in getattr(table, "processors", ())
+        ]
+        rows = {
+            on: {spelled(prefix): [*map(text, row)] for prefix, row in table.given()}  # type: ignore[arg-type]
+            for on, table in tables.items()
+        }
+        draft = draft_document(self.draft)
+        return {"vocab": self.vocab, **rows, "draft": draft, **({"processors": steps} if steps else {})}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each row of both models; the columns are the tokens."""
+        given = self.to_dict()
+        return [
+            {"model": on, "prefix": prefix, **{str(token): mass for token, mass in enumerate(row)}}
+            for on in ("target", "proposal")
+            for prefix, row in given[on].items()
+        ]
+
+    def write(self, path: Path | str) -> None:
+        """Writes an instance file, which every command reads. BadInput if it cannot be written."""
+        try:
+            Path(path).write_text(json.dumps(self.to_dict()) + "\n", encoding="utf-8")
+        except (OSError, TypeError, ValueError) as error:
+            raise BadInput(f"{quoted(path)}: cannot be written ({type(error).__name__})") from None
+
+
+def draft_document(draft: Scheme) -> dict[str, Any] | str:
+    """The `draft` of an instance file: an object, or the spelling of a scheme of the user's own."""
+    if spelling := getattr(draft, "spelling", None):
+        return spelling
+    return {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft) if f.compare}}  # type: ignore[arg-type]
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, fmpq):
+        return text(value)
+    return {key: _written(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def context_free(p: Mapping[int, object] | list, q: Mapping[int, object] | list, draft: Scheme) -> Instance:

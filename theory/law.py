@@ -1,11 +1,13 @@
 """Exact laws of words, which are compared with `==`, never with a tolerance."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from flint import fmpq
 
 from draftproof.theory.errors import BadInput
-from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.numbers import ONE, ZERO, Exact, text
+from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import Prefix, above
 from draftproof.theory.table import Rows
 
@@ -13,7 +15,7 @@ WORDS = 250_000
 """Largest number of words of a model's own law."""
 
 
-class Law(Mapping[Prefix, fmpq]):
+class Law(Mapping[Prefix, fmpq], Reportable):
     """An immutable exact law over words (tuples of token ids); words of mass 0 are not kept.
 
     Raises TypeError for a mass that is not an exact rational, BadInput for a negative one.
@@ -55,9 +57,17 @@ class Law(Mapping[Prefix, fmpq]):
     def __hash__(self) -> int:
         return hash(tuple(self._mass))
 
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{' '.join(map(str, word))!r}: {mass}" for word, mass in self._mass.items())
-        return f"Law({{{inside}}})"
+    def __str__(self) -> str:
+        inside = ", ".join(f"{spelled(word)!r}: {mass}" for word, mass in islice(self._mass.items(), 12))
+        more = f", and {len(self) - 12} words more" if len(self) > 12 else ""
+        return f"of {len(self)} words: {inside}{more}"
+
+    def to_dict(self) -> dict[str, Exact]:
+        """Words, as token ids joined by blanks, with their masses."""
+        return {spelled(word): text(mass) for word, mass in self._mass.items()}
+
+    def rows(self) -> list[dict[str, Exact | str]]:
+        return [{"tokens": word, "probability": mass} for word, mass in self.to_dict().items()]
 
     @property
     def total(self) -> fmpq:

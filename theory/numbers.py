@@ -6,10 +6,14 @@ In Python `1/1 == 1.0`, so a float that slips into a rational computation goes u
 
 import re
 from fractions import Fraction
+from numbers import Integral, Rational
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from draftproof.theory.errors import BadInput, quoted
+
+Rational.register(fmpq)  # so that `Fraction` takes them
+Integral.register(fmpz)
 
 ZERO = fmpq(0)
 ONE = fmpq(1)
@@ -21,18 +25,20 @@ _NUMBER = re.compile(r"[+-]?(?:\d+/\d+|(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?)",
 
 
 def exact(value: object) -> fmpq:
-    """The rational given by an fmpq, an int, "num/den", or a decimal string.
+    """The rational given by an fmpq, an int, a Fraction, "num/den", or a decimal string.
 
     Raises BadInput for floats (they do not keep their decimal spelling), booleans and anything else.
 
-    >>> exact("1/3"), exact("0.1"), exact("2.5e-1"), exact(2)
-    (1/3, 1/10, 1/4, 2)
+    >>> exact("1/3"), exact("0.1"), exact("2.5e-1"), exact(2), Fraction(exact("2/6"))
+    (1/3, 1/10, 1/4, 2, Fraction(1, 3))
     >>> exact(0.1)
     Traceback (most recent call last):
     draftproof.theory.errors.BadInput: 0.1 is a float; write it as a string or a fraction
     """
     if isinstance(value, fmpq):
         return value
+    if isinstance(value, Fraction):
+        return fmpq(value.numerator, value.denominator)
     if isinstance(value, bool) or not isinstance(value, int | str):
         if isinstance(value, float):
             raise BadInput(f"{value!r} is a float; write it as a string or a fraction")
@@ -54,13 +60,26 @@ def exact(value: object) -> fmpq:
         raise BadInput(f"{quoted(value)} divides by zero") from None
 
 
-def text(number: fmpq) -> str:
+class Exact(str):
+    """An exact number as text; `Fraction` and `json.dumps` take it, and so does `float`.
+
+    >>> float(Exact("1/4")), Fraction(Exact("1/4"))
+    (0.25, Fraction(1, 4))
+    """
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        return float(Fraction(self))
+
+
+def text(number: fmpq) -> Exact:
     """The number as "num/den", or "num" when it is an integer.
 
     >>> text(exact("2/4")), text(exact(3))
     ('1/2', '3')
     """
-    return str(number)
+    return Exact(number)
 
 
 def shown(number: fmpq) -> str:

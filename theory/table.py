@@ -1,6 +1,7 @@
 """Next-token tables: a row for every prefix."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Protocol
 
@@ -54,6 +55,28 @@ class Table:
         if not isinstance(rows, Mapping):
             raise BadInput(f"rows must be a mapping from prefixes to rows, not {quoted(rows)}")
         return cls(vocab, {prefix: exact_row(vocab, prefix, row) for prefix, row in rows.items()})
+
+    @classmethod
+    def from_floats(cls, vocab: int, rows: Mapping[Prefix, Iterable[float]]) -> "Table":
+        """A table of rows of floats, such as a softmax: each float as it is, divided by the sum of its row.
+
+        Raises BadInput as `exact` does, and for a row whose sum is not within 1e-3 of 1.
+
+        >>> Table.from_floats(2, {(): [0.25, 0.75]})[()]
+        (1/4, 3/4)
+        """
+        made = {}
+        for prefix, row in dict(rows).items() if isinstance(rows, Mapping) else ():
+            with suppress(TypeError, ValueError, OverflowError):  # `exact` says what is wrong with it
+                numbers = [fmpq(*float(each).as_integer_ratio()) for each in row]
+                if abs((mass := sum(numbers, ZERO)) - ONE) < fmpq(1, 1000):
+                    numbers = [each / mass for each in numbers]
+                row = numbers
+            made[prefix] = row
+        return cls.exact(vocab, made if isinstance(rows, Mapping) else rows)
+
+    def __repr__(self) -> str:
+        return f"<Table V = {self.vocab}, {len(self._rows)} rows>"
 
     def __getitem__(self, prefix: Prefix) -> Row:
         row = self._found.get(prefix)

@@ -8,25 +8,23 @@ from typing import Any
 
 import click
 
-from draftproof.proofs_check.api import failure, must_run, usual
+from draftproof.proofs_check.api import at_every_size, usual
 from draftproof.proofs_check.api import prove as prove_size
-from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
 from draftproof.simulators.commands.options import certificate_option, json_option
 from draftproof.simulators.instances.files import document, draft_of
-from draftproof.simulators.instances.files import spelled as spelled_word
 from draftproof.simulators.laws.batches import must_verify
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
+from draftproof.theory.reportable import spelled as spelled_word
 from draftproof.theory.selection import named as selected
 from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.verifier import Verifier
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
-EVERY_SIZE = "every vocabulary and depth"
 DRAWN = {
     "chain": "one drafted chain",
     "with replacement": "trees whose siblings are drawn with replacement",
@@ -97,7 +95,8 @@ def prove(
     else:
         scheme = usual(rule, depth or 2) if spelled is None else draft_of(spelled)
         proof = prove_size(rule, scheme, vocab or 2, seconds, law)
-        answer, lines = _answer(proof), _lines(proof, rule, scheme)
+        assert isinstance(proof, Proof)
+        answer, lines = proof.to_dict(), _lines(proof, rule, scheme)
         if certificate and (wrong := proof.counterexample):
             found = judge(wrong, rule, 1)
             certificate.write_text(
@@ -107,17 +106,6 @@ def prove(
             click.echo("no certificate: only a refutation has one", err=True)
     click.echo(json.dumps(answer) if as_json else "\n".join(lines))
     return STATUS[answer["verdict"]]
-
-
-def _answer(proof: Proof) -> dict[str, Any]:
-    answer = {
-        **vars(proof),
-        "counterexample": proof.counterexample and document(proof.counterexample),
-        "left": list(map(spelled_word, proof.left)),
-    }
-    if not proof.against:
-        del answer["against"]
-    return answer
 
 
 def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
@@ -146,16 +134,11 @@ def _every_size(rule: Verifier, seconds: float, selection: str | None) -> tuple[
     selects = None if selection is None else selected(selection)
     if selects is not None:
         must_verify(rule)
-    must_run(rule)
-    try:
-        found = prove_every_size(rule, seconds)
-    except Exception as error:
-        found = Result(rule.name, why=failure(error))
+    found = at_every_size(rule, seconds)
     if selects is not None and not selects.predictable:
         found.verdict = "undecided"
         found.why = f"{selects.name} reads tokens that it decides about; `law` and `check` judge such rules"
-    answer = {**vars(found), "scope": EVERY_SIZE, "counterexample": None, "assumed": found.contracts}
-    del answer["contracts"]
+    answer = found.to_dict()
     if selects is not None:
         answer["selection"] = selects.name
     batch = "" if selects is None else f", batches selected by {selects.name}"
@@ -163,7 +146,7 @@ def _every_size(rule: Verifier, seconds: float, selection: str | None) -> tuple[
         *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
         *(f"  proved by induction: {claim}" for claim in found.claims),
         *(f"  assumed, tested apart: {contract}" for contract in found.contracts),
-        f"{found.verifier}, {EVERY_SIZE}{batch}: {found.verdict} ({found.seconds:.1f} s)",
+        f"{found.verifier}, {answer['scope']}{batch}: {found.verdict} ({found.seconds:.1f} s)",
         *filter(None, [found.why]),
         *([f"  {PREDICTABLE}"] if selects and found.verdict == "proved" else []),
     ]

@@ -24,7 +24,10 @@ from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import Space
 from draftproof.proofs_check.every_size.state import Decide, Refuted, Vacuous
 from draftproof.proofs_check.every_size.values import Named
+from draftproof.theory.reportable import Reportable
 from draftproof.theory.verifier import Verifier
+
+EVERY_SIZE = "every vocabulary and depth"
 
 MODES = {
     "chain": "chain",
@@ -42,8 +45,8 @@ class Fails(Exception):
     """A claim does not hold for some numbers, or is not shown to."""
 
 
-@dataclass
-class Result:
+@dataclass(repr=False)
+class Result(Reportable):
     """`verdict` is "proved", or "undecided" with the reason in `why`.
 
     `drafts` are the ways of drawing children that the proof covers, `claims` the induction hypotheses that
@@ -58,6 +61,15 @@ class Result:
     contracts: list[str] = field(default_factory=list)
     cells: int = 0
     seconds: float = 0.0
+
+    def __str__(self) -> str:
+        why = self.why and f"\n{self.why}"
+        return f"{self.verifier}, {EVERY_SIZE}: {self.verdict} ({self.seconds:.1f} s){why}"
+
+    def to_dict(self) -> dict[str, Any]:
+        made = {**vars(self), "scope": EVERY_SIZE, "counterexample": None, "assumed": self.contracts}
+        del made["contracts"]
+        return made
 
 
 def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:

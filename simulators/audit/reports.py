@@ -77,8 +77,10 @@ def place(target: str) -> tuple[str, int]:
     path = Path(file).resolve()
     node, line = ast.parse(path.read_bytes()), 1
     for part in name.split("."):
-        inside = [each for each in ast.walk(node) if getattr(each, "name", "") == part]
-        node, line = (inside[0], inside[0].lineno) if inside else (node, line)
+        for each in ast.walk(node):
+            if isinstance(each, ast.ClassDef | ast.FunctionDef) and each.name == part:
+                node, line = each, each.lineno
+                break
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     return shown.as_posix(), line
 

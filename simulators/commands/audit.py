@@ -105,7 +105,7 @@ def audit(
     for path in files:
         written(path, reports)
     if as_json:
-        answers = [report.answer() for report in reports]
+        answers = [report.to_dict() for report in reports]
         click.echo(json.dumps(answers[0] if len(answers) == 1 else {"audits": answers}))
         for line in (line for report in reports for line in report.lines()[1:]):
             if line.startswith(("  finding", "  cannot", "  not enumerated")):

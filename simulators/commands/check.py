@@ -318,17 +318,9 @@ def _spread(values: set[int]) -> str:
 def _result(verdict: Verdict, piece: Piece) -> dict[str, Any]:
     # A row of the results, as docs/api.md describes it.
     unseen = not_shown(piece.depth, piece.vocab) if verdict.lossless else ""
-    return {
-        "verifier": verdict.verifier,
-        "instance": verdict.instance,
-        "lossless": verdict.lossless,
-        "declared": verdict.declared,
-        "total_variation": text(verdict.total_variation),
-        "expected_accepted": text(verdict.expected_accepted),
-        **({"invalid": verdict.invalid} if verdict.invalid else {}),
-        **verdict.more,
-        **({"not_shown": unseen} if unseen else {}),
-    }
+    row = verdict.to_dict()
+    del row["witness"]
+    return row | ({"not_shown": unseen} if unseen else {})
 
 
 def _summary(tally: Tally) -> dict[str, Any]:

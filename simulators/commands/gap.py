@@ -117,7 +117,7 @@ def _instance(
     if certificate is not None:
         certificate.write_text(of_instance(given) + of_optimum(given, found.full))
     if as_json:
-        click.echo(json.dumps(_document(found)))
+        click.echo(json.dumps(found.to_dict()))
     else:
         screen.console().print(_table(found))
         for name, why in found.invalid.items():
@@ -230,23 +230,6 @@ def _table(gap: study.Gap) -> Table:
         table.add_row(name, exact, f"{float(mean):.6f}", *shares, remark, style=style)
         table.caption = STATEFUL if note == study.STATE else table.caption
     return table
-
-
-def _document(gap: study.Gap) -> dict[str, Any]:
-    # Exact values are strings; a solver's number comes with its error.
-    best, optimum = gap.stateless, {"full_information": text(gap.full.value)}
-    lower = text(best.lower)
-    valid: dict[str, Any] = {"stateless": best.value, "stateless_error": best.error}
-    return {
-        "expected_accepted": {name: text(mean) for name, mean in gap.expected_accepted.items()},
-        "optimum": optimum | ({"stateless": lower} if best.lower == best.upper else valid),
-        "certificates": {
-            "full_information": {"primal": text(gap.full.primal), "dual": text(gap.full.value)},
-            "stateless": {"lower": lower, "upper": text(best.upper)},
-            "above_stateless": [name for name in gap.expected_accepted if gap.note(name) == study.ABOVE],
-        },
-        **({"invalid": dict(gap.invalid)} if gap.invalid else {}),
-    }
 
 
 def _percent(share: float) -> str:

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
-from draftproof.simulators.instances.files import read_any, spelled
+from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.check import judge_any, must_apply
@@ -27,6 +27,7 @@ from draftproof.theory.keys import EXAMPLE, keys
 from draftproof.theory.keys.keyed import Keys
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
+from draftproof.theory.reportable import spelled
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
 

@@ -8,9 +8,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from flint import fmpq
-
-from draftproof.simulators.instances.own_draft import OwnDraft, own_draft
+from draftproof.simulators.instances.own_draft import own_draft
 from draftproof.simulators.support.files import text_of
 from draftproof.simulators.support.make import limit_prefixes, prefixes
 from draftproof.theory.drafts import SCHEMES, Scheme
@@ -18,6 +16,7 @@ from draftproof.theory.drafts.names import scheme as spelled_scheme
 from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import DIGITS, exact, text
+from draftproof.theory.reportable import spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import named as rule_named
 from draftproof.theory.selection.batch import Batch
@@ -141,41 +140,7 @@ def document(instance: Instance | Batch) -> dict[str, Any]:
                 "speed": [text(speed) for speed in instance.speed],  # type: ignore[arg-type]
             },
         }
-    return {
-        "vocab": instance.vocab,
-        "target": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.target.given()},
-        "proposal": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.proposal.given()},
-        "draft": draft_document(instance.draft),
-        **({"processors": steps} if (steps := _steps(instance)) else {}),
-    }
-
-
-def _steps(instance: Instance) -> list[dict[str, Any]]:
-    # The processors of target and proposal; one that is on both is listed for each.
-    return [
-        {"kind": each.kind, "on": on}
-        | {f.name: _written(x) for f in fields(each) if (x := getattr(each, f.name)) != f.default}  # type: ignore[arg-type]
-        for on, table in (("target", instance.target), ("proposal", instance.proposal))
-        for each in getattr(table, "processors", ())
-    ]
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, fmpq):
-        return text(value)
-    return {key: _written(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def draft_document(draft: Scheme) -> dict[str, Any] | str:
-    """The `draft` of an instance file: an object, or the spelling of a scheme of the user's own."""
-    if isinstance(draft, OwnDraft):
-        return draft.spelling
-    return {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft) if f.compare}}  # type: ignore[arg-type]
-
-
-def spelled(prefix: Prefix) -> str:
-    """Token ids joined by one space."""
-    return " ".join(map(str, prefix))
+    return instance.to_dict()
 
 
 def decoded(content: str) -> Any:

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from draftproof.simulators.instances.files import spelled
 from draftproof.simulators.support.files import text_of
 from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.reportable import spelled
 from draftproof.theory.rows import Prefix, Row
 
 TARGET_CONTEXT, PROPOSAL_CONTEXT = 3, 1

@@ -40,7 +40,7 @@ class Distance:
         return Distance(*map(max, vars(self).values(), vars(other).values()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AgainstVerdict(Verdict):
     """The verdict on a rule against a declared target.
 

@@ -37,7 +37,7 @@ class JointWrong:
     want: fmpq
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BatchVerdict(Verdict):
     """The verdict on a selection rule with a verifier on a batch.
 

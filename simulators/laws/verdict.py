@@ -12,7 +12,8 @@ from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.theory.emission import Emission
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
-from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.numbers import ONE, ZERO, shown, text
+from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.verifier import Verifier
 
@@ -25,9 +26,18 @@ class Wrong:
     got: fmpq
     want: fmpq
 
+    def __str__(self) -> str:
+        start = f"tokens {spelled(self.prefix)!r} come out first" if self.prefix else "anything comes out"
+        return f"{start} {instead(self.got, self.want)}"
 
-@dataclass(frozen=True)
-class Verdict:
+
+def instead(got: fmpq, want: fmpq) -> str:
+    """A wrong probability and the right one, in words."""
+    return f"with probability {shown(got)}, and should with {shown(want)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict(Reportable):
     """Whether one verifier is lossless on one instance, by exact enumeration.
 
     `total_variation` is between the law of what the verifier emits, completed by the target, and the
@@ -64,6 +74,32 @@ class Verdict:
         instances, so only a lossy verdict on a verifier declared lossless does not.
         """
         return self.lossless or not self.declared
+
+    def __str__(self) -> str:
+        word, why = ("lossless" if self.lossless else "NOT lossless"), self.invalid or self.wrong or ""
+        figures = f"total variation {shown(self.total_variation)}, E[tau] {shown(self.expected_accepted)}"
+        head = f"{self.verifier} on {self.instance or 'an instance'}: {word}: {figures}"
+        return f"{head}\n{why}" if why else head
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row of `check --json`, and the witness: the first wrong prefix, what it gets and should get."""
+        wrong = self.wrong
+        return {
+            "verifier": self.verifier,
+            "instance": self.instance,
+            "lossless": self.lossless,
+            "declared": self.declared,
+            "total_variation": text(self.total_variation),
+            "expected_accepted": text(self.expected_accepted),
+            **({"invalid": self.invalid} if self.invalid else {}),
+            **self.more,
+            "witness": wrong
+            and {"prefix": spelled(wrong.prefix), "got": text(wrong.got), "want": text(wrong.want)},
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        made = self.to_dict()
+        return [made | (made["witness"] or {})]
 
 
 def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:

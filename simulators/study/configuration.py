@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
-from draftproof.simulators.instances.files import draft_document, draft_of
+from draftproof.simulators.instances.files import draft_of
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Dirichlet, Edges, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
@@ -26,7 +26,7 @@ from draftproof.simulators.support.files import text_of
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, located, quoted
-from draftproof.theory.instance import Instance
+from draftproof.theory.instance import Instance, draft_document
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from flint import fmpq
 
@@ -15,7 +16,8 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import ZERO
+from draftproof.theory.numbers import ZERO, shown, text
+from draftproof.theory.reportable import Reportable
 from draftproof.theory.rows import Number
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate
@@ -32,8 +34,8 @@ REACHED = 1e-9
 """A verifier reaches an optimum if the ratio is at least 1 - REACHED; certified errors are smaller."""
 
 
-@dataclass(frozen=True)
-class Gap:
+@dataclass(frozen=True, repr=False)
+class Gap(Reportable):
     """E[tau] of one iteration by verifier, exact, with the optima of one instance.
 
     `full` bounds every verifier in its first iteration, `stateless` every one that is lossless in each
@@ -59,6 +61,37 @@ class Gap:
     def note(self, name: str) -> str:
         """The remark on a verifier's number; may be empty."""
         return remark(self.rules[name], self.above(name))
+
+    def __str__(self) -> str:
+        best, full = self.stateless.value, shown(self.full.value)
+        many = f"E[tau] of {len(self.expected_accepted)} verifiers"
+        return f"{self.instance}: {many}; optimum stateless {best:.6g}, full information {full}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Exact values are texts; a solver's number comes with its error."""
+        best, optimum = self.stateless, {"full_information": text(self.full.value)}
+        lower = text(best.lower)
+        valid: dict[str, Any] = {"stateless": best.value, "stateless_error": best.error}
+        return {
+            "expected_accepted": {name: text(mean) for name, mean in self.expected_accepted.items()},
+            "optimum": optimum | ({"stateless": lower} if best.lower == best.upper else valid),
+            "certificates": {
+                "full_information": {"primal": text(self.full.primal), "dual": text(self.full.value)},
+                "stateless": {"lower": lower, "upper": text(best.upper)},
+                "above_stateless": [name for name in self.expected_accepted if self.note(name) == ABOVE],
+            },
+            **({"invalid": dict(self.invalid)} if self.invalid else {}),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each verifier, the largest E[tau] first, with its shares of the optima."""
+        means = sorted(self.expected_accepted.items(), key=lambda pair: -pair[1])
+        return [
+            {"verifier": name, "expected_accepted": text(mean)}
+            | dict(zip(("share_stateless", "share_full"), self.shares(name), strict=True))
+            | {"note": self.note(name)}
+            for name, mean in means
+        ]
 
 
 def measure(

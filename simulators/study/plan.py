@@ -11,14 +11,15 @@ import pyarrow as pa
 from flint import fmpq
 from pyarrow import parquet
 
-from draftproof.simulators.instances.files import draft_document, spelled
 from draftproof.simulators.laws.check import chunk
 from draftproof.simulators.laws.lanes import in_step
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.study.configuration import Entry, Family
 from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import draft_document
 from draftproof.theory.numbers import text
+from draftproof.theory.reportable import spelled
 from draftproof.theory.verifier import Verifier
 
 

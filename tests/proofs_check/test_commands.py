@@ -10,7 +10,6 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.commands import prove as prove_command
 from draftproof.proofs_check.commands.claims import in_source
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.commands.entry import enter
@@ -170,7 +169,7 @@ def test_a_declared_law_on_the_command_line(capsys):
 
 def test_a_failure_of_the_prover_is_undecided(capsys, monkeypatch):
     slip = Mock(side_effect=RuntimeError("a slip"))
-    monkeypatch.setattr(prove_command, "prove_every_size", slip)
+    monkeypatch.setattr("draftproof.proofs_check.api.prove_every_size", slip)
     monkeypatch.setattr("draftproof.proofs_check.prove.prove", slip)
     for size in ("--every-size", "--depth=1"):
         status, said = answer(capsys, "prove", "block", size)

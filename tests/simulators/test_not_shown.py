@@ -90,7 +90,7 @@ def test_an_audit(vocab, depth, said):
     report = dp.examine(verify, vocab=vocab, depth=depth, edges=False)
     assert report.lossless
     assert said in str(report)
-    assert bool(said) == bool(report.not_shown) == ("not_shown" in report.answer())
+    assert bool(said) == bool(report.not_shown) == ("not_shown" in report.to_dict())
 
 
 PASSING = """

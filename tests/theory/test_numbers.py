@@ -1,3 +1,5 @@
+import json
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -61,6 +63,17 @@ def test_exact_numbers_pass_through(number):
     assert exact(number) is number
 
 
+@given(st.fractions())
+def test_fractions_are_read_and_made(value):
+    number = exact(value)
+    assert exact(Fraction(number)) == number
+    assert Fraction(number) == value == Fraction(text(number))
+    assert Fraction(number) + Fraction(1, 3) == value + Fraction(1, 3)
+    assert hash(Fraction(number)) == hash(value)
+    assert json.loads(json.dumps(text(number))) == str(value)
+    assert float(text(number)) == float(value)
+
+
 @given(st.floats())
 def test_every_float_is_refused(value):
     with pytest.raises(BadInput, match="is a float") as caught:
@@ -68,7 +81,7 @@ def test_every_float_is_refused(value):
     assert_one_line(caught.value)
 
 
-@pytest.mark.parametrize("value", [True, False, None, [], {}, (1,), b"1", 1j, Fraction(1, 2), ["1"] * 99])
+@pytest.mark.parametrize("value", [True, False, None, [], {}, (1,), b"1", 1j, Decimal("0.5"), ["1"] * 99])
 def test_what_is_not_a_number_is_refused(value):
     with pytest.raises(BadInput, match="is not a number") as caught:
         exact(value)

@@ -19,13 +19,14 @@ from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Target
-from draftproof.simulators.instances.files import document, spelled
+from draftproof.simulators.instances.files import document
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO, text
+from draftproof.theory.reportable import spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.table import Rows

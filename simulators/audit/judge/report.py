@@ -12,13 +12,14 @@ from draftproof.simulators.audit.judge.final_draw import LIMIT, Counted
 from draftproof.simulators.audit.judge.replay import WrongRun
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.audit.targets.batches import REQUESTS
-from draftproof.simulators.instances.files import document, spelled
+from draftproof.simulators.instances.files import document
 from draftproof.simulators.laws.against import Distance, distances
 from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
+from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import ITSELF
 
@@ -37,8 +38,8 @@ class Finding:
         return f"{self.kind}: {self.where}"
 
 
-@dataclass
-class Report:
+@dataclass(repr=False)
+class Report(Reportable):
     """The results of one audit.
 
     `lossless` is None if nothing was decided. The figures belong to `case`: the smallest instance found on
@@ -138,7 +139,7 @@ class Report:
         """Adds a finding, unless there is one of that kind, or of that `key`."""
         self.found.setdefault(key or kind, Finding(kind, where, **more))
 
-    def answer(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The JSON document: exact numbers as strings, estimates from samples as numbers."""
         return {
             "target": self.target,
@@ -170,6 +171,10 @@ class Report:
             return {}
         budget = {} if case.over is None else {"over_budget": case.over}
         return {"met": case.met} | budget | distances(case.aim.law, self.token, self.text)
+
+    def rows(self) -> list[dict[str, Any]]:
+        made = self.to_dict()
+        return [made | (made["witness"] or {})]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -389,7 +394,7 @@ def _wrong(wrong: Wrong | JointWrong) -> str:
     if isinstance(wrong, JointWrong):
         return screen.joint_witness(wrong)
     if len(text(wrong.got)) < 20:
-        return screen.witness(wrong)
+        return str(wrong)
     got, want = float(wrong.got), float(wrong.want)
     prefix = spelled(wrong.prefix)
     return f"tokens {prefix!r} come out first with probability {got:.12g}, and should with {want:.12g}"

@@ -279,7 +279,7 @@ def test_a_lossless_batch_is_lossless(function):
     assert report.lossless, report
     assert f"judged among {BESIDE} requests" in str(report)
     assert re.search(rf"two together, by their joint law, in \d+ batches of {REQUESTS}$", str(report), re.M)
-    assert report.answer()["requests"] == BESIDE
+    assert report.to_dict()["requests"] == BESIDE
     assert BESIDE >= 3
 
 
@@ -298,7 +298,7 @@ def test_what_two_requests_share_is_found(function):
     assert report.instance.requests, "of two requests together"
     assert len(report.wrong.prefixes) == len(report.instance.requests)
     assert "no run to replay: the requests of a batch are judged together" in str(report)
-    json.dumps(report.answer())
+    json.dumps(report.to_dict())
 
 
 @pytest.mark.parametrize("function", LOSSY, ids=lambda f: f.__name__)
@@ -317,7 +317,7 @@ def test_a_batch_of_one_is_said():
     report = audit.examine(only_one, **SMALL)
     assert report.lossless
     assert "judged in a batch of one request: among 3 requests it raises: ValueError" in str(report)
-    assert report.answer()["requests"] == 1
+    assert report.to_dict()["requests"] == 1
 
 
 def test_a_batch_that_raises_at_equal_drafts_is_not_taken_for_a_batch_of_one():

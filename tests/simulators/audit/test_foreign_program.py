@@ -68,7 +68,7 @@ def test_the_program_of_the_page_is_lossless_on_longer_drafts(program):
 def test_broken_programs_are_found_with_a_witness(program, name):
     report = examine(ForeignProgram(program(name.replace(" ", "_").replace("'", ""), *BROKEN[name])))
     assert report.status == 1, str(report)
-    assert report.answer()["witness"] is not None
+    assert report.to_dict()["witness"] is not None
     assert report.failing.instance.draft.depth <= 2
 
 

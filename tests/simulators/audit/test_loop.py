@@ -58,7 +58,7 @@ def test_a_sound_loop_passes():
     assert report.lossless, report
     assert report.case is not None
     assert report.case.expected_accepted is None
-    assert report.answer()["expected_accepted"] is None
+    assert report.to_dict()["expected_accepted"] is None
     assert "E[tau]" not in str(report)
 
 
@@ -231,7 +231,7 @@ def test_a_loop_whose_coins_cannot_be_followed_is_tested_on_samples():
         return hides(target, draft, prompt, length, 1)
 
     right = audit.examine(audit.Loop(hides), statistical=True, runs=200, **SMALL)
-    assert (right.lossless, right.answer()["expected_accepted"]) == (True, None)
+    assert (right.lossless, right.to_dict()["expected_accepted"]) == (True, None)
     assert audit.examine(audit.Loop(hides), runs=200, **SMALL).lossless is None
     assert audit.examine(audit.Loop(biased), runs=200, **SMALL).lossless is False
 

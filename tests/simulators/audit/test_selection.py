@@ -132,7 +132,7 @@ def test_tensors():
 
     report = audit.examine(audit.Selection(survivals, tensors=True))
     assert report.lossless, report
-    assert (report.adapter, report.answer()["error_bound"]) == ("selection rule", "0")
+    assert (report.adapter, report.to_dict()["error_bound"]) == ("selection rule", "0")
 
 
 def verified(select, accept):

@@ -73,7 +73,7 @@ def test_the_call_beside_a_witness_runs_wrong_again(function):
         return
     run = report.run
     assert run.call in str(report)
-    assert report.answer()["replay"]["call"] == run.call
+    assert report.to_dict()["replay"]["call"] == run.call
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(run.call, {})  # as pasted
@@ -169,7 +169,7 @@ def test_what_cannot_be_enumerated_is_not_decided(runs):
     report = audit.examine(foreign.good_but_hashed, vocab=2, depth=1, runs=runs)
     assert (report.lossless, report.status) == (None, 3), report
     assert report.undecided
-    assert (report.answer()["total_variation"] is None) == (runs == 0)
+    assert (report.to_dict()["total_variation"] is None) == (runs == 0)
     with pytest.raises(AssertionError, match="cannot be enumerated"):
         audit.assert_lossless(foreign.good_but_hashed, vocab=2, depth=1, runs=runs)
 
@@ -180,7 +180,7 @@ def test_what_cannot_be_enumerated_is_tested_and_labelled(function):
     assert (report.lossless, report.status) == (False, 1), report
     assert report.undecided
     assert "NOT lossless, statistical" in str(report)
-    answer = report.answer()
+    answer = report.to_dict()
     assert answer["adapter"].endswith(", statistical")
     assert 0 < answer["error_bound"] <= 1
     assert 0 <= answer["total_variation"] <= 1
@@ -234,7 +234,7 @@ def test_coins_that_must_be_plain_numbers_are_read_by_bisection():
 
     report = audit.examine(plain, instances=list(battery(3, 1))[24:30], edges=False)
     assert report.lossless, report
-    assert "coins by bisection" in report.answer()["adapter"]
+    assert "coins by bisection" in report.to_dict()["adapter"]
 
 
 @pytest.mark.parametrize("share", [0, 1])
@@ -304,8 +304,8 @@ def test_the_json_has_the_keys_of_the_contract():
         "witness",
     }
     for function in (foreign.good, block_by_products, foreign.never_ends):
-        answer = audit.examine(function, vocab=2, depth=1 if function is foreign.never_ends else 2).answer()
+        answer = audit.examine(function, vocab=2, depth=1 if function is foreign.never_ends else 2).to_dict()
         sampled = function is foreign.never_ends  # it has too many runs
         wrong = {"no_replay" if sampled else "replay"} if answer["witness"] else set()
         assert answer.keys() - {"not_shown"} == keys | wrong
-    assert audit.examine(block_by_products, vocab=2).answer()["witness"].keys() == {"prefix", "got", "want"}
+    assert audit.examine(block_by_products, vocab=2).to_dict()["witness"].keys() == {"prefix", "got", "want"}

@@ -110,7 +110,7 @@ def shown(report: audit.Report):
     assert report.lossless is False
     assert report.run is not None, report
     assert report.run.call in str(report)
-    assert report.answer()["replay"]["call"] == report.run.call
+    assert report.to_dict()["replay"]["call"] == report.run.call
     return report.run
 
 
@@ -143,7 +143,7 @@ def test_where_there_is_none_one_line_says_so(mine):
         report = audit.examine(target, **options)
         assert report.run is None
         assert str(report).count("no run to replay: ") == 1
-        assert report.answer()["no_replay"]
+        assert report.to_dict()["no_replay"]
 
 
 def test_a_local_function_goes_by_its_name():

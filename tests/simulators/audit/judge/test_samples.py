@@ -97,8 +97,8 @@ def test_a_word_that_cannot_be_has_no_probability():
 @pytest.mark.parametrize("verify", [foreign.good, controls.sampling_match])
 def test_good_ones_pass_at_a_large_vocabulary(verify):
     report = audit.assert_lossless(verify, statistical=True, vocab=3000, depth=2, runs=1500)
-    assert report.answer()["adapter"].endswith("statistical")
-    assert report.answer()["witness"] is None
+    assert report.to_dict()["adapter"].endswith("statistical")
+    assert report.to_dict()["witness"] is None
     assert "no bias found, statistical" in str(report)
 
 

@@ -30,7 +30,7 @@ def audited(name: str, path: Path) -> tuple[int, str, str]:
         report = audit.examine(target, instances=INSTANCES, edges=False, smallest=False)
     except BadInput as error:
         return 2, "", str(error)
-    return report.status, str(report.answer()["total_variation"]), str(report)
+    return report.status, str(report.to_dict()["total_variation"]), str(report)
 
 
 def state() -> list[dict[str, object]]:

@@ -1,0 +1,73 @@
+"""What every result offers a script, a notebook and a paper: a dictionary, a frame, a table, one line."""
+
+import html
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import Exact
+
+SHOWN = 40
+"""Most rows of a table in a notebook."""
+
+
+class Reportable:
+    """A result by its `to_dict`; its text is `str`, whose first line is enough for a list.
+
+    Exact numbers are texts such as "1/3" that `Fraction`, `float` and `json.dumps` take.
+    """
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the command's --json has it, ready for `json.dumps`."""
+        raise NotImplementedError
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """The rows of its table, the numbers of which may be exact."""
+        return [self.to_dict()]
+
+    def to_frame(self) -> Any:
+        """The rows as a data frame of polars or pandas, of the one that is imported if both are installed;
+        exact numbers as floats. Raises BadInput if neither is there.
+        """
+        columns = {
+            name: [float(each) if isinstance(each, Exact) else each for each in column]
+            for name, column in self._columns().items()
+        }
+        for library in sorted(("polars", "pandas"), key=lambda name: name not in sys.modules):
+            with suppress(ImportError):
+                return import_module(library).DataFrame(columns)
+        raise BadInput("to_frame needs polars or pandas: pip install polars")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        # Without those that are no single value, such as a list.
+        rows = [
+            {name: value for name, value in row.items() if not isinstance(value, dict | list)}
+            for row in self.rows()
+        ]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name) for row in rows] for name in names}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {str(self).partition(chr(10))[0]}>"
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        lines = list(zip(*columns.values(), strict=True))
+        body = "".join(f"<tr>{_cells('td', line)}</tr>" for line in lines[:SHOWN])
+        more = f"<p>{len(lines) - SHOWN:,} rows more in to_frame()</p>" if len(lines) > SHOWN else ""
+        table = f"<table><thead><tr>{_cells('th', columns)}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<pre>{html.escape(str(self))}</pre>{table}{more}"
+
+
+def spelled(prefix: Iterable[int]) -> str:
+    """Token ids joined by one space."""
+    return " ".join(map(str, prefix))
+
+
+def _cells(tag: str, values: Iterable[Any]) -> str:
+    return "".join(f"<{tag}>{html.escape('' if each is None else str(each))}</{tag}>" for each in values)
