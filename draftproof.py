@@ -11,18 +11,23 @@ holds no logic.
 
 import signal
 import sys
+from importlib.metadata import version
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import click
 
+    from draftproof.proofs_check.api import claims as claims
     from draftproof.proofs_check.api import prove as prove
+    from draftproof.proofs_check.api import report as report
     from draftproof.simulators.api import check as check
     from draftproof.simulators.api import gap as gap
     from draftproof.simulators.api import law as law
     from draftproof.simulators.api import read as read
     from draftproof.simulators.api import replay as replay
+    from draftproof.simulators.api import sweep as sweep
+    from draftproof.simulators.api import vectors as vectors
     from draftproof.simulators.audit import assert_lossless as assert_lossless
     from draftproof.simulators.audit import examine as examine
     from draftproof.theory.drafts.best_first import BestFirst as BestFirst
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
     from draftproof.theory.verifiers import VERIFIERS
 
     verifiers = VERIFIERS
+    __version__: str
 
 _WHERE = {
     "BestFirst": "theory.drafts.best_first:BestFirst",
@@ -52,12 +58,16 @@ _WHERE = {
     "Tree": "theory.drafts.tree:Tree",
     "assert_lossless": "simulators.audit:assert_lossless",
     "check": "simulators.api:check",
+    "claims": "proofs_check.api:claims",
     "examine": "simulators.audit:examine",
     "gap": "simulators.api:gap",
     "law": "simulators.api:law",
     "prove": "proofs_check.api:prove",
     "read": "simulators.api:read",
     "replay": "simulators.api:replay",
+    "report": "proofs_check.api:report",
+    "sweep": "simulators.api:sweep",
+    "vectors": "simulators.api:vectors",
     "verifiers": "theory.verifiers:VERIFIERS",
 }
 
@@ -65,6 +75,8 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and so know every
     __all__ = list(_WHERE)
 
     def __getattr__(name: str):
+        if name == "__version__":
+            return version("draftproof")
         if name not in _WHERE:
             raise AttributeError(f"module 'draftproof' has no attribute {name!r}")
         value = globals()[name] = resolve_name(f"draftproof.{_WHERE[name]}")

@@ -1,13 +1,16 @@
-"""`draftproof.prove`: a proof of one verifier at one size, by object or by name."""
+"""`draftproof.prove`, `claims` and `report`."""
 
 from collections.abc import Callable
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 from draftproof.proofs_check import prove as prover
+from draftproof.proofs_check.claims import registry
+from draftproof.proofs_check.claims.review import Review, review
 from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
-from draftproof.simulators.api import drafted, rule_of, whole
+from draftproof.simulators.api import drafted, path_of, rule_of, whole
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
 from draftproof.simulators.laws.against import must_measure
@@ -20,7 +23,7 @@ from draftproof.theory.drafts.shape import checked_depth, every
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, extra, quoted
 from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
@@ -71,6 +74,40 @@ def prove(
     if found.counterexample is not None:
         must_have_a_law(rule, found.why)
     return found
+
+
+def claims(*names: str, paper: str | None = None, check: bool = True, progress: bool = False) -> Review:
+    """The registered claims of these names, or about a paper: statements, verdicts, sources.
+
+    With `check` those that are named are decided again, else those that take a few seconds at most. Raises
+    BadInput for what no claim is about.
+
+    >>> import draftproof as dp
+    >>> dp.claims("token-lossless").ok
+    True
+    """
+    for name in (*names, *([] if paper is None else [paper])):
+        if not isinstance(name, str):
+            raise BadInput(f"a claim or a paper is named by text, not by {quoted(name)}")
+    from draftproof.simulators import screen  # imported here, since rich is slow
+
+    with screen.progress("claims", shown=progress) as bar:
+        task = bar.add_task("checking", total=None)
+        advance = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
+        return review(*names, paper=paper, listed=not check, progress=advance)
+
+
+def report(results: Path | str, output: Path | str = "report.html", title: str | None = None) -> Path:
+    """Writes the page of a sweep's results, and returns its path. Raises BadInput if there are no results, or
+    if the page cannot be written.
+    """
+    with extra("report"):
+        from draftproof.simulators.study.report.sections import written
+    if not isinstance(title, str | None):
+        raise BadInput(f"title must be text, not {quoted(title)}")
+    place = path_of(output)
+    written(path_of(results), place, title, registry)
+    return place
 
 
 def at_every_size(rule: Verifier, seconds: float) -> Result:

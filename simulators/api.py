@@ -1,8 +1,10 @@
-"""`draftproof.read`, `check`, `law`, `gap` and `replay`: one instance, one verifier, by object or by name."""
+"""The public functions that need no proofs: on one instance and one verifier, by object or name; sweeps."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from draftproof.simulators.instances.files import draft_of
 from draftproof.simulators.instances.files import read as read_file
@@ -11,14 +13,18 @@ from draftproof.simulators.laws.check import must_apply
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.study.gap import Gap, measure
+from draftproof.simulators.study.vectors import vectors as made_vectors
 from draftproof.simulators.support.limits import CALL_SECONDS
 from draftproof.simulators.user_code import named, of_function
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, extra, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.rows import Prefix
 from draftproof.theory.verifier import Verifier
+
+if TYPE_CHECKING:
+    from draftproof.simulators.study.results import Results
 
 Given = Instance | Path | str
 """An instance, or the path of its file."""
@@ -149,11 +155,73 @@ def replay(
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)
 
 
+def vectors(
+    verifier: Judged,
+    vocab: int = 3,
+    depth: int = 2,
+    draft: Scheme | str | None = None,
+    calls: int = 6,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Test vectors for code in other languages, ready for `json.dumps`; errors are those of `check`.
+
+    >>> import draftproof as dp
+    >>> dp.vectors("token", vocab=2, depth=1)["instances"][0]["expected_accepted"]
+    {'exact': '2/3', 'float64': 0.6666666666666666}
+    """
+    for name, value, least in (("vocab", vocab, 2), ("depth", depth, 1), ("calls", calls, 0)):
+        whole(name, value, least, 10**6)
+    whole("seed", seed, -(2**63), 2**63)
+    scheme = None if draft is None else drafted(draft)
+    return made_vectors(rule_of(verifier), vocab, depth, scheme, calls, seed)
+
+
+def sweep(
+    study: Path | str | Mapping[str, Any],
+    results: Path | str | None = None,
+    workers: int = 1,
+    progress: bool = False,
+) -> "Results":
+    """The results of a sweep, in a folder from which the same call goes on where it was interrupted.
+
+    `study` is its TOML file, or what that would hold as a dictionary; `results` the folder, by default
+    results/ and the file's name. Raises BadInput for what the file, the folder or the extra lacks.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     found = sweep({"metrics": ["check"], "verifiers": ["token"], "rows": "scenarios"}, folder)
+    ...     found.to_dict()["summary"][0]["verdicts"]
+    {'lossless': 11}
+    """
+    with extra("sweep"):
+        from draftproof.simulators.study import configuration, store
+        from draftproof.simulators.study.plan import plan
+        from draftproof.simulators.study.results import Results
+    whole("workers", workers, 1, 10**6)
+    if isinstance(study, Mapping):
+        if results is None:
+            raise BadInput("results: name a folder for a study that is no file")
+        entries, folder = configuration.parsed(study), path_of(results)
+    else:
+        entries = configuration.read(path_of(study))
+        folder = path_of(Path("results") / path_of(study).stem if results is None else results)
+    chunks = plan(entries)
+    from draftproof.simulators import screen  # imported here, since rich is slow
+
+    with screen.progress("evaluations", shown=progress) as bar:
+        task = bar.add_task("sweeping", total=None)
+        advance = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
+        if store.sweep(chunks, store.manifest(entries, len(chunks)), folder, workers, advance).interrupted:
+            raise KeyboardInterrupt
+    return Results(folder)
+
+
 def path_of(path: object) -> Path:
     """The path; BadInput if it is none."""
-    if not isinstance(path, Path | str):
-        raise BadInput(f"a path is needed, not {quoted(path)}")
-    return Path(path)
+    with suppress(UnicodeEncodeError):
+        if isinstance(path, Path | str) and b"\0" not in os.fsencode(path):
+            return Path(path)
+    raise BadInput(f"a path is needed, not {quoted(path)}")
 
 
 def whole(name: str, value: object, least: int, most: int) -> None:

@@ -52,8 +52,10 @@ class _Counted(ProgressColumn):
         return Text(f"{int(done):,} of {int(all_ or 0):,} {self.unit}")
 
 
-def progress(unit: str = "instances") -> Progress:
-    """A progress bar on a terminal's standard error; a task's fields `done` and `all` replace its counts."""
+def progress(unit: str = "instances", shown: bool | None = None) -> Progress:
+    """A progress bar on a terminal's standard error, or if it is `shown`; a task's fields `done` and `all`
+    replace its counts.
+    """
     made = console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
@@ -61,8 +63,8 @@ def progress(unit: str = "instances") -> Progress:
         _Counted(unit),
         TimeElapsedColumn(),
         console=made,
-        transient=True,
-        disable=not made.is_terminal,
+        transient=shown is None,
+        disable=not (made.is_terminal if shown is None else shown),
     )
 
 

@@ -74,7 +74,7 @@ def test_check_shows_a_table(command, toy):
     status, out, _ = command("check", toy, "--verifier", "block", "--verifier", "typical")
     assert status == 0
     assert "Verdicts by exact enumeration" in out
-    assert "1 instances, 2 exact laws (V = 2, depth 2)" in out
+    assert "1 instance, 2 exact laws (V = 2, depth 2)" in out
     assert "every verdict is as declared" in out
 
 
@@ -168,7 +168,7 @@ def test_check_of_a_text(command, tmp_path):
         (["check", "--text", "{toy}", "--depth", "6"], "toy.json: --vocab 3 and --depth 6: "),
         (["check", "--text", "{toy}", "--vocab", "9", "--depth", "9"], "at most 100,000 prefixes"),
         (["check", "--nonsense"], "--nonsense"),
-        (["nonsense"], "No such command"),
+        (["nonsense"], "no command is named"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(command, toy, arguments, said):

@@ -65,6 +65,12 @@ CALLS = {
         [verify, TOY, "0 0", [0.5], [0, 1]],
         {"rounds": 1, "style": "verify", "dtype": None, "path": None, "signature": None},
     ),
+    dp.vectors: (["token"], {"vocab": 2, "depth": 1, "draft": None, "calls": 1, "seed": 0}),
+    dp.claims: (["token-lossless"], {"paper": None, "check": False}),
+    dp.sweep: ([{"metrics": ["check"], "verifiers": ["token"]}, "{folder}"], {"workers": 1}),
+    dp.report: (["{folder}", "{folder}/page.html"], {"title": None}),
+    dp.Table.from_floats: ([2, {(): [0.25, 0.75]}], {}),
+    TOY.write: (["{folder}/toy.json"], {}),
     dp.examine: ([verify], {}),
     dp.assert_lossless: ([verify], {}),
 }
@@ -77,8 +83,10 @@ CASES = [
 
 
 @pytest.mark.parametrize(("function", "at"), CASES)
-def test_wrong_arguments(function, at):
+def test_wrong_arguments(function, at, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     arguments, options = CALLS[function]
+    arguments = [x.format(folder=tmp_path) if isinstance(x, str) else x for x in arguments]
     for wrong in WRONG:
         given = [*arguments]
         if isinstance(at, int):

@@ -9,6 +9,10 @@ _brief = Repr()
 _brief.maxlevel, _brief.maxstring, _brief.maxlong, _brief.maxother = 2, 40, 40, 40
 
 
+MOST = 60
+"""Most names that an error line lists."""
+
+
 class BadInput(ValueError):
     """Input that cannot be used, explained in one line that names the place and the fault.
 
@@ -39,7 +43,7 @@ def printable(text: str) -> str:
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
-    """The error for a name that nothing has: the names most like it, or all if there is none like it.
+    """The error for a name that nothing has: the names most like it, else all if they are few.
 
     >>> print(unknown("verifier", "blok", ["block", "token"]))
     no verifier is named 'blok'; did you mean block?
@@ -48,8 +52,18 @@ def unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
     """
     names = list(known)
     like = get_close_matches(name, names) if isinstance(name, str) else []
-    hint = f"did you mean {' or '.join(like)}?" if like else f"there are {', '.join(names)}"
+    there = ", ".join(names) if len(names) <= MOST else f"{len(names)} others"
+    hint = f"did you mean {' or '.join(like)}?" if like else f"there are {there}"
     return BadInput(f"no {what} is named {quoted(name)}; {hint}")
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """BadInput that names the extra to install, for an import inside that fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise BadInput(f"{name} needs {error.name}: pip install 'draftproof[{name}]'") from None
 
 
 @contextmanager

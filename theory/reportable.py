@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 from draftproof.theory.errors import BadInput
@@ -44,13 +45,14 @@ class Reportable:
         raise BadInput("to_frame needs polars or pandas: pip install polars")
 
     def _columns(self) -> dict[str, list[Any]]:
-        # Without those that are no single value, such as a list.
-        rows = [
-            {name: value for name, value in row.items() if not isinstance(value, dict | list)}
-            for row in self.rows()
-        ]
-        names = dict.fromkeys(name for row in rows for name in row)
-        return {name: [row.get(name) for row in rows] for name in names}
+        # Without those that hold no single values, such as lists, or nothing.
+        rows = list(self.rows())
+        columns = {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain(*rows))}
+        return {
+            name: column
+            for name, column in columns.items()
+            if {*map(type, column)} != {type(None)} and not any(isinstance(x, dict | list) for x in column)
+        }
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {str(self).partition(chr(10))[0]}>"
@@ -67,6 +69,15 @@ class Reportable:
 def spelled(prefix: Iterable[int]) -> str:
     """Token ids joined by one space."""
     return " ".join(map(str, prefix))
+
+
+def counted(number: int, noun: str) -> str:
+    """So many of a noun.
+
+    >>> counted(1, "law"), counted(1200, "law")
+    ('1 law', '1,200 laws')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _cells(tag: str, values: Iterable[Any]) -> str:

@@ -35,6 +35,7 @@ from draftproof.theory.drafts.names import scheme
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
+from draftproof.theory.reportable import counted
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import ITSELF, TARGETS, declared
@@ -304,7 +305,7 @@ def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
         conclusion = "no verdict yet"
     left = f"; interrupted with {found.left:,} instances left" if found.left else ""
     size = f" (V = {_spread(found.vocabs)}, depth {_spread(found.depths)})" if found.instances else ""
-    count = f"{found.instances:,} instances, {laws:,} exact laws{size}"
+    count = f"{counted(found.instances, 'instance')}, {counted(laws, 'exact law')}{size}"
     again = [tally.by_rationals for tally in tallies if tally.by_rationals is not None]
     lanes = f"; {sum(again):,} lanes decided by rationals" if again else ""
     click.echo(f"{count} in {found.seconds:.1f} s: {conclusion}{left}{lanes}")

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.markup import escape
@@ -163,7 +162,7 @@ def _toys(drafts: Sequence[Scheme], verifiers: Sequence[Verifier], as_json: bool
             found.append(study.measure(toy, chosen or None))
     if as_json:
         click.echo(
-            json.dumps({"toys": [{"instance": each.instance.name} | _document(each) for each in found]})
+            json.dumps({"toys": [{"instance": each.instance.name} | each.to_dict() for each in found]})
         )
     else:
         screen.console().print(*map(_table, found))

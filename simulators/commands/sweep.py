@@ -12,7 +12,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import PATH, json_option
 from draftproof.simulators.support.pool import cores
-from draftproof.theory.errors import BadInput, located
+from draftproof.theory.errors import extra, located
 
 
 @click.command()
@@ -33,14 +33,10 @@ def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str |
     for bad input.
     """
     folder = folder or Path("results") / file.stem
-    if workers is not None and scheduler is not None:
-        raise BadInput("--workers and --scheduler cannot be combined")
-    try:
+    with extra("sweep"):
         from draftproof.simulators.study import configuration, store
         from draftproof.simulators.study.plan import plan
         from draftproof.simulators.study.results import Results
-    except ImportError as error:
-        raise BadInput(f"sweep needs {error.name}: pip install 'draftproof[sweep]'") from None
     entries = configuration.read(file)
     with located(file):
         chunks = plan(entries)

@@ -99,7 +99,7 @@ class Verdict(Reportable):
 
     def rows(self) -> list[dict[str, Any]]:
         made = self.to_dict()
-        return [made | (made["witness"] or {})]
+        return [made | (made.pop("witness") or {})]
 
 
 def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:

@@ -143,7 +143,7 @@ def known_keys(given: Mapping[str, Any], keys: Collection[str]) -> Mapping[str, 
     """Returns the table; BadInput names the first unknown key and the most similar known one."""
     for key in given:
         if key not in keys:
-            raise BadInput(f"unknown key {quoted(key)}; {_hint(key, keys)}")
+            raise BadInput(f"unknown key {quoted(key)}; {_hint(str(key), keys)}")
     return given
 
 

@@ -14,6 +14,7 @@ from draftproof.simulators.study.plan import FAMILY, place
 from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.reportable import Reportable, counted
 
 Rows = list[dict[str, Any]]
 
@@ -24,8 +25,10 @@ SUMMARISED = {
 """Metric -> the column of verdicts, the columns of numbers."""
 
 
-class Results:
-    """A folder that `draftproof sweep` wrote; BadInput if it is not one."""
+class Results(Reportable):
+    """A folder that `draftproof sweep` wrote; BadInput if it is not one. `to_frame` has its summary; `rows`
+    answers a query, such as `select * from "check"`.
+    """
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
@@ -42,8 +45,20 @@ class Results:
         """The metrics that have finished shards."""
         return [metric for metric in self.manifest["metrics"] if self.shards(metric)]
 
-    def rows(self, query: str) -> Rows:
-        """The answer to an SQL query, as dictionaries; every metric with rows is a view named after it."""
+    def __str__(self) -> str:
+        lines = self.summary()
+        verifiers = counted(len({line["name"] for line in lines}), "verifier")
+        return f"{self.folder}: {counted(sum(line['rows'] for line in lines), 'row')} of {verifiers}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"results": str(self.folder), "summary": self.summary()}
+
+    def rows(self, query: str = "") -> Rows:
+        """The answer to an SQL query, as dictionaries, by default the summary; every metric with rows is a
+        view named after it.
+        """
+        if not query:
+            return [_flat(line) for line in self.summary()]
         try:
             answer = self._connection.execute(query)
         except duckdb.Error as error:
@@ -99,3 +114,12 @@ class Results:
         for metric in self.metrics:
             connection.read_parquet(list(map(str, self.shards(metric)))).create_view(metric)
         return connection
+
+
+def _flat(line: dict[str, Any]) -> dict[str, Any]:
+    # With a column for each statistic of a number, and for each verdict.
+    made: dict[str, Any] = {}
+    for name, value in line.items():
+        within = value if isinstance(value, dict) else {"": value}
+        made |= {f"{name}_{key}".strip("_"): each for key, each in within.items()}
+    return made

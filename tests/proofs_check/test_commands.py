@@ -10,7 +10,7 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.commands.claims import in_source
+from draftproof.proofs_check.claims.review import cited
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.drafts.paths import Paths
@@ -233,5 +233,22 @@ def test_arxiv_numbers_are_those_of_the_references():
         for number in re.findall(r"eprint = \{([\d.]+)\}", entry)
     }
     assert len(keys) > 30
-    assert {number: in_source(number) for number in keys} == keys
-    assert in_source("0000.00000") == "0000.00000"
+    links = {key: paper["link"] for key, paper in cited().items()}
+    assert {number: links[key].rpartition("/")[2] for number, key in keys.items()} == {n: n for n in keys}
+    assert all(paper["title"] and not {*"{}"} & {*paper["title"]} for paper in cited().values())
+
+
+def test_a_claim_says_where_it_is_from_what_it_assumes_and_how_long_it_took(capsys):
+    for name in ("block-lossless", "Block Verification Accelerates"):
+        status, out, _ = run(capsys, "claims", "--list" if " " in name else "--all", name)
+        assert status == 0
+        assert "block-lossless: proved for every vocabulary and depth" in out
+    _, out, _ = run(capsys, "claims", "block-lossless")
+    assert "Block Verification Accelerates Speculative Decoding https://arxiv.org/abs/2403.10444\n" in out
+    assert "code run; assumed: the models of drafts, coins and rows" in out
+    assert re.search(r"draftproof claims block-lossless   \(took [\d.]+ s\)", out)
+    status, said = answer(capsys, "claims", "traversal", "--list")
+    assert status == 0
+    assert {"weng2025traversal" in each["source"] for each in said["claims"]} == {True}
+    _, _, err = run(capsys, "claims", "traversl-lossless")
+    assert "no claim or paper is named 'traversl-lossless'; did you mean traversal-lossless" in err

@@ -25,7 +25,7 @@ from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.numbers import ZERO, text
+from draftproof.theory.numbers import ZERO, shown, text
 from draftproof.theory.reportable import spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
@@ -93,7 +93,7 @@ class WrongRun:
         what = "fails" if self.emitted is None else "comes too often"
         given = ", ".join([*drafted, coins, *draws])
         return [
-            f"  a run that {what}, with probability {text(self.probability)}: {given}: {then}",
+            f"  a run that {what}, with probability {shown(self.probability)}: {given}: {then}",
             f"    {self.call}",
         ]
 

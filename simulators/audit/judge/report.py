@@ -174,7 +174,7 @@ class Report(Reportable):
 
     def rows(self) -> list[dict[str, Any]]:
         made = self.to_dict()
-        return [made | (made["witness"] or {})]
+        return [made | (made.pop("witness") or {})]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

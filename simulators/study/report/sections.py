@@ -1,14 +1,22 @@
 """The page's sections that are made from a sweep's rows."""
 
 import json
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from draftproof.simulators.audit.enumerated import EnumeratedRule
+from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.study.gap import REACHED, described
 from draftproof.simulators.study.plan import FAMILY
+from draftproof.simulators.study.report.page import page
 from draftproof.simulators.study.results import Results, Rows
+from draftproof.simulators.support.files import replacing
+from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import exact
 
@@ -38,6 +46,57 @@ def sections(results: Results) -> dict[str, Any]:
         "worst": worst if any(worst.values()) else {},
     }
     return {key: rows for key, rows in found.items() if rows}
+
+
+def written(
+    folder: Path, output: Path, title: str | None, claims: Callable[[], Iterable[Any]]
+) -> tuple[int, dict[str, int]]:
+    """Writes the page of a results folder: how many bytes, and how many rows of each section. Raises BadInput
+    for a folder without results and a place where nothing can be written.
+    """
+    results = Results(folder)
+    if not results.metrics:
+        raise BadInput(f"{folder}: has no finished shard yet")
+    if not output.resolve().parent.is_dir():  # report a wrong path before the work starts
+        raise BadInput(f"{output}: no such file or directory")
+    data = sections(results)
+    if not all(
+        ":" in line["name"] for line in results.summary()
+    ):  # by its spelling, a verifier is the user's
+        mutants = files("draftproof.simulators.study.report") / "mutants.json"
+        data |= {"claims": list(claims()), "mutants": json.loads(mutants.read_text(encoding="utf-8"))}
+    made = page(title or folder.resolve().name, asked(results), _origin(results), data)
+    with replacing(output) as part:
+        part.write_text(made, encoding="utf-8")
+    return len(made.encode()), {key: len(value) for key, value in data.items()}
+
+
+def asked(results: Results) -> str:
+    """What the sweep was asked for, and how much of it is there."""
+    said = []
+    for family in results.manifest["configuration"]["family"]:
+        drafts = ", ".join(drafted(json.dumps(each)) for each in family["drafts"])
+        verifiers = ", ".join(family["verifiers"]) or "all verifiers made for these drafts"
+        rows = ", ".join(" ".join(map(str, each.values())) for each in family["rows"])
+        vocabularies = ", ".join(map(str, family["vocabularies"]))
+        what = f"{' and '.join(family['metrics'])} of {verifiers}"
+        said.append(f"{what} on {drafts}; V = {vocabularies}; rows: {rows}")
+    chunks = results.manifest["chunks"]
+    finished = sum(len(results.shards(metric)) for metric in results.metrics)
+    whole = "" if finished >= chunks else f" The sweep is not finished: {finished:,} of {chunks:,} chunks."
+    return f"Asked: {'. '.join(said)}.{whole}"
+
+
+def _origin(results: Results) -> list[str]:
+    # Lines on the origin of the page's numbers.
+    manifest = results.manifest
+    rows = sum(line["rows"] for line in results.summary())
+    versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    sources = manifest["sources"]["draftproof"][:12]
+    return [
+        f"{rows:,} rows; draftproof {manifest['draftproof']}, sources {sources}; {versions}.",
+        f"Configuration {manifest['digest']}.",
+    ]
 
 
 def drafted(draft: str) -> str:
@@ -139,7 +198,11 @@ def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
     if place["temperature"] is not None:
         where.append(f"temperature {place['temperature']:g}")
     where.append(f"number {place['index']}")
-    spelled = None
+    spelled = run = None
     with suppress(BadInput):  # the text file may have been moved
-        spelled = json.dumps(document(results.instance(place)))
-    return {**row, "instance": ", ".join(where), "document": spelled}
+        given = results.instance(place)
+        spelled = json.dumps(document(given))
+        if isinstance(rule := getattr(named(row["verifier"]).verify, "__self__", None), EnumeratedRule):
+            found = examine(rule.target, instances=[given], smallest=False, edges=False)
+            run = "\n".join(map(str.strip, found.run.lines())) if found.run else None
+    return {**row, "instance": ", ".join(where), "document": "\n".join(filter(None, [spelled, run])) or None}
