@@ -59,7 +59,7 @@ def test_a_table_is_a_parquet_file():
 def test_what_is_printed():
     assert (screen.shown(THIRD), screen.shown(fmpq(123456789, 987654321))) == ("1/3", "~0.125")
     wrong = Wrong((1, 0), exact("1/3"), exact("2/9"))
-    assert screen.witness(wrong) == "tokens '1 0' come out first with probability 1/3, and should with 2/9"
+    assert str(wrong) == "tokens '1 0' come out first with probability 1/3, and should with 2/9"
     assert spelled((0, 1, 2)) == "0 1 2"
     tree = '{"kind": "tree", "shape": [[[]], []], "replacement": false}'
     assert drafted(tree) == "tree without replacement [[[]], []]"
