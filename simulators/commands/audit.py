@@ -51,10 +51,7 @@ def option(name: str) -> Option:
 )
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @settings(
-    *map(
-        option,
-        ("edges", "padding", "invariant", "smallest", "own_bonus", "float32", "runs", "limit", "seconds"),
-    ),
+    *map(option, ("edges", "padding", "invariant", "smallest", "float32", "runs", "limit", "seconds")),
     click.option("--signature", help="What the parameters are, such as tokens,q,p_logits."),
     click.option("--draft", "drafts", multiple=True, help="Drafts that a TARGET on trees is made for."),
 )

@@ -78,9 +78,6 @@ class Made(TypedDict):
     metavar="LAW",
     help="A declared target in place of p, such as interpolation:1/4; `own`: what each rule declares.",
 )
-@click.option(
-    "--own-bonus", is_flag=True, help="With --against: a whole accepted draft's extra token follows LAW too."
-)
 @certificate_option
 @force_option
 @json_option
@@ -90,7 +87,6 @@ def check(
     jobs: int | None,
     rows: bool,
     against: str | None,
-    own_bonus: bool,
     certificate: Path | None,
     force: bool,
     as_json: bool,
@@ -106,8 +102,6 @@ def check(
     LAW is missed, 2 for bad input. With --grid verifiers that order tokens or keep state are left out; a lane
     that is found lossy, or stays undecided, is judged again in rationals.
     """
-    if own_bonus and against is None:
-        raise BadInput("--own-bonus goes with --against")
     if certificate and against is not None:
         raise BadInput("--certificate goes without --against")
     families: list[Any] = [[read_any(path)] for path in instances]
@@ -121,7 +115,7 @@ def check(
         for [each], (verifier, _) in product(families[: len(instances)], pairs):
             must_apply(verifier, each)
     if against is not None:
-        work = _measured(families, pairs, force, own_bonus)
+        work = _measured(families, pairs, force)
     elif whole:
         work = _standard(pairs, pairs if names else [(TOKEN, None)], force)
     else:
@@ -140,7 +134,7 @@ def check(
         counts = {"instances": found.instances, "seconds": found.seconds}
         click.echo(json.dumps({"results": found.results, "summary": summary, "ok": ok, **counts}))
     else:
-        _show(found, ok, against == OWN, own_bonus)
+        _show(found, ok, against == OWN)
     return INTERRUPTED if found.left else int(not ok)
 
 
@@ -182,10 +176,10 @@ def _standard(pairs: Sequence[Pair], beside: Sequence[Pair], force: bool) -> lis
     return [*pieces(standard(), pairs, force, TWICE), *pieces(standard_batches(), beside)]
 
 
-def _measured(families: list[Any], pairs: Sequence[Pair], force: bool, own_bonus: bool) -> list[Piece]:
+def _measured(families: list[Any], pairs: Sequence[Pair], force: bool) -> list[Piece]:
     if any(isinstance(family[0], Batch) for family in families):
         raise BadInput("--against judges one request; a batch is judged against p")
-    made = pieces(families or measured(), pairs, force, own_bonus=own_bonus)
+    made = pieces(families or measured(), pairs, force)
     return [piece for piece in made if piece.pairs]
 
 
@@ -283,12 +277,12 @@ def _enumerate(
     return found
 
 
-def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
+def _show(found: _Found, ok: bool, own: bool) -> None:
     tallies = list(found.tallies.values())
     for tally in tallies:
         failing, law = tally.failing(), tally.law
         if failing is not None and (law is None or law.kept or not own):
-            judge = partial(judge_any, verifier=tally.verifier, law=law, own_bonus=own_bonus)
+            judge = partial(judge_any, verifier=tally.verifier, law=law)
             click.echo(screen.smallest(*smallest(failing, judge)))
     alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
     if alone and alone[0].law is not None:

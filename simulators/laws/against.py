@@ -67,20 +67,17 @@ class AgainstVerdict(Verdict):
         return met | distances(declared(self.against), self.token, self.block)
 
 
-def judge_against(
-    instance: Instance, verifier: Verifier, law: Declared, *, own_bonus: bool = False
-) -> AgainstVerdict:
+def judge_against(instance: Instance, verifier: Verifier, law: Declared) -> AgainstVerdict:
     """The exact verdict against a declared law, over one call.
 
-    After a fully accepted draft the extra token has to follow p, since the drafter has no row there. With
-    `own_bonus` it has to follow the law, so that text follows the law wherever calls begin; all leaves of a
-    tree must then have one depth. Raises BadInput for a verifier that keeps state.
+    After a fully accepted draft the extra token has to follow p, since the drafter has no row there. Raises
+    BadInput for a verifier that keeps state.
     """
     must_measure(verifier)
     depth = instance.draft.depth
     head = verifier.name, instance.name, law.row is not None or verifier.lossless
     try:
-        emitted, got, want = laws(instance, verifier, law, own_bonus)
+        emitted, got, want = laws(instance, verifier, law)
         text = decode(instance, verifier, depth + 1, depth + 1).first(depth + 1)
     except Invalid as error:
         return AgainstVerdict(*head, ONE, ZERO, None, str(error), str(law))
@@ -92,12 +89,10 @@ def judge_against(
     return AgainstVerdict(*head, variation, accepted, wrong, "", str(law), token, block, over)
 
 
-def laws(
-    instance: Instance, verifier: Verifier, law: Declared, own_bonus: bool = False
-) -> tuple[Emission, Law, Law]:
+def laws(instance: Instance, verifier: Verifier, law: Declared) -> tuple[Emission, Law, Law]:
     """What one call emits; its law, completed by the declared rows; and the declared law. Raises Invalid."""
     depth = instance.draft.depth
-    rows = law.rows(instance.target, instance.proposal, None if own_bonus else depth)
+    rows = law.rows(instance.target, instance.proposal, depth)
     emitted = emission(instance, verifier)
     return emitted, emitted.law().complete(rows, depth + 1), law_of(rows, depth + 1)
 

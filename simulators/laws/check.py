@@ -38,8 +38,7 @@ Pair = tuple[Verifier, Declared | None]
 @dataclass(frozen=True)
 class Piece:
     """Some instances or batches of one family, all with one kind of `draft`, and what to check on them.
-    `outcomes` bounds the number of drafts; `vocab` and `depth` are the largest of a batch's requests. With
-    `own_bonus` a declared target holds for the extra token, too.
+    `outcomes` bounds the number of drafts; `vocab` and `depth` are the largest of a batch's requests.
     """
 
     family: Family | Sequence[Batch]
@@ -49,7 +48,6 @@ class Piece:
     outcomes: int
     vocab: int
     depth: int
-    own_bonus: bool = False
     lanes: bool = False
 
     @property
@@ -176,7 +174,6 @@ def pieces(
     pairs: Sequence[Pair],
     force: bool = False,
     most: int | None = None,
-    own_bonus: bool = False,
     lanes: bool = False,
 ) -> Iterator[Piece]:
     """The work on instances and batches; verifiers that do not fit are left out. A family reduced by symmetry
@@ -203,7 +200,7 @@ def pieces(
         )
         vocab = max(request.vocab for request in requests)
         depth = max(request.draft.depth for request in requests)
-        about = fit, draft, outcomes, vocab, depth, own_bonus, lanes
+        about = fit, draft, outcomes, vocab, depth, lanes
         step = LANES if lanes else chunk(outcomes)
         for start in range(0, len(family), step):
             yield Piece(family, range(start, min(start + step, len(family))), *about)
@@ -225,7 +222,6 @@ def judge_any(
     given: Instance | Batch,
     verifier: Verifier,
     law: Declared | None = None,
-    own_bonus: bool = False,
     iterations: int | None = None,
     keys: Keys | None = None,
 ) -> Verdict:
@@ -237,7 +233,7 @@ def judge_any(
     if keys is not None:
         return judge_keys(given, verifier, keys, iterations or 1)[0]
     if law is not None:
-        return judge_against(given, verifier, law, own_bonus=own_bonus)
+        return judge_against(given, verifier, law)
     return judge(given, verifier, iterations)
 
 
@@ -252,7 +248,7 @@ def judged(piece: Piece) -> list[tuple[int, Any]]:
         given = piece.family[index]
         with shared_drafts():
             for verifier, law in piece.pairs:
-                verdict = judge_any(given, verifier, law, piece.own_bonus)
+                verdict = judge_any(given, verifier, law)
                 must_have_a_law(verifier, verdict.invalid)
                 found.append((index, verdict))
     return found

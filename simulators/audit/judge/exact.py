@@ -60,24 +60,6 @@ class TooLarge(NotEnumerable):
 
 
 @dataclass(frozen=True)
-class DeclaredTarget:
-    """A declared target in place of p; `own_bonus`: after a whole accepted draft too."""
-
-    law: Declared
-    own_bonus: bool = False
-
-    @property
-    def budget_only(self) -> bool:
-        """Whether the rule promises to stay near p, and no law."""
-        return self.law.row is None and self.law.budget is not None
-
-    def rows(self, instance: Instance) -> Rows:
-        """The rows of the text that is wanted."""
-        depth = None if self.own_bonus else instance.draft.depth
-        return self.law.rows(instance.target, instance.proposal, depth)
-
-
-@dataclass(frozen=True)
 class Case:
     """A target on one instance. Total variation above `bound`, the most that rounding can cause, is bias."""
 
@@ -88,7 +70,7 @@ class Case:
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | JointWrong | None  # None if the law is right
-    aim: DeclaredTarget | None = None  # what it was has_law against in place of p
+    aim: Declared | None = None  # what it was has_law against in place of p
     token: Distance = NONE  # from p, of one token and of the words; only with an aim
     text: Distance = NONE
     over: bool | None = None  # whether a token is over the aim's budget
@@ -124,7 +106,7 @@ def case(
     sandbox: Sandbox,
     instance: Instance,
     rounds: int = 1,
-    aim: DeclaredTarget | None = None,
+    aim: Declared | None = None,
     each: bool = False,
 ) -> Case:
     """The exact verdict on one instance, over one round of decoding or several, against p or another aim.
@@ -139,9 +121,9 @@ def case(
     rows: Rows = p
     far: dict[str, Any] = {}
     if aim is not None:
-        rows = aim.rows(instance)
+        rows = aim.rows(p, instance.proposal, instance.draft.depth)
         text = law.complete(p, length).marginal(length)
-        token, over = tokens(instance, text, aim.law, SLACK)
+        token, over = tokens(instance, text, aim, SLACK)
         far = {"aim": aim, "token": token, "text": between(text, law_of(p, length)), "over": over}
     got = law.complete(rows, length).marginal(length)
     want = law_of(rows, length)

@@ -12,7 +12,6 @@ from typing import Annotated, Any, NamedTuple, TypedDict, get_args, get_type_hin
 from flint import fmpq
 
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
-from draftproof.simulators.audit.judge.exact import DeclaredTarget
 from draftproof.simulators.audit.judge.samples import TEST_RUNS, LargeVocabulary
 from draftproof.simulators.audit.processors import processed_battery
 from draftproof.simulators.audit.sandbox import CALL_SECONDS
@@ -22,6 +21,7 @@ from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import declared
+from draftproof.theory.targets.declared import Declared
 
 ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
 
@@ -57,9 +57,6 @@ class Options(TypedDict, total=False):
     ]
     smallest: Annotated[bool, Given(True, "Shrink an instance on which the target fails.")]
     against: Annotated[str | None, Given(None, "A declared target in place of p, such as interpolation:1/4.")]
-    own_bonus: Annotated[
-        bool, Given(False, "With against: a whole accepted draft's extra token follows that law too.")
-    ]
     statistical: Annotated[bool, Given(False, "Test random runs instead of enumerating, at any vocabulary.")]
     float32: Annotated[bool, Given(False, "Count the final draw's random numbers, at any vocabulary.")]
     runs: Annotated[int, Given(TEST_RUNS, "Number of runs of a test.", 0)]
@@ -103,7 +100,7 @@ class Plan:
 
     chosen: tuple[Any, ...]
     batches: tuple[Batch, ...]
-    law: DeclaredTarget | None
+    law: Declared | None
     rows: LargeVocabulary | None
     statistical: bool
     float32: bool
@@ -121,7 +118,7 @@ class Plan:
 
 WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a text"}
 
-SEVERAL_CALLS = "over several calls a text follows the declared target only with own_bonus"
+SEVERAL_CALLS = "a declared target is for one call: the extra token after a whole accepted draft follows p"
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,11 +139,9 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
         for other in others:
             if {name, other} <= given:
                 raise BadInput(f"{other} goes without {name}")
-    if found["own_bonus"] and not found["against"]:
-        raise BadInput("own_bonus goes with against")
     if found["statistical"] and not found["runs"]:
         raise BadInput("statistical needs runs")
-    if found["iterations"] > 1 and found["against"] and not found["own_bonus"]:
+    if found["iterations"] > 1 and found["against"]:
         raise BadInput(SEVERAL_CALLS)
     if found["against"]:
         declared(found["against"])  # raises BadInput
@@ -161,7 +156,7 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
             raise BadInput(f"a {target.adapter} goes without {name}")
     if asked["invariant"] and not (isinstance(target, DraftVerifier) and target.arrays):
         raise BadInput("invariant goes with a function that verifies one draft")
-    if target.whole and asked["against"] and not asked["own_bonus"]:
+    if target.whole and asked["against"]:
         raise BadInput(SEVERAL_CALLS)
     chosen, batches, law, rows = (), (), None, None
     if asked["float32"]:
@@ -173,7 +168,7 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
             raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at most {ENTRIES:,} together")
         rows = LargeVocabulary.peaked(vocab, depth) if isinstance(target, DraftVerifier) else None
     else:
-        law = DeclaredTarget(declared(asked["against"]), asked["own_bonus"]) if asked["against"] else None
+        law = declared(asked["against"]) if asked["against"] else None
         chosen = _instances(target, asked)
         batches = tuple(_batches(target, asked)) if law is None else ()
     named = {each.name: asked[each.name] for each in fields(Plan) if each.name in asked}

@@ -170,7 +170,7 @@ class Report(Reportable):
         if case is None or case.aim is None:
             return {}
         budget = {} if case.over is None else {"over_budget": case.over}
-        return {"met": case.met} | budget | distances(case.aim.law, self.token, self.text)
+        return {"met": case.met} | budget | distances(case.aim, self.token, self.text)
 
     def rows(self) -> list[dict[str, Any]]:
         made = self.to_dict()
@@ -300,7 +300,7 @@ def _counted(final: Counted | None) -> dict[str, Any]:
 
 
 def _for(case: Case | None) -> str:
-    return f" for {case.aim.law}" if case and case.aim and case.aim.law != ITSELF else ""
+    return f" for {case.aim}" if case and case.aim and case.aim != ITSELF else ""
 
 
 def _budget_only(case: Case | None) -> bool:
@@ -358,7 +358,7 @@ def _far(case: Case, token: Distance, text: Distance) -> list[str]:
         variation = float(far.total_variation)
         return f"TV {variation:.4g}, KL(e, p) {far.kl:.4g}, KL(p, e) {far.reverse:.4g}"
 
-    budget = case.aim.law.budget
+    budget = case.aim.budget
     over = f"; {budget.measure} {'over' if case.over else 'within'} the budget" if budget else ""
     return [
         f"  largest distance of e, emitted, from p: a token {measures(token)}{over}",

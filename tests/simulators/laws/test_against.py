@@ -156,18 +156,6 @@ def test_the_residual_of_p_is_that_of_the_mixture():
     assert all(judge_against(each, mixture(QUARTER, residual="p"), LAW).lossless for each in instances_of(2))
 
 
-@pytest.mark.slow
-def test_the_extra_token_from_p_makes_text_depend_on_where_calls_begin():
-    shipped, whole = mixture(QUARTER), mixture(QUARTER, own=True)
-    found = [judge_against(each, shipped, LAW, own_bonus=True) for each in instances_of(2)]
-    assert not all(each.lossless for each in found)
-    assert {len(each.wrong.prefix) for each in found if each.wrong} == {3}  # only the token after the draft
-    for each in instances_of(2):
-        assert judge_against(each, whole, LAW, own_bonus=True).lossless
-        rows_ = LAW.rows(each.target, each.proposal)
-        assert text_of(each, whole, 3) == law_of(rows_, 3)
-
-
 def test_a_budget_is_told_apart_from_a_law():
     wide, narrow = declared("cactus:2"), declared("cactus:1/20")
     found = [judge_against(each, named("cactus:1/20"), wide) for each in instances_of(1)]

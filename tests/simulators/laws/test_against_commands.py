@@ -1,7 +1,6 @@
 """`check --against` and `audit --against`: answers, exit statuses, one-line refusals."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -46,7 +45,6 @@ DISTANCES = {"total_variation", "kl_emitted_target", "kl_target_emitted", "kl_er
         (["--verifier", "interpolation:1/3"], 0),
         (["--verifier", "interpolation:1/4"], 1),
         (["--verifier", "token"], 1),
-        (["--own-bonus"], 1),
     ],
 )
 def test_a_declared_law_is_met_or_missed(command, toy, options, status):
@@ -97,7 +95,6 @@ def test_rules_are_verifiers_of_check_and_law(command, toy):
         (["--against", "own", "--verifier", "token"], "no declared target is named 'token'"),
         (["--against", "target", "--verifier", "greedy-block"], "keeps state"),
         (["--against", "target"], "needs --verifier"),
-        (["--own-bonus"], "--own-bonus goes with --against"),
     ],
 )
 def test_bad_input_of_check(command, toy, arguments, part):
@@ -120,24 +117,17 @@ def rules(tmp_path_factory):
     return path
 
 
-OWN_BONUS = ["--settings", "own_bonus.toml"]
-
-
 @pytest.mark.parametrize(
     ("name", "options", "status", "said"),
     [
         ("mixture", ["interpolation:1/4"], 0, "lossless for interpolation:1/4"),
-        ("mixture", ["interpolation:1/4", *OWN_BONUS], 1, "NOT lossless for interpolation:1/4"),
-        ("without_extra", ["interpolation:1/4", *OWN_BONUS], 0, "lossless for interpolation:1/4"),
         ("stronger", ["interpolation:1/4"], 1, "NOT lossless for interpolation:1/4"),
         ("stronger", ["target"], 1, "NOT lossless: its law is not the target's"),
         ("cactus", ["cactus:1/20"], 1, "exceeds the budget for cactus:1/20"),
         ("cactus", ["cactus:2"], 0, "keeps the budget for cactus:2"),
     ],
 )
-def test_a_foreign_rule(command, rules, name, options, status, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("own_bonus.toml").write_text("own_bonus = true\n")
+def test_a_foreign_rule(command, rules, name, options, status, said):
     found, out, _ = command(
         "audit", f"{rules}:{name}", "--vocab", 2, "--depth", 1, "--against", options[0], *options[1:]
     )
@@ -160,14 +150,11 @@ def test_the_answer_of_audit(command, rules):
     ("options", "part"),
     [
         (["--against", "nothing"], "no declared target"),
-        (["--against", "interpolation", "--iterations", "2"], "only with own_bonus"),
+        (["--against", "interpolation", "--iterations", "2"], "is for one call"),
         (["--against", "interpolation", "--statistical"], "goes without statistical"),
-        (OWN_BONUS, "own_bonus goes with against"),
     ],
 )
-def test_bad_input_of_audit(command, rules, options, part, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("own_bonus.toml").write_text("own_bonus = true\n")
+def test_bad_input_of_audit(command, rules, options, part):
     status, out, err = command("audit", f"{rules}:mixture", *options)
     assert (status, out) == (2, "")
     assert part in err
