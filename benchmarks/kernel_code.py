@@ -44,7 +44,7 @@ EVERY_FILTER = {
     "greedy": {"temperature": 0.0},
 }
 DRAFTS = {"token": "chain", "block": "chain", "greedy-block": "chain"}
-DRAFTS |= {"specinfer": "tree+", "priority": "tree+"}
+DRAFTS |= {"specinfer": "tree+", "optimal": "tree+"}
 """Drafts of verifiers that are not made for a tree without replacement. Priority rules have strata too."""
 CASES = (
     ("block", "chain", 64, {}),
@@ -129,7 +129,7 @@ def registers(names: list[str], vocab: int, gamma: int) -> None:
     print("kernel             verifier         draft   type      filter     regs stack")
     for name, dtype in product(names or NAMES, (torch.bfloat16, torch.float16, torch.float32)):
         for draft, (label, filters) in product(
-            [DRAFTS.get(name, "tree"), *["strata"] * ("priority" in name)], EVERY_FILTER.items()
+            [DRAFTS.get(name, "tree"), *["strata"] * ("optimal" in name)], EVERY_FILTER.items()
         ):
             seen = set()
             for kernel, *rest in compiled(name, tree_of(draft, gamma), 8, vocab, dtype, **filters):
@@ -180,9 +180,8 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
         temperature, extra = torch.empty(B, 2), torch.empty(B).double()
         children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
         strata = torch.empty(B, I, V) if tree.stratified else None
-        edges = mock.patch.object(launch, "class_edges", return_value=torch.empty(2, 1, dtype=torch.float64))
     on_h200 = mock.patch.object(grid, "processors", return_value=PROCESSORS)
-    with on_h200, edges, mock.patch.object(JITFunction, "run", keep):
+    with on_h200, mock.patch.object(JITFunction, "run", keep):
         keys = torch.empty(B, 2, dtype=torch.long)
         noise.uniforms(keys, keys[:, 0].contiguous(), 2 * N - 1)
         sampling = settings(**filters)

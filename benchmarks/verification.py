@@ -46,8 +46,8 @@ Maker: TypeAlias = Callable[[Case], Call]
 OURS = {
     "chain": ("token", "block", "greedy-block"),
     "tree": ("rrs", "traversal"),
-    "tree+": ("specinfer", "traversal", "priority", "lifted-priority"),
-    "strata": ("priority", "lifted-priority"),
+    "tree+": ("specinfer", "traversal", "optimal", "lifted-optimal"),
+    "strata": ("optimal", "lifted-optimal"),
 }
 """This project's verifiers that are timed, by draft."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from draftproof.gpu.engine.output import Transcript
 
 PROMPT = "def main():\n"
-USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-priority"}
+USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-optimal"}
 """The default verifier by kind of draft; traversal for other kinds."""
 DRAFT = (
     "chain:4, paths:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; "
@@ -29,7 +29,7 @@ DRAFT = (
 @option(
     "--verifier",
     type=shared.VERIFIER,
-    help="[default: block on chains, traversal on trees, lifted-priority on strata, one-hot on top-k trees]",
+    help="[default: block on chains, traversal on trees, lifted-optimal on strata, one-hot on top-k trees]",
 )
 @option("--draft", "spelling", callback=shared.known_draft, default="chain:4", show_default=True, help=DRAFT)
 @option("--prompt", "prompts", multiple=True, help="Text to continue, or - to read it; may be repeated.")

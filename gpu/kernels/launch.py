@@ -6,6 +6,7 @@ from typing import Any
 import torch
 import triton
 from torch import Tensor
+from torch import constant_pad_nd as pad
 
 from draftproof.gpu.kernels import cells, grid
 from draftproof.gpu.kernels.cells import Strata
@@ -15,6 +16,8 @@ from draftproof.gpu.kernels.nodes import (
     CELLS,
     COINS,
     FIELDS,
+    PP,
+    QQ,
     RATES,
     UNCAPPED,
     Block,
@@ -25,13 +28,13 @@ from draftproof.gpu.kernels.nodes import (
     Tree,
 )
 from draftproof.gpu.kernels.opening import opening
-from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.sampling.rows import PLAIN, Settings
 from draftproof.gpu.sampling.tree import Tree as Shape
 from draftproof.gpu.verify import Batch, Outcome, Verifier
-from draftproof.gpu.verify.cells import CLASSES, class_edges
+from draftproof.gpu.verify import optimal as plans
+from draftproof.gpu.verify.cells import count
 from draftproof.theory.verifier import resolved
 from draftproof.theory.verifiers import VERIFIERS
 
@@ -150,33 +153,46 @@ class Launch:
 
     def _cells(self) -> None:
         batch, (N, _, _), C = self.batch, self.counts, self.split.count
-        tree, B, device = batch.tree, len(batch.target), batch.target.device
-        most = tree.children.shape[2]
+        tree, B = batch.tree, len(batch.target)
         strata, groups = None, 1
         if batch.strata is not None:
             places = batch.strata if batch.strata.stride(-1) == 1 else batch.strata.contiguous()
             strata = Strata(places, places.stride(0), places.stride(1))
-            groups = int(triton.next_power_of_2(most))
-        found = self.floats(B, N, C, CLASSES, 2 * groups)
-        edges = class_edges(device)
-        cuts = torch.zeros(B, N, CLASSES, groups, device=device)
+            groups = int(triton.next_power_of_2(tree.children.shape[2]))
+        classes = count(groups)
+        size = {"G": groups, "KINDS": classes}
+        found = self.floats(B, N, C, classes, 2 * groups)
         rows = self.logits, self.chunks, self.tree, self.nodes, strata
-        grid.run(cells.masses, B, N, C)(
-            *rows, found, self.counts, self.block, G=groups, COLUMNS=max(16, 2 * groups), num_warps=8
-        )  # fmt: skip
-        totals = found.new_empty(B, N, CLASSES, 2 * groups, dtype=torch.float64)
-        grid.run(cells.added, B * N)(found, totals, C, SIZE=CLASSES * 2 * groups)
-        nodes = self.block.NODES.value
-        grid.run(plan, B)(
-            totals, edges, cuts, self.tree, self._table("levels"), self.nodes, N, tree.depth,
-            LIFT=self.verifier.upwards, K=most, G=groups, NODES=nodes,
-            SIBLINGS=triton.next_power_of_2(most), num_warps=max(4, nodes // 8),
-        )  # fmt: skip
-        rows = *rows, cuts, edges.float(), self.swept
+        grid.run(cells.masses, B, N, C)(*rows, found, self.counts, self.block, **size, num_warps=8)
+        totals = found.new_empty(B, N, classes, 2 * groups, dtype=torch.float64)
+        grid.run(cells.added, B * N)(found, totals, C, SIZE=classes * 2 * groups)
+        cuts = self._planned(totals)
+        rows = *rows, cuts, self.swept
         grid.run(cells.residual_row, B, C)(
-            *rows, self.counts, self.block, G=groups, num_warps=self.of_row
+            *rows, self.counts, self.block, **size, num_warps=self.of_row
         )  # fmt: skip
         grid.run(cells.draw, B)(
-            *rows, batch.extra.contiguous(), self.drawn, self.counts, self.block, G=groups,
+            *rows, batch.extra.contiguous(), self.drawn, self.counts, self.block, **size,
             num_warps=self.of_row,
         )  # fmt: skip
+
+    def _planned(self, totals: Tensor) -> Tensor:
+        tree, ids, numbers = self.batch.tree, self.nodes.ids, self.nodes.numbers
+        drawn = ids >= 0
+        order = torch.cat(tree.generations)
+        child = tree.children[:, order].expand(len(ids), -1, -1)
+        there, x, p, q = (each.gather(1, child.flatten(1)).view(child.shape)
+                          for each in (drawn, ids, numbers[:, PP.value], numbers[:, QQ.value]))  # fmt: skip
+        there = there & (child > 0)
+        most = tree.children.shape[2]
+        if self.batch.strata is None:
+            groups = 1
+        else:
+            groups, q = most, q * there.sum(2, keepdim=True)
+        sums = tuple(each[..., :groups] for each in totals[:, order].chunk(2, 3))
+        whole = totals.new_ones(child.shape[:2])
+        every = plans.Nodes.made(child, there, x, (p, q), (*sums, whole))
+        found = plans.planned(every, tree.generations, drawn, self.verifier.upwards)
+        stop = self.verifier.decide(tree, found.accept, drawn.clone(), self.nodes.coins[:, 1:])
+        self.nodes.stop.copy_(tree.turn.expand(len(ids), -1).gather(1, stop[:, None])[:, 0])
+        return pad(found.cut, (0, totals.shape[3] // 2 - groups)).float().contiguous()

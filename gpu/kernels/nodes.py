@@ -24,7 +24,7 @@ the mass of q without the rejected tokens."""
 COINS, RATES, UNCAPPED, CELLS = (tl.constexpr(rule) for rule in range(4))
 """Rules for entering a child. COINS: if its coin is below its rate (recursive rejection). RATES: always, with
 the rate min(1, a p / q) (traversal). UNCAPPED: always, with the rate a p / q (greedy block). CELLS: by sums
-over classes of tokens (priority), which `plan` makes."""
+over classes of tokens (the optimum of a node)."""
 
 
 class Logits(NamedTuple):

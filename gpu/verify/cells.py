@@ -1,94 +1,79 @@
-"""Cells of a row's tokens: classes of p / q, as theory/values/priority_classes.py has them, and strata.
+"""Cells of a row's tokens: classes of p / q, as theory/values/optimal_classes.py has them, and strata.
 
-The place of a token in its row's strata is j + f if f of the token is in stratum j + 1 and the rest in
-stratum j; f is 0 but for the few tokens that two strata share. q is then the mean of the siblings' rows.
+Class 0 has the largest ratios. The place of a token in its row's strata is j + f if f of the token is in
+stratum j + 1 and the rest in stratum j; f is 0 but for the few tokens that two strata share. q is the
+siblings' own row; with strata it is their mean times their number.
 """
 
 import torch
 from torch import Tensor
 
-from draftproof.theory.values.priority_classes import CLASSES, EDGES, HIGHEST, PARTS, SHIFT
-
-LOW = tuple(float(edge) for edge in EDGES)
-HIGH = (float("inf"), *LOW[:-1])
-"""The edges of each class of p / q."""
-
-ON_CPU = torch.tensor([LOW, HIGH], dtype=torch.float64)
-
-FACTOR = float(SHIFT)
-
-HEAD = {torch.float32: (torch.int32, 20, 127), torch.float64: (torch.int64, 49, 1023)}
-"""For each type of float: the integer type of its size, the number of bits to drop to keep the exponent and
-log2 PARTS digits, and the exponent of 1."""
+from draftproof.theory.values.optimal_classes import OWN, SHARED
 
 
-def class_edges(device: torch.device) -> Tensor:
-    """[2, CLASSES], float64: LOW and HIGH."""
-    return ON_CPU if device.type == "cpu" else edges_made_on(device)
+def count(groups: int) -> int:
+    """How many classes there are; `groups` is 1 for i.i.d. siblings, and the largest number of strata."""
+    return SHARED if groups == 1 else OWN
 
 
-def edges_made_on(device: torch.device) -> Tensor:
-    """The same, computed on the device, since a copy would wait for it."""
-    number = torch.arange(CLASSES, device=device)
-    k = HIGHEST * PARTS - number
-    low = (
-        (1 + k.remainder(PARTS).double() / PARTS)
-        * 2.0 ** k.div(PARTS, rounding_mode="floor").double()
-        / FACTOR
-    )
-    low = torch.where(number == CLASSES - 1, 0.0, low)
-    return torch.stack((low, torch.where(number == 0, torch.inf, low.roll(1))))
+def edges(classes: int, device: torch.device) -> Tensor:
+    """[2, classes], float64: the lower and the upper edges, the highest one infinite."""
+    k = torch.arange(classes - 1, -1, -1, device=device).double()
+    return torch.stack((k / (classes - k), (k + 1) / (classes - 1 - k)))
 
 
-def classes(p: Tensor, q: Tensor) -> Tensor:
-    """The class of each token, as int32. That of a token with q = 0 does not matter."""
-    integer, dropped, one = HEAD[p.dtype]
-    head = (p / q).mul_(FACTOR).view(integer).bitwise_right_shift_(dropped)
-    return head.neg_().add_(PARTS * (one + HIGHEST)).clamp_(0, CLASSES - 1).int()
+def kinds(p: Tensor, q: Tensor, classes: int) -> Tensor:
+    """The class of each token. That of a token without mass does not matter."""
+    share = (p / (p + q)).nan_to_num_(0.0)
+    return share.mul_(classes).int().clamp_(max=classes - 1).neg_().add_(classes - 1)
 
 
-def slope(cut: Tensor, low: float | Tensor, high: float | Tensor) -> Tensor:
-    """How far the cut is from the lower to the upper edge of its class, from 0 to 1."""
-    return ((cut - low) / (high - low)).clamp(0, 1)
-
-
-def kept(p: Tensor, q: Tensor, cut: Tensor, low: float | Tensor, high: float | Tensor) -> Tensor:
-    """What a cut keeps of p: at most min(p, cut q), and linear in p and q, so that sums give sums."""
-    return cut.clamp(max=low) * q + slope(cut, low, high) * (p - low * q)
+def upper(p: Tensor, q: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """The part of q that is in the place of the upper edge; none in the highest class."""
+    return torch.minimum(((p - low * q) / (high - low)).clamp(min=0), q)
 
 
 def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
-    """[2, B, CLASSES, groups], float64: the masses of p and q [B, V] in each class and stratum."""
-    cell = classes(p, q)
+    """[2, B, classes, groups], float64: of the tokens of each class and stratum, what of q [B, V] is in the
+    place of the upper edge, and what in that of the lower one.
+    """
+    classes = count(groups)
+    cell, (low, high) = kinds(p, q, classes), edges(classes, p.device).to(p)
+    taken = upper(p, q, low[cell], high[cell])
+    rows = taken, q - taken
     if places is not None:
         cell.mul_(groups).add_(places.int())
     cell = cell.long()
-    found = torch.stack([_binned(cell, row, CLASSES * groups) for row in (p, q)])
+    found = torch.stack([_binned(cell, row, classes * groups) for row in rows])
     if places is not None and groups > 1:
         f, x = _shared(places, groups)
         cell = cell.gather(1, x).expand(2, -1, -1)
-        moved = torch.stack([row.gather(1, x) * f for row in (p, q)]).double()
+        moved = torch.stack([row.gather(1, x) * f for row in rows]).double()
         found.scatter_add_(2, cell, -moved).scatter_add_(2, cell + (f > 0), moved)
         found.clamp_(min=0)
-    return found.view(2, len(p), CLASSES, groups)
-
-
-def rest(p: Tensor, q: Tensor, cut: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """p without what the cut keeps, as a sum of what is not negative."""
-    return (1 - slope(cut, low, high)) * (p - low * q).clamp(min=0) + (low - cut).clamp(min=0) * q
+    return found.view(2, len(p), classes, groups)
 
 
 def left(p: Tensor, q: Tensor, places: Tensor | None, cut: Tensor) -> Tensor:
-    """[B, V], not normalised: p without what the cuts [B, CLASSES, groups] of its cells keep."""
-    kind, ends, groups = classes(p, q).long(), class_edges(p.device).to(p), cut.shape[2]
-    cell = kind * groups if places is None else torch.add(places.long(), kind, alpha=groups)
-    row = rest(p, q, cut.flatten(1).gather(1, cell), *ends[:, kind])
+    """[B, V], not normalised: what remains of p, where of a place's mass the part cut [B, classes, groups]
+    does. Above the highest edge all of p remains.
+    """
+    classes, groups = cut.shape[1:]
+    kind, (low, high) = kinds(p, q, classes).long(), edges(classes, p.device).to(p)
+    taken = upper(p, q, low[kind], high[kind])
+    over = (p - low[0] * q).clamp(min=0)
+    cut = cut.flatten(1)
+
+    def remains(cell: Tensor, taken: Tensor, q: Tensor) -> Tensor:
+        return (q - taken) * cut.gather(1, cell) + taken * cut.gather(1, (cell - groups).clamp(min=0))
+
     if places is None or groups == 1:
-        return row
+        return remains(kind, taken, q) + over
+    cell = torch.add(places.long(), kind, alpha=groups)
+    row = remains(cell, taken, q)
     f, x = _shared(places, groups)
-    p, q, kind, cell = (each.gather(1, x) for each in (p, q, kind, cell))
-    second = rest(p, q, cut.flatten(1).gather(1, cell + (f > 0)), *ends[:, kind])
-    return row.scatter(1, x, torch.lerp(row.gather(1, x), second, f.to(p)))
+    second = remains(cell.gather(1, x) + (f > 0), *(each.gather(1, x) for each in (taken, q)))
+    return row.scatter(1, x, torch.lerp(row.gather(1, x), second, f.to(p))) + over
 
 
 def _shared(places: Tensor, groups: int) -> tuple[Tensor, Tensor]:

@@ -66,8 +66,9 @@ def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
         q, cut = pick(proposal, at), pick(cut, node)
         if cut.dim() > 1:
             strata = None if drafts.strata is None else pick(drafts.strata, at)
-            row = cells.left(p, q, strata, cut)
-            return torch.where(row.sum(-1, keepdim=True) > 0, row, p)
+            count = (drafts.there & (tree.parents[:, 1:] == node[:, None])).sum(1, keepdim=True)
+            row = cells.left(p, q if strata is None else q * count, strata, cut)
+            return torch.where((count > 0) & (row.sum(-1, keepdim=True) > 0), row, p)
         row = excess(p, cut, q)
     below = drafts.there & (tree.parents[:, 1:] == node[:, None])
     row = without(row, drafts.ids, below)

@@ -30,11 +30,15 @@ class Rates:
 
     Node i is accepted if its coin is below accept_i (column 0 is unused). After a stop at node f the extra
     token's law is proportional to (p - cut_f q)+ without the tokens of f's drawn children. Where cut is
-    [B, N, CLASSES, G], each cell of tokens has its own (`cells.left`), and no token is left out.
+    [B, N, C, G], it says what remains of each cell of tokens (`cells.left`), and no token is left out.
     """
 
     accept: Tensor
     cut: Tensor
+
+    def to(self, like: Tensor) -> "Rates":
+        """The same, of the type and on the device of `like`."""
+        return Rates(self.accept.to(like), self.cut.to(like))
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ import numpy as np
 from draftproof.theory.rows import likeliest
 from draftproof.theory.shared.strata import rest_and_top
 from draftproof.theory.transport.single_step import inclusion_bound, of_prefixes
+from draftproof.theory.values.optimal_classes import SHARED, edge
 from draftproof.theory.verifiers.shared.priority import included
 
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
 
-FINE = (range(128, 64, -1), 8), (range(128, 64, -1), 16), (range(256, 128, -1), 64), (range(256, 0, -1), 128)
-EDGES = np.array([*(k / unit for each, unit in FINE for k in each), *(2.0**-k for k in range(8, 20)), 0.0])
-"""The ratios of `in_places`; no rule keeps more than K q(x) of K i.i.d. siblings."""
+EDGES = np.array([float(edge(k, SHARED)) for k in range(SHARED)[::-1]])
+"""The ratios of `in_places`, those of i.i.d. siblings' classes."""
 
 
 @dataclass(frozen=True)
@@ -117,18 +117,17 @@ def lines(p: np.ndarray, q: np.ndarray, counts: Sequence[int]) -> Iterator[tuple
 
 def in_places(p: np.ndarray, pi: np.ndarray, groups: int) -> np.ndarray:
     """[groups, len(EDGES)]: how likely the sibling of each group takes each *place*, from sums by class of
-    p's ratio to the mean row; `pi` are the groups' rows, end to end. A sibling between two edges takes either
-    by a coin whose mean is its ratio, as if a token were two with edges for ratios, and `optimal` plans for
-    the places: no token is sorted. tests/theory/values/optimal_classes.py has the exact rule.
+    p's ratio to the group's row; `pi` are the groups' rows, end to end. A sibling between two edges takes
+    either by a coin whose mean is its ratio (`draftproof.theory.values.optimal_classes`): no token is sorted.
     """
     end = np.cumsum(pi)
     last = np.searchsorted(end[:-1], np.arange(1, groups))
     over = np.clip((end[last] - np.arange(1, groups)) / pi[last], 0, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        kind = np.searchsorted(-EDGES, -np.nan_to_num(groups * p / pi))
+        kind = np.searchsorted(-EDGES, -np.nan_to_num(p / pi))
     cell = kind + len(EDGES) * np.searchsorted(last, np.arange(len(p)))
-    P, Q = (np.bincount(cell, row, groups * len(EDGES)) for row in (groups * p, pi))
-    for row, mass in ((P, groups * p), (Q, pi)):
+    P, Q = (np.bincount(cell, row, groups * len(EDGES)) for row in (p, pi))
+    for row, mass in ((P, p), (Q, pi)):
         np.add.at(row, cell[last], -over * mass[last])
         np.add.at(row, cell[last] + len(EDGES), over * mass[last])
     P, Q = P.reshape(groups, -1), Q.reshape(groups, -1)
@@ -147,7 +146,7 @@ def kept(masses: np.ndarray, each: int = 1) -> float:
     """
     after = np.maximum(1 - np.cumsum(masses, axis=1), 0)
     order = np.argsort(-(EDGES * after).ravel(), kind="stable")
-    caps = (EDGES * masses / len(masses)).ravel()[order]
+    caps = (EDGES * masses).ravel()[order]
     taken = np.zeros((len(order), len(masses)))
     taken[np.arange(len(order)), order // len(EDGES)] = masses.ravel()[order]
     none = np.maximum(1 - np.cumsum(taken, axis=0), 0).prod(axis=1) ** each

@@ -83,8 +83,8 @@ def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
             assert point.ratio == point.seconds / first[point.B].seconds
             assert point.floor_share == point.bytes / 1e9 / point.seconds
     measured = {point.method for point in points if point.seconds}
-    assert measured >= {"block torch", "rrs torch", "traversal torch", "priority torch"}
-    lifted = {point.draft for point in points if point.method == "lifted-priority torch" and point.seconds}
+    assert measured >= {"block torch", "rrs torch", "traversal torch", "optimal torch"}
+    lifted = {point.draft for point in points if point.method == "lifted-optimal torch" and point.seconds}
     assert lifted == {"tree+", "strata"}
     assert ("transformers token" in measured) == bool(find_spec("transformers"))
 

@@ -24,4 +24,6 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
+    batched="gpu.verify.optimal:LIFTED_OPTIMAL",
+    kernel="gpu.kernels.nodes:CELLS",
 )

@@ -57,6 +57,4 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     ordered=True,
-    batched="gpu.verify.priority:LIFTED_PRIORITY",
-    kernel="gpu.kernels.nodes:CELLS",
 )

@@ -45,4 +45,6 @@ VERIFIER = Verifier(
     verify=verify,
     ordered=True,
     node_by_node=True,
+    batched="gpu.verify.optimal:OPTIMAL",
+    kernel="gpu.kernels.nodes:CELLS",
 )

@@ -37,6 +37,4 @@ VERIFIER = Verifier(
     verify=verify,
     ordered=True,
     node_by_node=True,
-    batched="gpu.verify.priority:PRIORITY",
-    kernel="gpu.kernels.nodes:CELLS",
 )

@@ -15,7 +15,7 @@ from torch import Tensor
 from draftproof.gpu.checks.against_exact.drafts import Drafted, batch, every, from_leaf_to_root
 from draftproof.gpu.checks.against_exact.rounding import UNIT, margins, rates_and_sums
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
-from draftproof.gpu.verify.verifier import BELOW_ONE
+from draftproof.gpu.verify.verifier import BELOW_ONE, DETERMINISTIC
 from draftproof.simulators.laws.check import Family, applies
 from draftproof.simulators.laws.enumerate import Enumerator
 from draftproof.theory.draft import Node
@@ -68,8 +68,11 @@ def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier]
 
 
 def fits(verifier: Verifier, instance: Instance) -> bool:
-    """Whether the exact verifier of the same name is made for the instance's draft."""
-    return applies(EXACT[verifier.name], instance)
+    """Whether both this and the exact verifier of its name are made for the instance's draft; of greedy ones
+    no batched verifier takes the siblings' rows.
+    """
+    taken = instance.draft.label != "greedy" or DETERMINISTIC in verifier.drafts
+    return taken and applies(EXACT[verifier.name], instance)
 
 
 def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:

@@ -67,7 +67,7 @@ def test_a_markov_head_makes_rows_of_the_drafted_token():
         ("block", "chain:4", "block"),
         ("nss", "ddtree:9x4", "block"),
         ("one-hot", "top-k:3x3x6", "block"),
-        ("lifted-priority", "strata:2x2", "dspark"),
+        ("lifted-optimal", "strata:2x2", "dspark"),
         ("traversal", "paths:2x3", "dspark"),
     ],
 )

@@ -116,14 +116,14 @@ def drafters(target):
         ("model", "specinfer", "tree+:2x2"),
         ("model", "one-hot", "top-k:2x3x4"),
         ("ngram", "block", "chain:2"),
-        ("model", "priority", "strata:3x2"),
+        ("model", "optimal", "strata:3x2"),
         pytest.param("published", "traversal", "tree:3x2", marks=pytest.mark.slow),
-        ("features", "lifted-priority", "strata:[[[],[]],[[]],[]]"),
-        ("model", "lifted-priority", "tree+:2x2"),
+        ("features", "lifted-optimal", "strata:[[[],[]],[[]],[]]"),
+        ("model", "lifted-optimal", "tree+:2x2"),
         ("block", "block", "chain:3"),
         pytest.param("block", "traversal", "tree:2x2", marks=pytest.mark.slow),
         pytest.param("block", "nss", "ddtree:5x3", marks=pytest.mark.slow),
-        pytest.param("markov", "lifted-priority", "strata:2x2", marks=pytest.mark.slow),
+        pytest.param("markov", "lifted-optimal", "strata:2x2", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.sampled(3)
@@ -163,4 +163,4 @@ def test_strata_that_are_forgotten_after_drawing_are_found_out(target, exact, mo
         return mean, places.floor(), tokens
 
     monkeypatch.setattr(structures, "stratified", without_cuts)
-    assert agreement(target, exact, drafters(target)["model"], "priority", "strata:2x1") < 1e-6
+    assert agreement(target, exact, drafters(target)["model"], "optimal", "strata:2x1") < 1e-6

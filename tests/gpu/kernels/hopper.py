@@ -21,7 +21,7 @@ def main() -> None:
     drafts = {"token": chain, "block": chain, "greedy-block": chain, "specinfer": Tree.paths(2, 2)}
     V, half, single = 131072, torch.bfloat16, torch.float32
     launches = [(name, drafts.get(name, tree), 8, V, half) for name in NAMES]
-    launches += [(name, tree_of("strata", 8), 8, V, half) for name in NAMES if "priority" in name]
+    launches += [(name, tree_of("strata", 8), 8, V, half) for name in NAMES if "optimal" in name]
     launches += [("block", chain, 64, V, half), ("block", chain, 1, V, half), ("traversal", wide, 8, V, half)]
     launches += [("rrs", tree, 2, V, single), ("block", chain, 64, 50257, half)]
     names = "temperature", "top_k", "top_p", "min_p"

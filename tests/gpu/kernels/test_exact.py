@@ -40,7 +40,7 @@ def test_one_small_instance(name, scheme, V, device):
     "name", [pytest.param(name, marks=[pytest.mark.long] * (n % 2)) for n, name in enumerate(NAMES)]
 )
 def test_every_kind_of_draft(name, device):
-    if device.type == "cpu" and "priority" in name:
+    if device.type == "cpu" and "optimal" in name:
         pytest.skip("hours in the interpreter; below it is compared with torch, which is compared elsewhere")
     for scheme in SCHEMES.values():
         instances = list(Randoms(scheme, 2 if device.type == "cpu" else 3, 1 if device.type == "cpu" else 5))
@@ -50,9 +50,9 @@ def test_every_kind_of_draft(name, device):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["priority", "lifted-priority"])
+@pytest.mark.parametrize("name", ["optimal", "lifted-optimal"])
 @pytest.mark.parametrize("strata", [False, True])
-def test_the_priority_rule_decides_as_torch_does(name, strata, device):
+def test_the_optimum_decides_as_torch_does(name, strata, device):
     random = torch.Generator().manual_seed(0)
     tree = Tree.of_shape([[[], []], [[]]], replacement=not strata, stratified=strata)
     B, V, inner = 3, 37, list(tree.inner)
@@ -75,7 +75,7 @@ def test_the_priority_rule_decides_as_torch_does(name, strata, device):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["priority", "lifted-priority"])
+@pytest.mark.parametrize("name", ["optimal", "lifted-optimal"])
 def test_a_sibling_that_is_kept_for_certain_leaves_nothing_even_to_a_coin_of_0(name, device):
     p = torch.tensor([-0.4, 0.4, 0.34]).expand(1, 4, 3)
     q = torch.tensor([[[1.27, -0.64, -0.83]]])

@@ -14,7 +14,7 @@ from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import from_logits  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402
 from tests.gpu.kernels.drafts import TREE, Draft, assert_agree, draft  # noqa: E402
-from tests.gpu.verify.test_priority import EDGES, drafted  # noqa: E402
+from tests.gpu.verify.test_optimal import EDGES, drafted  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 CHAIN = Tree.chain(2)
@@ -76,7 +76,7 @@ def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
     tree = Tree.chain(2) if chain else Tree.of_shape(TREE, replacement=name == "specinfer")
     if name == "specinfer":
         tree = Tree.paths(2, 2)
-    if "priority" in name:
+    if "optimal" in name:
         tree = Tree.of_shape(TREE, replacement=True)
     case = draft(tree, 2, 12, seed=11)
     target = torch.where(torch.arange(12) % 2 == 0, -inf, case.target)
@@ -140,7 +140,7 @@ def test_the_priority_rule_on_the_edges(rows, strata, device):
         noise = {"coins": torch.full_like(batch.coins, coin), "extra": torch.full_like(batch.extra, coin)}
         logits = {"target": p.expand(1, 3, -1), "proposal": batch.proposal.log()}
         case = replace(batch, **logits, **noise).to(device)
-        for name in ("priority", "lifted-priority"):
+        for name in ("optimal", "lifted-optimal"):
             found, want = verify(name, case), from_logits(name, case)
             assert int(found.error) == 0
             assert p[int(found.token)] > -inf

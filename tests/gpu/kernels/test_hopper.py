@@ -60,7 +60,7 @@ def test_kernels_of_the_priority_rules_leave_room_for_others(codes):
 @pytest.mark.slow
 def test_logits_are_read_16_bytes_at_a_time_and_each_takes_one_power(codes):
     reading = [code for code in codes if code["powers"] and code["kernel"] not in (*FEW_LOGITS, *CELLS)]
-    reading = [code for code in reading if "priority" not in code["name"]]
+    reading = [code for code in reading if "optimal" not in code["name"]]
     assert {code["kernel"] for code in reading} == {
         "level_statistics",
         "draw_children",

@@ -22,7 +22,7 @@ SETTINGS = (
     {"top_k": 40, "top_p": 0.9, "min_p": 0.02},
     {"temperature": 0.0},
 )
-PRIORITY = (("priority", Tree.of_shape(PAIR, replacement=True)), ("lifted-priority", Tree.chain(2)))
+PRIORITY = (("optimal", Tree.of_shape(PAIR, replacement=True)), ("lifted-optimal", Tree.chain(2)))
 EACH = [pytest.param(*case, id=name) for case, name in zip(CASES, NAMED, strict=True)]
 EACH += [pytest.param(*case, id=case[0]) for case in PRIORITY]
 
@@ -121,12 +121,12 @@ WITHOUT = {
     "cells": (
         "            p = target_row(pair, x, V, logits.limits)",
         "            p = target_row(pair, x, V, None)",
-        "lifted-priority",
+        "lifted-optimal",
     ),
     "cells left": (
         "p, q = target_row(pair, x, V, limits)",
         "p, q = target_row(pair, x, V, None)",
-        "priority",
+        "optimal",
     ),
     "nodes reject": ("limited(p_logit, x, logits.limits, (b * N + f)[:, None, None])", "p_logit", "block"),
     "nodes ties": ("(logits == least) & (x > last)", "(logits < least)", "ties"),

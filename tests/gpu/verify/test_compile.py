@@ -13,7 +13,7 @@ SHAPE = [[[], []], [[]]]
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if "priority" in name else name for name in VERIFIERS]
+    "name", [pytest.param(name, marks=pytest.mark.slow) if "optimal" in name else name for name in VERIFIERS]
 )
 @pytest.mark.sampled(3)
 def test_one_graph_same_outcome(name):

@@ -66,7 +66,7 @@ def test_a_softmax_whose_sum_is_off_is_within_the_margin(off, monkeypatch):
         return right(logits) * (1 + off if logits.dtype == torch.float32 else 1)
 
     monkeypatch.setattr(large, "probabilities", summed)
-    rules = [VERIFIERS[name] for name in ("nss", "block", "traversal", "lifted-priority")]
+    rules = [VERIFIERS[name] for name in ("nss", "block", "traversal", "lifted-optimal")]
     for each in closeness(500, verifiers=rules, cases=4):
         assert each.wrong == 0, each
         assert each.of_margin <= 1, each

@@ -35,7 +35,7 @@ def test_every_verifier_on_every_kind_of_draft(scheme):
         assert each.rows > 10 * each.narrow
 
 
-@pytest.mark.parametrize("name", ["priority", "lifted-priority"])
+@pytest.mark.parametrize("name", ["optimal", "lifted-optimal"])
 def test_a_sibling_that_is_kept_for_certain_leaves_exactly_nothing(name):
     # With p = (1/3, 2/3) and q = (1/6, 5/6) a drafted 0 is kept; a drafted 1 is then refused, also by coin 0.
     (found,) = agreement(
@@ -57,7 +57,7 @@ def test_margins_see_errors_that_cancel_where_entries_move_by_equal_amounts():
 @pytest.mark.slow
 @pytest.mark.parametrize("in_classes", [True, pytest.param(False, id="minutes")])
 def test_the_whole_standard_suite(in_classes):
-    rules = [each for each in VERIFIERS.values() if ("priority" in each.name) == in_classes]
+    rules = [each for each in VERIFIERS.values() if ("optimal" in each.name) == in_classes]
     for instances in grouped([family for family in standard() if len(family)]):
         for each in agreement(instances, verifiers=rules):
             assert each.wrong == 0, (each, instances[0].name)

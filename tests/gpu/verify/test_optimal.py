@@ -1,4 +1,4 @@
-"""The batched priority rule: the exact engine's decisions, edge cases at a real vocabulary, and mutants."""
+"""The batched optimum: the exact engine's decisions, edge cases at a real vocabulary, and mutants."""
 # ruff: noqa: E402
 
 from dataclasses import replace
@@ -8,19 +8,17 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import numpy as np
-
 from draftproof.gpu.checks.against_exact.noise import agreement
 from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.sampling.tree import Tree
-from draftproof.gpu.verify import Batch, Rates, cells, named, priority
+from draftproof.gpu.verify import Batch, Rates, cells, named
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree as Drawn
 
-NAMES = "priority", "lifted-priority"
+NAMES = "optimal", "lifted-optimal"
 UNEVEN = (((), ()), ())
 SCHEMES = {
     "chain": (Chain(2), 3, 4),
@@ -28,7 +26,7 @@ SCHEMES = {
     "uneven tree+": (Drawn(UNEVEN, True), 2, 3),
     "strata": (Stratified(((), (), ())), 5, 4),
     "uneven strata": (Stratified(UNEVEN), 4, 2),
-    "fewer tokens than children": (Stratified((((), ()), ((), ()), ())), 2, 3),
+    "fewer tokens than children": (Stratified((((), ()), ((), ()), ())), 2, 8),
 }
 
 
@@ -39,28 +37,29 @@ def compared(scheme, verifier):
 
 @pytest.mark.parametrize(("scheme", "name"), list(product(SCHEMES, NAMES)))
 def test_decisions_are_the_exact_engines(scheme, name):
+    """Of two strata of one token each nearly all is kept: the case that none is is too narrow to be tried."""
     found = compared(scheme, named(name))
     assert found.wrong == 0, found
-    assert found.rows > 20 * found.narrow, found
+    assert found.rows > (10 if scheme == "fewer tokens than children" else 20) * found.narrow, found
 
 
 def _one_cut(drafts):
-    found = named("lifted-priority").rates(drafts)
+    found = named("lifted-optimal").rates(drafts)
     return Rates(found.accept, found.cut.amax((2, 3), keepdim=True).expand_as(found.cut))
 
 
 def _without_strata(drafts):
-    return named("lifted-priority").rates(replace(drafts, strata=drafts.strata.floor()))
+    return named("lifted-optimal").rates(replace(drafts, strata=drafts.strata.floor()))
 
 
 def _drops_drafted(drafts):
-    found = named("lifted-priority").rates(drafts)
+    found = named("lifted-optimal").rates(drafts)
     return Rates(found.accept, found.cut.mean((2, 3)))
 
 
 @pytest.mark.parametrize("mutant", [_one_cut, _without_strata, _drops_drafted])
 def test_mutants_decide_differently(mutant):
-    assert compared("strata", replace(named("lifted-priority"), rates=mutant)).wrong
+    assert compared("strata", replace(named("lifted-optimal"), rates=mutant)).wrong
 
 
 PAIR = [[], []]
@@ -121,11 +120,11 @@ def test_edge_cases(rows, dtype, strata):
             assert all(batch.target[0, 0, x] > 0 for x in emitted)
 
 
-def test_equal_rows_accept_all_but_what_the_shift_of_the_edges_costs():
+def test_equal_rows_accept_all():
     batch = drafted(spread(1000, 0), spread(1000, 0), torch.float32, strata=False)
-    found = named("priority").rates(batch)
+    found = named("optimal").rates(batch)
     left = cells.left(batch.target[:, 0], batch.q[:, 0], None, found.cut[:, 0])
-    assert float(left.sum()) < 2**-15
+    assert float(left.sum()) < 1e-6
 
 
 def test_a_token_that_the_target_cannot_emit_is_never_accepted():
@@ -134,20 +133,3 @@ def test_a_token_that_the_target_cannot_emit_is_never_accepted():
         found = named(name).verify(batch)
         assert int(found.node) == 0
         assert int(found.token) in (0, 1)
-
-
-@pytest.mark.parametrize(("K", "G"), [(1, 1), (2, 1), (3, 1), (2, 2), (3, 3)])
-def test_the_loop_gives_the_same_in_torch_as_in_numpy(K, G):
-    """On a CPU it runs in numpy, on other devices in torch."""
-    random = torch.Generator().manual_seed(K + G)
-    raises, q, over = (torch.rand(*size, 4, 5, generator=random, dtype=torch.float64) / 32
-                       for size in ((K,), (64, G), (64, G)))  # fmt: skip
-    given = 32 * raises, q, over
-    one, two = priority._unkept(torch, *given), priority._unkept(np, *(each.numpy() for each in given))
-    assert one.tolist() == two.tolist()
-    assert one.shape == (65, K, 4, 5)
-    assert float(one[-1].max()) < 1
-
-
-def test_edges_made_on_the_device_are_those_of_the_exact_form():
-    assert cells.edges_made_on(torch.device("cpu")).tolist() == [list(cells.LOW), list(cells.HIGH)]
