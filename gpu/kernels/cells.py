@@ -109,7 +109,8 @@ def masses(
             part = tl.maximum(1 - tl.abs(place[:, None] - (group % G)[None, :]), 0.0)
             part = tl.where((kind % LOW)[:, None] == digit[None, :], part, 0.0)
             taken = upper(p, q, kind, KINDS)
-            mass = tl.where((group < G)[None, :], taken[:, None], (q - taken)[:, None]) * part
+            over = tl.where(kind > 0, taken, tl.maximum(p - (KINDS - 1) * q, 0.0))
+            mass = tl.where((group < G)[None, :], over[:, None], (q - taken)[:, None]) * part
             hot = ((kind // LOW)[None, :] == high[:, None]).to(tl.float32)
             sums += tl.dot(hot, mass, input_precision="tf32x3")
     at = (((b * N + f) * block.C + chunk) * HIGH + high[:, None]) * (LOW * 2 * G) + column[None, :]

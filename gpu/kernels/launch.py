@@ -190,8 +190,7 @@ class Launch:
         else:
             groups, q = most, q * there.sum(2, keepdim=True)
         sums = tuple(each[..., :groups] for each in totals[:, order].chunk(2, 3))
-        whole = totals.new_ones(child.shape[:2])
-        every = plans.Nodes.made(child, there, x, (p, q), (*sums, whole))
+        every = plans.Nodes.made(child, there, x, (p, q), sums)
         found = plans.planned(every, tree.generations, drawn, self.verifier.upwards)
         stop = self.verifier.decide(tree, found.accept, drawn.clone(), self.nodes.coins[:, 1:])
         self.nodes.stop.copy_(tree.turn.expand(len(ids), -1).gather(1, stop[:, None])[:, 0])

@@ -35,12 +35,13 @@ def upper(p: Tensor, q: Tensor, low: Tensor, high: Tensor) -> Tensor:
 
 def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
     """[2, B, classes, groups], float64: of the tokens of each class and stratum, what of q [B, V] is in the
-    place of the upper edge, and what in that of the lower one.
+    place of the upper edge, and what in that of the lower one. The highest class has no upper edge: instead
+    of it what of p is above the lower one.
     """
     classes = count(groups)
     cell, (low, high) = kinds(p, q, classes), edges(classes, p.device).to(p)
     taken = upper(p, q, low[cell], high[cell])
-    rows = taken, q - taken
+    rows = torch.where(cell > 0, taken, (p - low[0] * q).clamp(min=0)), q - taken
     if places is not None:
         cell.mul_(groups).add_(places.int())
     cell = cell.long()

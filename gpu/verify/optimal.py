@@ -17,8 +17,8 @@ from draftproof.gpu.verify.residual import pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, STRATIFIED, WITH, Rates, Verifier
 from draftproof.theory.values import optimal_classes as exact
 
-NONE = 2.0**-16
-"""A mass that counts as none: rounding leaves as much of what is kept whole."""
+NONE = 2.0**-40
+"""A mass that counts as none: rounding leaves as much of a place that is kept whole."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Nodes:
     child [B, F, K]: the children in drawing order, 0 where there is none; there [B, F, K]: whether each was
     drawn; first [B, F, K]: where among them the first copy of each token is; kind, upper [B, F, K]: the
     classes of the tokens, and how likely each takes the upper place; mass [B, F, C, G]: of the places of each
-    stratum, where G is 1 for i.i.d. siblings and K with strata; whole [B, F]: the sum of p.
+    stratum, where G is 1 for i.i.d. siblings and K with strata; over [B, F]: what of p is above all edges.
     """
 
     child: Tensor
@@ -37,7 +37,7 @@ class Nodes:
     kind: Tensor
     upper: Tensor
     mass: Tensor
-    whole: Tensor
+    over: Tensor
 
     @classmethod
     def of(cls, drafts: Drafts, nodes: Tensor) -> "Nodes":
@@ -51,7 +51,7 @@ class Nodes:
             q = q if places is None else q * there[:, at].sum(1, keepdim=True).clamp(min=1)
             sums = cells.sums(p, q, places, 1 if places is None else child.shape[2])
             pair = (row.gather(1, x[:, at]) for row in (p, q))
-            parts.append((*pair, *sums, p.sum(1, dtype=torch.float64)))
+            parts.append((*pair, *sums))
         p, q, *sums = (torch.stack(each, 1) for each in zip(*parts, strict=True))
         return cls.made(child, there, x, (p, q), sums)
 
@@ -59,14 +59,22 @@ class Nodes:
     def made(
         cls, child: Tensor, there: Tensor, x: Tensor, pair: Sequence[Tensor], sums: Sequence[Tensor]
     ) -> "Nodes":
-        """From the drafted tokens x, p and q of these [B, F, K], `cells.sums` and `whole`."""
-        (p, q), (taken, stays, whole) = pair, sums
+        """From the drafted tokens x, p and q of these [B, F, K], and `cells.sums`."""
+        (p, q), (taken, stays) = pair, sums
         classes = taken.shape[2]
         low, high = cells.edges(classes, taken.device)
         kind, q = cells.kinds(p, q, classes).long(), q.double()
         upper = rate(cells.upper(p.double(), q, low[kind], high[kind]), q)
         first = ((x[..., None] == x[..., None, :]) & there[..., None, :]).long().argmax(3)
-        return cls(child, there, first, kind, upper, stays + pad(taken[:, :, 1:], (0, 0, 0, 1)), whole)
+        return cls(
+            child,
+            there,
+            first,
+            kind,
+            upper,
+            stays + pad(taken[:, :, 1:], (0, 0, 0, 1)),
+            taken[:, :, 0].sum(2),
+        )
 
     def split(self, sizes: list[int]) -> list["Nodes"]:
         """Groups of consecutive nodes."""
@@ -125,8 +133,8 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     cut = torch.where(cap > 0, (edge * (1 - kept / cap)).clamp(min=0), edge)
     w = torch.where(nodes.there & (a > 0)[..., None], w, 0.0)
     w = torch.zeros_like(w).scatter_add(2, nodes.first, w)
-    S = a * nodes.whole - kept.sum((2, 3))
-    return w, cut, torch.where(S > NONE, S, 0.0)
+    gap = cap - kept
+    return w, cut, a * nodes.over + torch.where(gap > NONE, gap, 0.0).sum((2, 3))
 
 
 def lending(nodes: Nodes, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
