@@ -123,11 +123,7 @@ WITHOUT = {
         "            p = target_row(pair, x, V, None)",
         "lifted-optimal",
     ),
-    "cells left": (
-        "p, q = target_row(pair, x, V, limits)",
-        "p, q = target_row(pair, x, V, None)",
-        "optimal",
-    ),
+    "cells left": ("p, q = target_row(pair, x, V, limits)", "p, q = target_row(pair, x, V, None)", "optimal"),
     "nodes reject": ("limited(p_logit, x, logits.limits, (b * N + f)[:, None, None])", "p_logit", "block"),
     "nodes ties": ("(logits == least) & (x > last)", "(logits < least)", "ties"),
     "nodes heat": ("tl.load(temperature + 1)", "tl.load(temperature)", "heat"),
