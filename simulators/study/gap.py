@@ -7,7 +7,6 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.instances.own_draft import OwnDraft
-from draftproof.simulators.laws import nodes
 from draftproof.simulators.laws.check import applies
 from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.simulators.laws.optimum import full_information, stateless
@@ -131,11 +130,7 @@ def applicable(instance: Instance) -> list[Verifier]:
 
 
 def expected(instance: Instance, verifier: Verifier) -> fmpq:
-    """E[tau] of one iteration, exact, from runs of the verifier: on whole drafts or, where it goes down node
-    by node, on the draws of one node after another.
-    """
-    if nodes.applies(instance, verifier):
-        return nodes.expected_accepted(instance, verifier)
+    """E[tau] of one iteration, exact, by enumeration."""
     return emission(instance, verifier).expected_accepted
 
 
