@@ -424,6 +424,36 @@ def test_it_has_at_most_800_lines():
     assert len([line for line in lines if line.strip() and not line.strip().startswith("(**")]) <= 800
 
 
+ROCQ = "proofs_check/rocq"
+COUNTED = {
+    1351: ("simulators/laws/enumerate.py", "simulators/laws/verdict.py", "simulators/laws/decode.py")
+    + tuple(f"theory/{n}.py" for n in "draft emission instance law numbers oracle rows table".split()),
+    792: ("theory/drafts/*.py",),
+    546: ("proofs_check/certificates/Certificate.v", "proofs_check/certificates/Lines.v"),
+    94: ("proofs_check/certificates/main.ml",),
+    171: ("simulators/laws/certificate.py",),
+    1220: ("proofs_check/cells/*.py", "proofs_check/prove.py"),
+    1567: ("proofs_check/every_size/*.py",),
+    765: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),
+    368: ("tests/proofs_check/rocq/python_to_rocq.py",),
+    109: (f"{ROCQ}/Python.v",),
+    225: ("theory/transport/bounds.py",),
+}
+"""Lines that the page of proofs names -> whose they are."""
+
+
+def test_the_page_of_proofs_counts_what_is_trusted():
+    house = SOURCES.parents[1]
+    page = (house / "docs/proofs.md").read_text(encoding="utf-8")
+    table = page[page.index("## What must be trusted") : page.index("## Certificates")]
+    named_there = {int(each.replace(",", "")) for each in re.findall(r"(?<=[|+] )[\d,]+(?= [|+])", table)}
+    assert named_there == set(COUNTED)
+    for said, globs in COUNTED.items():
+        paths = [path for glob in globs for path in house.glob(glob)]
+        lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+        assert abs(lines - said) <= 0.1 * lines, (said, lines, globs)
+
+
 BROKEN = [
     ("distribution (map fst l) &&", "true &&"),
     ("distribution (map fst (D c)) &&", "true &&"),
