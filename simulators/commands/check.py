@@ -23,8 +23,18 @@ from draftproof.simulators.instances.suite import TWICE, from_text, measured, st
 from draftproof.simulators.laws.against import distances, must_measure
 from draftproof.simulators.laws.batches import BatchVerdict
 from draftproof.simulators.laws.certificate import certified
-from draftproof.simulators.laws.check import Many, Pair, Piece, Tally, judge_any, judged, must_apply, pieces
-from draftproof.simulators.laws.lanes import must_be_in_step
+from draftproof.simulators.laws.check import (
+    STEPS,
+    Many,
+    Pair,
+    Piece,
+    Tally,
+    judge_any,
+    judged,
+    must_apply,
+    pieces,
+)
+from draftproof.simulators.laws.lanes import in_step, must_be_in_step
 from draftproof.simulators.laws.size import announced, not_shown
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.witness import smallest
@@ -39,11 +49,13 @@ from draftproof.theory.reportable import counted
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import ITSELF, TARGETS, declared
-from draftproof.theory.verifier import CHAIN, PATHS, TREES
 from draftproof.theory.verifiers import VERIFIERS
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
 OWN = "own"
+MANY = 256
+"""Least size of a grid of the standard suite that is judged in lanes."""
+
 GRID = "V=2,depth=2,denominator=12"
 
 
@@ -111,16 +123,19 @@ def check(
     for verifier, _ in pairs if grid and names else []:
         must_be_in_step(verifier)
         must_apply(verifier, grid[0][0])
+    if grid:
+        pairs = [pair for pair in pairs if in_step(pair[0])]
     if (names or against not in (None, OWN)) and not force:
         for [each], (verifier, _) in product(families[: len(instances)], pairs):
             must_apply(verifier, each)
     if against is not None:
         work = _measured(families, pairs, force)
     elif whole:
-        work = _standard(pairs, pairs if names else [(TOKEN, None)], force)
+        all_asked = rows or certificate is not None  # of every instance, which lanes do not have
+        work = _standard(pairs, pairs if names else [(TOKEN, None)], force, None if all_asked else MANY)
     else:
         most = None if instances or names else TWICE
-        work = list(pieces(families, pairs, force, most, lanes=bool(grid)))
+        work = list(pieces(families, pairs, force, most, lanes=0 if grid else None))
     if instances:
         work = _sized(work, bool(names))
     with (certificate or Path(os.devnull)).open("w", encoding="utf-8") as file:
@@ -151,7 +166,7 @@ def _grid(spelling: str | None, others: list[Any]) -> list[Grid]:
         if given.keys() != {"V", "denominator"} or not all(each.isdecimal() for each in given.values()):
             raise BadInput(f"is not written like {GRID}")
         found = Grid(scheme(draft), int(given["V"]), int(given["denominator"]))
-        if found.draft.label not in (*CHAIN, *TREES, *PATHS) or min(found.vocab, found.denominator) < 1:
+        if found.draft.label not in STEPS or min(found.vocab, found.denominator) < 1:
             raise BadInput("lanes are chains, trees or paths of one token or more")
         limit_prefixes(found.vocab, found.draft.depth, found.name)
         return [found]
@@ -165,15 +180,17 @@ def _of_text(source: Path | None, vocab: int | None, depth: int | None) -> list[
     return []
 
 
-def _standard(pairs: Sequence[Pair], beside: Sequence[Pair], force: bool) -> list[Piece]:
-    # The standard suite; `beside` are for its batches.
+def _standard(
+    pairs: Sequence[Pair], beside: Sequence[Pair], force: bool, lanes: int | None = None
+) -> list[Piece]:
+    # The standard suite; `beside` are for its batches. Grids of so many instances are judged in lanes.
     for verifier, _ in pairs:
         if verifier.rounding is not None:  # milliseconds a draft
             raise BadInput(
                 f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
                 f"instances, or: draftproof audit {verifier.name}"
             )
-    return [*pieces(standard(), pairs, force, TWICE), *pieces(standard_batches(), beside)]
+    return [*pieces(standard(), pairs, force, TWICE, lanes=lanes), *pieces(standard_batches(), beside)]
 
 
 def _measured(families: list[Any], pairs: Sequence[Pair], force: bool) -> list[Piece]:
@@ -241,7 +258,7 @@ def _enumerate(
     run: Any = certified if certificate else judged
     started = monotonic()
     found = _Found()
-    found.left = sum(len(piece.indices) for piece in work)
+    found.left = sum(piece.instances for piece in work)
     with screen.progress() as bar:
         task = bar.add_task("enumerating", total=sum(piece.effort for piece in work), done=0, all=found.left)
         try:
@@ -263,11 +280,11 @@ def _enumerate(
                             found.results.append(_result(verdict, piece))
                 found.vocabs.add(piece.vocab)
                 found.depths.add(piece.depth)
-                found.instances += len(piece.indices)
-                found.left -= len(piece.indices)
+                found.instances += piece.instances
+                found.left -= piece.instances
                 bar.update(task, advance=piece.effort, done=found.instances)
         except KeyboardInterrupt:
-            pass
+            found.left = max(found.left, 1)
         except BrokenProcessPool:
             click.echo(
                 "draftproof: a worker process died (out of memory?); the results so far follow", err=True

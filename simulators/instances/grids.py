@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise, permutations, product
 from math import comb, log10
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class Grid(Sequence[Instance]):
     vocab: int
     denominator: int
     symmetric: bool = False
+    weighted: ClassVar[bool] = True  # its lanes are weights, which `decide` takes
 
     def __post_init__(self) -> None:
         free = 2 * sum(self.vocab**depth for depth in range(self.draft.depth))

@@ -23,13 +23,13 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.selection.view import Rule
 from draftproof.theory.targets.declared import Declared
-from draftproof.theory.verifier import CHAIN, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Verifier
 
 Family = Sequence[Instance]
 Families = Iterable[Family | Sequence[Batch]]
 
-LANES = 4096
-"""Instances judged at once in lanes."""
+LANES, STEPS = 4096, (*CHAIN, *TREES, *PATHS)
+"""Instances judged at once in lanes; and the drafts that are drawn without an order of the tokens."""
 
 Pair = tuple[Verifier, Declared | None]
 """A verifier with the declared target that it is judged against; with None against p."""
@@ -49,6 +49,12 @@ class Piece:
     vocab: int
     depth: int
     lanes: bool = False
+    counted: bool = True
+
+    @property
+    def instances(self) -> int:
+        """How many instances the piece adds to those judged: none that another piece counts."""
+        return len(self.indices) * self.counted
 
     @property
     def effort(self) -> int:
@@ -174,12 +180,12 @@ def pieces(
     pairs: Sequence[Pair],
     force: bool = False,
     most: int | None = None,
-    lanes: bool = False,
+    lanes: int | None = None,
 ) -> Iterator[Piece]:
     """The work on instances and batches; verifiers that do not fit are left out. A family reduced by symmetry
     is left out for verifiers that order tokens. Those that keep state are judged over two calls: families of
-    trees with more than `most` pairs of drafts are left out for them. With `lanes` many instances are judged
-    at once, by verifiers that can.
+    trees with more than `most` pairs of drafts are left out for them. Grids of `lanes` instances or more are
+    judged in lanes, by verifiers that can.
     """
     for family in families:
         if not len(family):
@@ -196,14 +202,22 @@ def pieces(
             if _can_run(verifier, first, force)
             and not (verifier.ordered and getattr(family, "symmetric", False))
             and not (verifier.carry is not None and large)
-            and (in_step(verifier) or not lanes)
         )
         vocab = max(request.vocab for request in requests)
         depth = max(request.draft.depth for request in requests)
-        about = fit, draft, outcomes, vocab, depth, lanes
-        step = LANES if lanes else chunk(outcomes)
-        for start in range(0, len(family), step):
-            yield Piece(family, range(start, min(start + step, len(family))), *about)
+        about = draft, outcomes, vocab, depth
+        wide = (
+            lanes is not None
+            and getattr(family, "weighted", False)
+            and len(family) >= lanes
+            and draft in STEPS
+        )
+        in_lanes = tuple(pair for pair in fit if wide and in_step(pair[0]))
+        rest = tuple(pair for pair in fit if pair not in in_lanes)
+        for some, step, many in ((in_lanes, LANES, True), (rest, chunk(outcomes), False)):
+            for start in range(0, len(family) if some or not (many or fit) else 0, step):
+                indices = range(start, min(start + step, len(family)))
+                yield Piece(family, indices, some, *about, many, counted=not (many and rest))
 
 
 def _can_run(verifier: Verifier, given: Instance | Batch, force: bool) -> bool:
