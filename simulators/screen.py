@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from flint import fmpq
-from rich.console import Console
-from rich.markup import escape
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.highlighter import RegexHighlighter
+from rich.padding import Padding
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -68,23 +70,74 @@ def progress(unit: str = "instances", shown: bool | None = None) -> Progress:
     )
 
 
+class _Verdicts(RegexHighlighter):
+    highlights = [  # noqa: RUF012
+        r"(?P<green>(?<![\w-])(lossless|proved|as (declared|recorded)|no bias found|nothing found)(?![\w-]))",
+        r"(?P<yellow>\b(undecided|not decided)\b)",
+        r"(?P<red>\b(([Nn]ot|NOT) (lossless|every)|lossy|refuted|rejected|exceeded)\b)",
+    ]
+
+
+VERDICT = _Verdicts()
+"""Colours the words for verdicts; a terminal without colours and NO_COLOR take them away."""
+
+
+def say(lines: object) -> None:
+    """Prints text as it is, with verdicts in colour on a terminal."""
+    console().print(VERDICT(Text(str(lines))), soft_wrap=True)
+
+
+def answer(document: Any, lines: object, as_json: bool) -> None:
+    """Prints one JSON document, or the lines."""
+    if as_json:
+        print(json.dumps(document))
+    else:
+        say(lines)
+
+
 class _Table(Table):
-    """A table whose cells are shown as they are: a name may look like markup."""
+    """A table whose cells are shown as they are: a name may look like markup. On a narrow terminal cells are
+    folded between words; where that is not enough, each row is a few lines of text.
+    """
 
     def add_row(self, *cells: Any, **options: Any) -> None:
-        lines = (str(cell).split("\n") for cell in cells)
-        super().add_row(*(escape("\n".join(map(printable, each))) for each in lines), **options)
+        shown = (Text("\n".join(map(printable, str(cell).split("\n")))) for cell in cells)
+        both = zip(shown, self.columns, strict=True)
+        super().add_row(*(VERDICT(x) if str(c.header) in VERDICTS else x for x, c in both), **options)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        headings = [Text.from_markup(str(column.header)) for column in self.columns]
+        columns = [[heading, *column.cells] for heading, column in zip(headings, self.columns, strict=True)]
+        most = [max(map(cell_len, map(str, each))) for each in columns]
+        least = [
+            wide if column.no_wrap else max(cell_len(word) for x in each for word in ["", *str(x).split()])
+            for each, wide, column in zip(columns, most, self.columns, strict=True)
+        ]
+        room = options.max_width - 3 * len(columns) - 1  # what borders leave
+        if sum(least) > room:
+            yield Text(str(self.title or ""), style="italic")
+            for first, *rest in zip(*(each[1:] for each in columns), strict=True):
+                yield first
+                named = [(h, x) for h, x in zip(headings[1:], rest, strict=True) if str(x)]
+                told = (Text(": ").join([h, x]) if str(h) else x for h, x in named)
+                yield Padding(Text("; ").join(told), (0, 0, 0, 2), expand=False)
+            return
+        spare = room - sum(least)
+        for column, low, high in zip(self.columns, least, most, strict=True):
+            column.width = min(high, low + spare)
+            spare -= column.width - low
+        yield from super().__rich_console__(console, options)
 
 
 def table(title: str, sides: str, *headings: str) -> Table:
     """An empty table; `sides` has one letter per column, l or r, for its alignment.
 
-    On a narrow terminal words are folded into several lines, verdicts never.
+    On a narrow terminal text is folded between words, numbers and verdicts never.
     """
     made = _Table(title=title or None)
     for side, heading in zip(sides, headings, strict=True):
-        justify, verdict = "right" if side == "r" else "left", heading in VERDICTS
-        made.add_column(heading, justify=justify, overflow="fold", no_wrap=verdict)
+        whole = side == "r" or heading in VERDICTS
+        made.add_column(heading, justify="right" if side == "r" else "left", no_wrap=whole)
     return made
 
 

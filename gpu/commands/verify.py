@@ -45,7 +45,7 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     else:
         for table in report.tables():
             screen.console().print(table)
-        click.echo(f"{report.summary()} {seconds:.1f} s on {report.device}")
+        screen.say(f"{report.summary()} {seconds:.1f} s on {report.device}")
     if not report.complete:
         click.echo("interrupted: what was compared is above", err=True)
         return INTERRUPTED

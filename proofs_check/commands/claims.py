@@ -30,9 +30,9 @@ def claims(names: tuple[str, ...], paper: str | None, listed: bool, everything: 
         click.echo(json.dumps(found.to_dict()))
     elif listed:
         for claim in found.claims:
-            click.echo(f"{claim.key}: {claim.verdict}; {claim.source}")
+            screen.say(f"{claim.key}: {claim.verdict}; {claim.source}")
     else:
         for claim in found.claims:
-            click.echo("\n".join(found.lines(claim)))
-        click.echo(found)
+            screen.say("\n".join(found.lines(claim)))
+        screen.say(found)
     return int(not found.ok)

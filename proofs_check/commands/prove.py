@@ -11,6 +11,7 @@ import click
 from draftproof.proofs_check.api import at_every_size, usual
 from draftproof.proofs_check.api import prove as prove_size
 from draftproof.proofs_check.prove import Proof
+from draftproof.simulators import screen
 from draftproof.simulators.commands.options import certificate_option, json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.laws.batches import must_verify
@@ -104,7 +105,7 @@ def prove(
             )
         elif certificate:
             click.echo("no certificate: only a refutation has one", err=True)
-    click.echo(json.dumps(answer) if as_json else "\n".join(lines))
+    screen.answer(answer, "\n".join(lines), as_json)
     return STATUS[answer["verdict"]]
 
 

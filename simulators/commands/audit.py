@@ -98,7 +98,7 @@ def audit(
         report.strict = strict
         reports.append(report)
         if not as_json:
-            click.echo(f"{report.failure or report}\n  {report.seconds:.1f} s")
+            screen.say(f"{report.failure or report}\n  {report.seconds:.1f} s")
     for path in files:
         written(path, reports)
     if as_json:

@@ -300,7 +300,7 @@ def _show(found: _Found, ok: bool, own: bool) -> None:
         failing, law = tally.failing(), tally.law
         if failing is not None and (law is None or law.kept or not own):
             judge = partial(judge_any, verifier=tally.verifier, law=law)
-            click.echo(screen.smallest(*smallest(failing, judge)))
+            screen.say(screen.smallest(*smallest(failing, judge)))
     alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
     if alone and alone[0].law is not None:
         screen.console().print(screen.declarations(alone))
@@ -319,7 +319,7 @@ def _show(found: _Found, ok: bool, own: bool) -> None:
     count = f"{counted(found.instances, 'instance')}, {counted(laws, 'exact law')}{size}"
     again = [tally.by_rationals for tally in tallies if tally.by_rationals is not None]
     lanes = f"; {sum(again):,} lanes decided by rationals" if again else ""
-    click.echo(f"{count} in {found.seconds:.1f} s: {conclusion}{left}{lanes}")
+    screen.say(f"{count} in {found.seconds:.1f} s: {conclusion}{left}{lanes}")
 
 
 def _spread(values: set[int]) -> str:

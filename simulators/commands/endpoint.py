@@ -1,6 +1,5 @@
 """The command `endpoint`."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -98,7 +97,7 @@ def endpoint(url: str | None, **options: Any) -> int:
             both = client(url), client(options["against"])
             models = options["model"], options["against_model"]
             report = Comparison(both, plan, progress).go(models, options["chat"])
-    click.echo(json.dumps(report.answer()) if options["as_json"] else str(report))
+    screen.answer(report.answer(), report, options["as_json"])
     if report.stopped == "interrupted":
         return INTERRUPTED
     if report.stopped and options["as_json"]:
@@ -114,5 +113,5 @@ def _acceptance(acceptance: Path, gamma: int | None, detect: float, as_json: boo
         with located(f"{acceptance}, response {number}"):
             found.add(each)
     answer = found.answer(detect)
-    click.echo(json.dumps(answer) if as_json else said(answer))
+    screen.answer(answer, said(answer), as_json)
     return {"nothing found": 0, "rejected": 1}.get(answer["verdict"], 3)

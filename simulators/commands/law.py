@@ -124,9 +124,9 @@ def law(
     if isinstance(verdict, BatchVerdict):
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
     scope = "" if isinstance(given, Batch) else f" (V = {given.vocab}, depth {given.draft.depth})"
-    click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
+    screen.say(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
     if isinstance(verdict, KeysVerdict):
-        click.echo(str(verdict))
+        screen.say(verdict)
     if meant:
         away = f"total variation {screen.shown(meant.total_variation)}"
         accepted = f"E[tau] {screen.shown(meant.expected_accepted)}"
@@ -134,7 +134,7 @@ def law(
     if unseen:
         click.echo(unseen)
     if small:
-        click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
+        screen.say(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return status
 
 

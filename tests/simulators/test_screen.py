@@ -33,15 +33,40 @@ def test_a_total_that_is_not_known_yet_counts_from_nothing(monkeypatch):
     assert "0 of 0 instances" in terminal.file.getvalue()
 
 
-@pytest.mark.parametrize("width", [60, 110])
-def test_a_narrow_terminal_cuts_no_verdict(width):
+@pytest.mark.parametrize("width", [40, 60, 80, 110, 200])
+def test_a_narrow_terminal_cuts_no_verdict_and_no_name(width):
     tally = Tally(named("hsd-multidraft-released"), None, {"paths", "chain"}, 123_456, 123_456)
     terminal = Console(file=StringIO(), width=width)
     terminal.print(screen.verdicts([tally, Tally(named("block"), None, {"chain"}, 123_456, 123_456)]))
     shown = terminal.file.getvalue()
     assert "…" not in shown
-    assert "│ lossy    │ lossless │" in shown
-    assert "│ lossless │ lossless │" in shown
+    assert max(map(len, shown.splitlines())) <= width
+    assert "hsd-multidraft-released" in shown
+    if width > 80:
+        assert "│ lossy    │ lossless │" in shown
+        assert "│ lossless │ lossless │" in shown
+    else:
+        words = " ".join(shown.split())
+        assert words.count("declared: lossy; found: lossless") == 1
+        assert words.count("declared: lossless; found: lossless") == 1
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_verdicts_have_colour_on_a_terminal_unless_no_color_is_set(monkeypatch, colour):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if not colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    terminal = Console(file=StringIO(), force_terminal=True, width=200)
+    monkeypatch.setattr(screen, "console", lambda: terminal)
+    screen.say("token-lossless: proved\nblock is NOT lossless\nx: undecided")
+    terminal.print(screen.verdicts([Tally(named("block"), None, {"chain"}, 5, 5)]))
+    shown = terminal.file.getvalue()
+    assert ("\x1b[32mproved" in shown) == colour
+    assert ("\x1b[33mundecided" in shown) == colour
+    assert ("\x1b[32mlossless" in shown) == colour
+    assert "token-lossless" in shown, "names have none"
+    assert "\x1b[31m" in shown or not colour
 
 
 def test_a_narrow_terminal_cuts_no_verdict_of_a_sweep():
@@ -51,4 +76,4 @@ def test_a_narrow_terminal_cuts_no_verdict_of_a_sweep():
     terminal.print(swept([line]))
     shown = terminal.file.getvalue()
     assert "…" not in shown
-    assert "1,200 lossless, 34 lossy" in shown
+    assert "1,200 lossless, 34 lossy" in " ".join(shown.split())
