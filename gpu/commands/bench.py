@@ -35,7 +35,7 @@ from draftproof.theory.errors import BadInput
     option("--top-k", type=IntRange(min=0)),
     *shared.SAMPLING,
     shared.selections,
-    *shared.BUDGET,
+    shared.budget,
     shared.chat,
     option("--seed", type=IntRange(0)),
     shared.dtype,

@@ -48,10 +48,9 @@ DRAFT = (
 @shared.settings(
     *shared.SAMPLING,
     option("--selection", callback=shared.known_rule),
-    *shared.BUDGET,
+    shared.budget,
     option("--batch", type=IntRange(1)),
     shared.stop,
-    option("--ignore-end", is_flag=True),
     shared.chat,
     shared.dtype,
 )
@@ -116,7 +115,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
         sampling=rows,
         draft_sampling=rows if heat is None else replace(rows, temperature=heat),
         selection=chosen,
-        **{name: options[name] for name in ("batch", "max_new_tokens", "stop", "ignore_end", "seed")},
+        **{name: options[name] for name in ("batch", "max_new_tokens", "stop", "seed")},
     )
     options |= {name: getattr(rows, name) for name in ("top_p", "min_p")}
     options["processors"] = list(dict.fromkeys(each.name for each in rows.processors))

@@ -87,10 +87,7 @@ SAMPLING = (
     ),
     option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
 )
-BUDGET = (
-    option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch."),
-    option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
-)
+budget = option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch.")
 selections = option("--selection", multiple=True, callback=known_rule)
 
 Item = TypeVar("Item")

@@ -8,7 +8,7 @@ import torch
 from draftproof.gpu.checks.row_test import checked_pair
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.structures import structure
-from draftproof.gpu.engine.selection import COST, Selection
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.rows import Processor, Sampling
@@ -47,11 +47,8 @@ def setup(
 
 def selected(options: Mapping[str, Any], batch: int | None = None) -> list[Selection]:
     """The selections for batches of so many texts, `all` for a mere budget; BadInput if a rule is missing."""
-    names, budget, cost = options["selection"] or (), options["budget"], options["token_cost"]
+    names, budget = options["selection"] or (), options["budget"]
     if not names and budget is None:
-        if cost is not None:
-            raise BadInput("--token-cost is for runs with --selection")
         return []
     names = [names] if isinstance(names, str) else names or ["all"]
-    cost = COST if cost is None else cost
-    return [Selection.of(name, budget, batch, cost) for name in dict.fromkeys(names)]
+    return [Selection.of(name, budget, batch) for name in dict.fromkeys(names)]

@@ -43,7 +43,7 @@ MANY = 128
     option("--batch", type=IntRange(1), default=500),
     option("--requests", type=IntRange(2), default=8),
     shared.selections,
-    *shared.BUDGET,
+    shared.budget,
     *shared.SAMPLING,
     shared.chat,
     option("--dtype", type=shared.DTYPE, default="float32"),

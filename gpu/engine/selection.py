@@ -26,14 +26,15 @@ from draftproof.theory.selection import named
 from draftproof.theory.selection.view import Rule, View
 
 COST = 1 / 64
-"""Default of `Selection.cost`: weights are read once a call, whatever the number of tokens."""
+"""The time of one more verified token, as a share of a call that verifies none, for rules that maximise
+throughput: weights are read once a call, whatever the number of tokens.
+"""
 
 
 @dataclass(frozen=True)
 class Selection:
     """A rule, the largest number of drafted tokens that it keeps of a batch in one step (None: all), and the
-    number of texts of a batch (None: all of a run). `cost`: the time of one more verified token, as a share
-    of a call that verifies none, for rules that maximise throughput.
+    number of texts of a batch (None: all of a run).
 
     >>> Selection.of("tetris", budget=4).rule.predictable
     False
@@ -42,23 +43,18 @@ class Selection:
     rule: Rule
     budget: int | None = None
     batch: int | None = None
-    cost: float = COST
 
     def __post_init__(self) -> None:
         for name, number, least in (("budget", self.budget, 0), ("batch", self.batch, 1)):
             if number is not None and number < least:
                 raise BadInput(f"{name} must be a whole number from {least}, not {number}")
-        if not 0 <= self.cost < float("inf"):
-            raise BadInput(f"token cost must be a number from 0, not {self.cost}")
 
     @classmethod
-    def of(
-        cls, name: str, budget: int | None = None, batch: int | None = None, cost: float = COST
-    ) -> "Selection":
+    def of(cls, name: str, budget: int | None = None, batch: int | None = None) -> "Selection":
         """The selection with the rule of that name; BadInput for a name that is not in `SELECTIONS`."""
         if name not in SELECTIONS:
             raise unknown("selection rule", name, SELECTIONS)
-        return cls(named(name), budget, batch, cost)
+        return cls(named(name), budget, batch)
 
     def select(self, rows: Sequence[int], draft: Draft) -> "Selected":
         """What is left of the drafts of the texts with these numbers, ascending."""
@@ -93,7 +89,7 @@ class _View(View):
         drafts, self._odds, self._sure = zip(*texts, strict=True)
         every = sum(map(len, drafts))
         capacity = every if selection.budget is None else min(selection.budget, every)
-        speed = [1 / (1 + kept * _exact(selection.cost)) for kept in range(capacity + 1)]
+        speed = [1 / (1 + kept * _exact(COST)) for kept in range(capacity + 1)]
         super().__init__([], drafts, capacity, speed, selection.rule)
 
     def probability(self, r: int, j: int) -> Number:

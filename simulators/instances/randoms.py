@@ -7,7 +7,7 @@ numbers), so that a result of the float engine can be repeated exactly.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -61,22 +61,6 @@ class Logits:
 
 
 @dataclass(frozen=True)
-class Dirichlet:
-    """Dirichlet rows; the proposal is `far` of the way to an independent one."""
-
-    concentration: float = 1.0
-    far: float = 1.0
-    grain: int = 2**20
-
-    @property
-    def name(self) -> str:
-        return f"dirichlet {self.concentration:g} far {self.far:g} grain {self.grain}"
-
-    def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
-        return _dirichlet(rng, (2, vocab, count), self.concentration, self.far, self.grain)
-
-
-@dataclass(frozen=True)
 class Mixed:
     """Dirichlet rows of p and of q with a concentration of 0.3, 1 or 3, q 10 % to 100 % of the way from p to
     an independent row; these three are drawn once for an instance."""
@@ -87,10 +71,13 @@ class Mixed:
     def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
         concentrations = rng.choice((0.3, 1.0, 3.0), (2, 1, count))
         far = rng.choice((0.1, 0.25, 0.5, 0.75, 1.0), count)
-        return _dirichlet(rng, (2, vocab, count), concentrations, far, self.grain)
+        while True:
+            drawn = rng.standard_gamma(concentrations, (2, vocab, count)) + 1e-9
+            a, b = drawn / drawn.sum(axis=1, keepdims=True)
+            yield rounded(a, self.grain), rounded((1 - far) * a + far * b, self.grain)
 
 
-Law: TypeAlias = Edges | Logits | Dirichlet | Mixed
+Law: TypeAlias = Edges | Logits | Mixed
 """How the rows of many instances are drawn."""
 
 
@@ -173,12 +160,3 @@ def _bounded(rng: np.random.Generator, vocab: int, count: int) -> np.ndarray:
     weights = rng.integers(0, rng.choice((1, 4, 20, 20, 20), count) + 1, (vocab, count))
     weights[rng.integers(0, vocab, count), np.arange(count)] += ~weights.any(axis=0)
     return weights
-
-
-def _dirichlet(
-    rng: np.random.Generator, shape: tuple[int, ...], concentration: Any, far: Any, grain: int
-) -> Pairs:
-    while True:
-        drawn = rng.standard_gamma(concentration, shape) + 1e-9
-        a, b = drawn / drawn.sum(axis=1, keepdims=True)
-        yield rounded(a, grain), rounded((1 - far) * a + far * b, grain)

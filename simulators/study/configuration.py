@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 
 from draftproof.simulators.instances.files import draft_of
 from draftproof.simulators.instances.grids import Grid
-from draftproof.simulators.instances.randoms import Dirichlet, Edges, Logits, Mixed, Randoms
+from draftproof.simulators.instances.randoms import Edges, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.laws.check import must_fit
@@ -47,12 +47,6 @@ _COUNT: Keys = {"count": (Whole, 100)}
 ROWS: dict[str, Keys] = {
     "random": _COUNT,
     "mixed": _COUNT,
-    "dirichlet": {
-        **_COUNT,
-        "concentration": (Positive, 1.0),
-        "far": (Fraction, 1.0),
-        "grain": (Whole, 2**20),
-    },
     "logits": {
         **_COUNT,
         "temperatures": (Listed[Positive], [1.0]),
@@ -66,7 +60,7 @@ ROWS: dict[str, Keys] = {
 }
 """Kind of rows -> its keys."""
 
-LAWS = {"random": Edges, "mixed": Mixed, "logits": Logits, "dirichlet": Dirichlet}
+LAWS = {"random": Edges, "mixed": Mixed, "logits": Logits}
 """Kind of random rows -> their law, whose fields are keys of the table."""
 
 

@@ -203,7 +203,6 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
         (["--drafter", "none"], {"selection": "all"}, "no draft to select from"),
         (["--verifier", "greedy-block"], {"selection": "all"}, "greedy-block keeps state"),
         ([], {"batch": 0}, "'--batch': 0 is not in the range x>=1"),
-        ([], {"token_cost": 1}, "--token-cost is for runs with --selection"),
         ([], {"logits_processor": ["math:nothing"]}, "math: has no 'nothing'"),
         ([], {"top_q": 1}, "unknown key 'top_q'"),
     ],

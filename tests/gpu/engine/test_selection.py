@@ -33,7 +33,7 @@ PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2], [7, 7])
 
 @pytest.mark.parametrize("name", SELECTIONS)
 @pytest.mark.parametrize("budget", [0, 1, 3, 5])
-def test_what_is_kept_is_what_the_exact_engine_keeps(name, budget):
+def test_what_is_kept_is_what_the_exact_engine_keeps(name, budget, monkeypatch):
     """On every draft. Where p is certain of q's likeliest token, 1 - TV(p, q) is q's largest probability."""
     proposals = [{(): (5, 3), (0,): (1, 7), (1,): (3, 5)}, {(): (7, 1), (0,): (2, 6), (1,): (4, 4)}]
     requests = []
@@ -43,10 +43,10 @@ def test_what_is_kept_is_what_the_exact_engine_keeps(name, budget):
              for prefix, row in rows.items()}  # fmt: skip
         requests.append(Instance(Table(2, {k: tuple(v) for k, v in p.items()}),
                                  Table(2, {k: tuple(v) for k, v in q.items()}), Chain(2)))  # fmt: skip
-    cost = 1 / 8
+    monkeypatch.setattr("draftproof.gpu.engine.selection.COST", 1 / 8)
     speed = tuple(1 / (1 + fmpq(k, 8)) for k in range(5))
     exact = Batch(tuple(requests), rule(name), budget, speed)
-    selection = Selection.of(name, budget, cost=cost)
+    selection = Selection.of(name, budget)
     for drafts in product(product(range(2), repeat=2), repeat=2):
         tokens = torch.tensor(drafts)
         rows = torch.tensor([[[float(m) for m in each.proposal[draft[:j]]] for j in range(2)]
@@ -154,7 +154,6 @@ def test_greedy_texts_are_the_targets_own_with_every_rule(name, which):
         ({"name": "lagged"}, "no selection rule is named 'lagged'"),
         ({"name": "all", "budget": -1}, "budget must be a whole number from 0, not -1"),
         ({"name": "all", "batch": 0}, "batch must be a whole number from 1, not 0"),
-        ({"name": "dspark", "cost": -1.0}, "token cost must be a number from 0"),
     ],
 )
 def test_what_is_no_selection_is_bad_input(settings, said):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.simulators.instances.randoms import Dirichlet, Edges, Logits, Mixed, Randoms, rounded
+from draftproof.simulators.instances.randoms import Edges, Logits, Mixed, Randoms, rounded
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ZERO
@@ -74,7 +74,6 @@ LAWS = st.one_of(
     st.just(Edges()),
     st.builds(Mixed, grain=GRAINS),
     st.builds(Logits, st.floats(0.1, 5), st.floats(0, 1), st.floats(0.1, 5), GRAINS),
-    st.builds(Dirichlet, st.floats(0.1, 5), st.floats(0, 1), GRAINS),
 )
 
 
@@ -109,9 +108,8 @@ def test_depths_and_temperatures_share_their_logits():
 
 
 def test_at_distance_0_the_proposal_is_the_target():
-    for law in (Logits(far=0.0), Dirichlet(far=0.0)):
-        one = Randoms(Chain(1), 3, 9, 0, law)[5]
-        assert one.target[()] == one.proposal[()]
+    one = Randoms(Chain(1), 3, 9, 0, Logits(far=0.0))[5]
+    assert one.target[()] == one.proposal[()]
 
 
 def test_temperature_divides_logits():

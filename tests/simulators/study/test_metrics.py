@@ -51,7 +51,7 @@ def test_floats_are_near_the_exact_numbers_and_decide_nothing():
         "metrics": ["check"],
         "drafts": ["chain:2", "tree:2x2"],
         "vocabularies": [3],
-        "rows": ["scenarios", {"kind": "logits", "count": 5}, {"kind": "dirichlet", "count": 5}],
+        "rows": ["scenarios", {"kind": "logits", "count": 5}, {"kind": "mixed", "count": 5}],
         "verifiers": ["block", "hsd-released", "rrs", "greedy-block"],
     }
     floats, _ = rows(engine="float", **given)
