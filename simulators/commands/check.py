@@ -35,7 +35,7 @@ from draftproof.simulators.laws.check import (
     pieces,
 )
 from draftproof.simulators.laws.lanes import in_step, must_be_in_step
-from draftproof.simulators.laws.size import announced, not_shown
+from draftproof.simulators.laws.size import not_shown, size
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.support.make import limit_prefixes
@@ -218,10 +218,10 @@ def _pairs(against: str | None, names: tuple[str, ...]) -> list[Pair]:
 
 
 def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
-    # Says how long the work on given instances takes. What is too large is left out, or refused if its
+    # The work on given instances. What is too large is left out, or refused if its
     # verifier was named.
     kept = []
-    with announced(partial(click.echo, err=True)) as estimate, screen.progress() as bar:
+    with screen.progress() as bar:
         task = bar.add_task("estimating", total=sum(len(piece.pairs) for piece in work))
         for piece in work:
             fit: list[Pair] = []
@@ -229,7 +229,7 @@ def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
                 try:
                     for each in piece.family:
                         if isinstance(each, Instance):
-                            estimate(each, verifier)
+                            size(each, verifier)
                     fit.append((verifier, law))
                 except BadInput as error:
                     if named:

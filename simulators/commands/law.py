@@ -17,7 +17,7 @@ from draftproof.simulators.laws.check import judge_any, must_apply
 from draftproof.simulators.laws.grammars import other_law
 from draftproof.simulators.laws.keys import KeysVerdict, judge_keys
 from draftproof.simulators.laws.repeat import must_have_a_law
-from draftproof.simulators.laws.size import announced, not_shown
+from draftproof.simulators.laws.size import not_shown, size
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
@@ -72,8 +72,7 @@ def law(
         asked = "--keys" if under else "--iterations"
         raise BadInput(f"{instance}: a batch is judged over one call; {asked} goes with one instance")
     if isinstance(given, Instance):
-        with announced(partial(click.echo, err=True)) as estimate:
-            estimate(given, verifier, iterations)
+        size(given, verifier, iterations)
     judge = partial(judge_any, verifier=verifier, iterations=iterations, keys=under)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)

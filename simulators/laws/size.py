@@ -1,10 +1,6 @@
-"""How long an exact enumeration will take, estimated before it begins; and what its size cannot show."""
+"""How large an exact enumeration is, estimated before it begins; and what its size cannot show."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from random import Random
-from threading import Timer
 from time import process_time
 
 from draftproof.simulators.laws.enumerate import Enumerator, deepen
@@ -21,8 +17,6 @@ from draftproof.theory.verifier import Verifier
 PROBES, SECONDS = 30, 0.05  # most random runs of an estimate; seconds for them, and for the first in order
 RUNS = 10**9
 """Largest number of runs that are begun."""
-
-LONG = 4.0  # seconds from which on a duration is told
 
 
 class Descent:
@@ -42,26 +36,14 @@ class Descent:
         return bool(self.choose((1 - probability, probability)))
 
 
-@dataclass(frozen=True)
-class Size:
-    """The estimated number of runs of one verifier on one instance, and the seconds that they take."""
-
-    verifier: str
-    runs: float
-    seconds: float
-
-    def __str__(self) -> str:
-        return f"{self.verifier} about {self.runs:,.0f} runs, {_duration(self.seconds)}"
-
-
-def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
-    """The size of an exact enumeration. Raises BadInput if it has more than RUNS runs, or if the joint law
-    that it is compared with has more than WORDS words.
+def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> float:
+    """About how many runs an exact enumeration has. Raises BadInput if it has more than RUNS runs, or if the
+    joint law that it is compared with has more than WORDS words.
 
     >>> from draftproof.simulators.instances.scenarios import scenario
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.verifiers import named
-    >>> round(size(scenario("uniform target", Chain(1)), named("token")).runs)
+    >>> round(size(scenario("uniform target", Chain(1)), named("token")))
     3
     """
     joint = iterations > 1 or verifier.carry is not None
@@ -77,7 +59,6 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
         oracle = Descent(random)
         _run(instance, verifier, oracle, iterations)
         runs, probes = runs + oracle.leaves, probes + 1
-    each = (process_time() - began) / (done + probes)
     least = done + started.left + 1 if more else done
     runs = max(least, (instance.draft.depth + 1) * more, runs / max(probes, 1))
     if runs > RUNS:
@@ -92,32 +73,7 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
                 f"{instance.name}: {verifier.name} keeps state and needs the joint law of {length} tokens, "
                 f"which has about {words:.1e} words; the most are {WORDS:,}"
             )
-    return Size(verifier.name, runs, runs * each)
-
-
-@contextmanager
-def announced(tell: Callable[[str], object]) -> Iterator[Callable[..., None]]:
-    """Yields `size`, and tells at the end if what was estimated takes long, and the three longest; after
-    LONG seconds also what is being estimated: the first run alone may take long.
-    """
-    doing, sizes = "", list[Size]()
-
-    def estimate(instance: Instance, verifier: Verifier, iterations: int = 1) -> None:
-        nonlocal doing
-        doing = f"{verifier.name} on {instance.name}"
-        sizes.append(size(instance, verifier, iterations))
-
-    timer = Timer(LONG, lambda: tell(f"takes long: after {LONG:g} s still estimating {doing}"))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield estimate
-    finally:
-        timer.cancel()
-    seconds = sum(each.seconds for each in sizes)
-    longest = sorted(sizes, key=lambda each: -each.seconds)[:3]
-    if seconds > LONG:
-        tell(f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}")
+    return runs
 
 
 def not_shown(depth: int, vocab: int) -> str:
@@ -162,10 +118,3 @@ def _words(target: Rows, length: int, random: Random) -> float:
             word = (*word, oracle.choose(target[word]))
         total += oracle.leaves
     return total / PROBES
-
-
-def _duration(seconds: float) -> str:
-    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds > 2 * length:
-            return f"about {seconds / length:,.0f} {unit}"
-    return f"about {max(seconds, 1):.0f} s"

@@ -1,7 +1,6 @@
-"""Enumerations are estimated before they begin: announced, left out or refused."""
+"""Enumerations are estimated before they begin: left out or refused."""
 
 import json
-from unittest.mock import Mock
 
 import pytest
 
@@ -10,7 +9,7 @@ from draftproof.simulators.commands.gap import gap
 from draftproof.simulators.commands.law import law
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.simulators.laws.enumerate import iteration
-from draftproof.simulators.laws.size import Size, announced, size
+from draftproof.simulators.laws.size import size
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme
@@ -28,7 +27,7 @@ HALF, ONE_HOT = ["1/2", "1/2"], ["1", "0"]
 def test_the_estimate_is_near_the_number_of_runs(draft, name):
     instance, rule = scenario(name, scheme(draft), 3), named("traversal")
     runs = sum(1 for _ in iteration(instance.draft, instance.proposal, rule, instance.target, start=ONE))
-    assert runs / 2 < size(instance, rule).runs < 2 * runs
+    assert runs / 2 < size(instance, rule) < 2 * runs
     assert name in SCENARIOS
 
 
@@ -57,18 +56,6 @@ def test_what_is_too_large_is_left_out_where_nothing_was_named(deep, capsys, mon
     assert {row["verifier"] for row in json.loads(out)["results"]} == {"token"}
     assert "left out" in err
     assert "sampling-match has about 1.1e+12 runs" in err
-
-
-def test_long_enumerations_are_told_in_one_line(monkeypatch):
-    sizes = [Size("token", 10, 1.0), Size("nss", 2_000_000, 7_300.0), Size("rrs", 9, 200.0)]
-    told = []
-    for some in (sizes[:1], sizes):
-        monkeypatch.setattr("draftproof.simulators.laws.size.size", Mock(side_effect=some))
-        with announced(told.append) as estimate:
-            for _ in some:
-                estimate(context_free(HALF, HALF, Chain(1)), named("token"))
-    [line] = told
-    assert line.startswith("takes about 2 hours: nss about 2,000,000 runs, about 2 hours; rrs")
 
 
 @pytest.mark.parametrize("name", ["lifted", "layered", "traversal"])
