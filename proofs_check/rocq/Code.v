@@ -416,3 +416,32 @@ done ((node, target (prefix_of node)))
 end) fuel node.
 
 End hu_greedy.
+
+(** theory/verifiers/priority.py *)
+Module priority.
+
+Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
+let node := root_of draft in
+(fix round1' fuel node {struct fuel} :=
+match fuel with
+| O => raise
+| S fuel =>
+if nonempty (children_of node) then
+let plan := planned_at V draft node (target (prefix_of node)) in
+(fix round2' items2' node {struct items2'} :=
+match items2' with
+| [] =>
+done ((node, normalise V (left_of plan)))
+| (child, rate) :: items2' =>
+Accept rate (fun coin3' =>
+if coin3' then
+let node := child in
+round1' fuel node
+else
+round2' items2' node)
+end) (judged_of plan node) node
+else
+done ((node, target (prefix_of node)))
+end) fuel node.
+
+End priority.

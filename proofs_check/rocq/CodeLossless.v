@@ -5,7 +5,8 @@
 
 Require Import Reals Lra Lia List Arith FunctionalExtensionality.
 Require Import Programs Rules Python Numbers Code Means Lossless Traversal RecursiveRejection Chains Paths.
-Require Import BlockOptimal Texts GreedyBlock GreedyText Hsd TopDown Nodes CodeFacts CodeChains CodeTrees CodeNodes.
+Require Import BlockOptimal Texts GreedyBlock GreedyText Hsd TopDown Nodes.
+Require Import Lift Priority PriorityNodes CodeFacts CodeChains CodeTrees CodeNodes CodePriority.
 Import ListNotations RealPrograms.
 Open Scope R_scope.
 
@@ -250,3 +251,50 @@ Proof.
 Qed.
 
 End CodeGreedy.
+
+(** The priority rule, siblings drawn independently from the row of their parent. *)
+Section CodePriority.
+Variable V : nat.
+Variables p q at_leaf : context -> row.
+Hypothesis p_rows : forall c, is_row V (p c).
+Hypothesis q_rows : forall c, is_row V (q c).
+Notation mean := (mean V).
+Notation siblings := (fun c k => draw_each (alike q c k)).
+Definition priority_draft (s : shape) (c : context) : program children :=
+  draw_at siblings s c (draw_below siblings s c).
+
+Lemma alike_rows : forall c k, Forall (is_row V) (alike q c k).
+Proof. intros c k. unfold alike. apply Forall_forall. intros r I. apply repeat_spec in I. subst. apply q_rows. Qed.
+
+Lemma drawn_fits : forall s c, proper V (priority_draft s c) (fits s) /\
+  forall tokens, length tokens = count s -> proper V (draw_below siblings s c tokens) (fits s).
+Proof.
+  unfold priority_draft. induction s as [|b IHb r IHr]; intros c.
+  - split; [exact I|]. intros [|x tokens] E; [exact I|discriminate].
+  - assert (H : forall tokens, length tokens = count (Shape b r) ->
+      proper V (draw_below siblings (Shape b r) c tokens) (fits (Shape b r))).
+    { intros [|x tokens] E; [discriminate|]. simpl in E. injection E as E.
+      apply (proper_bind V _ _ _ _ _ _ (proj1 (IHb (c ++ [x])))). intros d F.
+      apply (proper_bind V _ _ _ _ _ _ (proj2 (IHr c) tokens E)). intros e G. simpl. auto. }
+    split; auto. apply (proper_bind V _ _ _ _ _ _ (draw_each_proper V _ (alike_rows c _))).
+    intros tokens [E _]. apply H. rewrite E. unfold alike. apply repeat_length.
+Qed.
+
+Theorem priority_code_lossless : forall replacement s c,
+  lossless_if V p c (run_code p q at_leaf (priority.verify V) replacement (priority_draft s c) c).
+Proof.
+  intros replacement s c.
+  assert (M : forall f, mean (run_code p q at_leaf (priority.verify V) replacement (priority_draft s c) c) f =
+    mean (bind (priority_draft s c) (fun d => always_stops (priority V p (alike q) s d c))) f).
+  { intros f. unfold run_code. rewrite !mean_bind. apply (mean_ext_proper V _ _ _ _ _ (proj1 (drawn_fits s c))).
+    intros d F. rewrite <- (priority_code V p q at_leaf replacement (size d) s d c F (le_n _)). reflexivity. }
+  assert (K : forall c k, (length (alike q c k) <= k)%nat) by (intros; unfold alike; rewrite repeat_length; auto).
+  split; [intros G HG|]; rewrite M, mean_bind.
+  - rewrite <- (priority_lossless V p p_rows (alike q) alike_rows K s c G HG), mean_bind. apply mean_ext. intros d.
+    unfold always_stops. rewrite mean_bind. reflexivity.
+  - rewrite (mean_ext V _ _ _ (fun _ => 0)); [apply (mean_const V _ _ _ _ (proj1 (drawn_fits s c)))|]. intros d.
+    unfold always_stops. rewrite mean_bind, (mean_ext V _ _ _ (fun _ => 0 * 0)) by (intros; simpl; ring).
+    rewrite mean_mul. ring.
+Qed.
+
+End CodePriority.

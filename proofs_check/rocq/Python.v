@@ -74,6 +74,21 @@ Fixpoint first_path (n : Node) : list Node :=
 
 Definition path_of (draft : Draft) : list Node := first_path (root_of draft).
 
+(** ** Plans of the priority rule (theory/verifiers/shared/priority.py), where siblings are i.i.d. *)
+
+Record Plan := { steps_of : list (token * list Number); left_of : Row }.
+
+Definition planned_at (V : nat) (draft : Draft) (n : Node) (t : Row) : Plan :=
+  let found := planned (by_ratio V) (repeat (proposal_of n) (length (children_of n))) t in
+  {| steps_of := fst found; left_of := snd found |}.
+
+(** The drafted children in the order in which they are judged, each with its rate. *)
+Definition judged_at (x : token) (children : list Node) (rates : list Number) : list (Node * Number) :=
+  filter (fun pair => has_token x (fst pair)) (combine children rates).
+
+Definition judged_of (plan : Plan) (n : Node) : list (Node * Number) :=
+  flat_map (fun step => judged_at (fst step) (children_of n) (snd step)) (steps_of plan).
+
 (** ** One iteration of a verifier *)
 
 Section Iteration.

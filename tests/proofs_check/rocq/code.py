@@ -11,7 +11,7 @@ HOUSE = Path(__file__).parents[3]
 SOURCES = HOUSE / "proofs_check" / "rocq"
 CODE = SOURCES / "Code.v"
 FILES = ("token", "block", "greedy_block", "hsd", "specinfer", "rrs", "traversal")
-FILES += ("one_hot", "nss", "naive_tree", "hu_greedy")
+FILES += ("one_hot", "nss", "naive_tree", "hu_greedy", "priority")
 
 
 def sources() -> dict[str, str]:

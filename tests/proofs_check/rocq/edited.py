@@ -26,7 +26,7 @@ from tests.proofs_check.rocq.python_to_rocq import Refused, translated
 DATA = Path(__file__).with_suffix(".json")
 NEEDED = ("Programs", "Rules", "Python", "Numbers", "CodeFacts")
 """What the proofs about code require, in order."""
-PROOFS = ("CodeChains", "CodeTrees", "CodeNodes")
+PROOFS = ("CodeChains", "CodeTrees", "CodeNodes", "CodePriority")
 BY_HAND = (
     ("token", "pairwise(draft.path)", "pairwise(draft.path[:-1])"),
     ("token", "pairwise(draft.path)", "zip(draft.path, draft.path)"),
@@ -59,6 +59,13 @@ BY_HAND = (
     ("hu_greedy", "x, *T =", "*T, x ="),
     ("hu_greedy", "without(node.proposal, *T)", "without(node.proposal, x)"),
     ("hu_greedy", "            return node, point(y, p)", "            return node, point(x, p)"),
+    ("priority", "normalise(plan.left)", "plan.left"),
+    ("priority", "plan.left", "target[node.prefix]"),
+    ("priority", "if oracle.accept(rate)", "if not oracle.accept(rate)"),
+    ("priority", "planned(draft, node, target[node.prefix])", "planned(draft, node, node.proposal)"),
+    ("priority", "plan.judged(node)", "plan.judged(draft.root)"),
+    ("priority", "                break\n", "                return node, target[node.prefix]\n"),
+    ("priority", "                node = child\n                break\n", "                break\n"),
 )  # fmt: skip
 """(file, a piece, what an edit makes of it) that the syntax tree does not offer."""
 

@@ -24,8 +24,9 @@ ROWS = {name: name for name in ("share", "ratio", "maximum", "minimum", "excess"
 ROWS |= {name: f"{name} V" for name in ("total", "normalise", "without")} | {"point": "point_like"}
 MEANING = {("draftproof.theory.rows", name): word for name, word in ROWS.items()}
 MEANING["itertools", "pairwise"] = ITERATORS["pairwise"]
+MEANING["draftproof.theory.verifiers.shared.priority", "planned"] = "planned_at V"
 """(module, name) -> the word for it; what goes over the vocabulary is told it."""
-ATTRIBUTES = ("prefix", "proposal", "children", "path", "root", "replacement")
+ATTRIBUTES = ("prefix", "proposal", "children", "path", "root", "replacement", "left")
 ENDS = {"0": "hd_error", "-1": "last_of"}
 OPERATORS = {ast.Add: "N.add", ast.Sub: "N.sub", ast.Mult: "N.mul"}
 NUMBERS = {"0": "N.zero", "1": "N.one", "2": "(N.add N.one N.one)"}
@@ -241,6 +242,8 @@ class _Function:
     def items(self, node: ast.expr) -> tuple[str, list[str]]:
         # The items of a loop, and under which conditions Python does not raise at their end.
         match node, self.word(node):
+            case ast.Call(func=ast.Attribute(value=plan, attr="judged"), args=[at], keywords=[]), _:
+                return f"({_applied('judged_of', self.value(plan), self.value(at))})", []
             case ast.Call(args=parts, keywords=keywords), str(word) if word in ITERATORS.values():
                 strict = ", ".join(map(ast.unparse, keywords))
                 if strict not in ("", "strict=True") or (word != "combine" and any(map(self.word, parts))):
@@ -297,7 +300,7 @@ class _Function:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=w) as read, attr="pop"), args=[]):
                 return self.open(f"get (unsnoc {self.value(read, True)})", "last", f"'({w}, {{}})")
             case ast.Call(args=arguments, keywords=[]):
-                if (word := self.word(node)) in ROWS.values():
+                if (word := self.word(node)) in MEANING.values() and word not in ITERATORS.values():
                     return _applied(str(word), *(self.value(each, True) for each in arguments))
         raise Refused(node)
 

@@ -36,6 +36,7 @@ ORDER = [
     "CodeChains",
     "CodeTrees",
     "CodeNodes",
+    "CodePriority",
     "Means",
     "Keys",
     "Lossless",
@@ -77,6 +78,7 @@ THEOREMS = {
         "one_hot_code_lossless",
         "naive_tree_code_lossless",
         "hu_greedy_code_lossless",
+        "priority_code_lossless",
         "tree_in_order",
         "paths_in_order",
         "code_text_follows",
@@ -308,6 +310,12 @@ WRONG = [
     ("Alpha", "if forallb H (drafted L i) then mass", "if existsb H (drafted L i) then mass"),
     ("Alpha", "(forall i, total (f i) <= mass L i) /\\", "(forall i, total (f i) <= 1) /\\"),
     ("Alpha", "distinct k (without V q x)", "distinct k (normalise V q)"),
+    ("CodeFacts", "combine l (tl l)", "combine l l"),
+    ("CodeFacts", "Some (rev before, last)", "Some (before, last)"),
+    ("CodeFacts", "(child :: _) => first_path child", "(_ :: child :: _) => first_path child"),
+    ("CodeFacts", "| _ => q c' end) (nodes below c')", "| _ => q c end) (nodes below c')"),
+    ("CodeNodes", "find (has_token y)", "find (fun _ => true)"),
+    ("CodePriority", "fun pair => has_token x (fst pair)", "fun _ => true"),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
@@ -328,7 +336,8 @@ def test_a_wrong_definition_is_not_proved(compiled, tmp_path, refusing, right, w
     *before, last = needed(refusing)
     for name in (*before, last):
         shutil.copy(compiled / f"{name}.v", tmp_path)
-    for file in filter(Path.exists, (tmp_path / f"{name}.v" for name in ("Programs", "Rules", last))):
+    files = (tmp_path / f"{name}.v" for name in ("Programs", "Rules", "Python", last))
+    for file in filter(Path.exists, files):
         definitions = file.read_text(encoding="utf-8")
         if right in definitions:
             file.write_text(definitions.replace(right, wrong))
