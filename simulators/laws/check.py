@@ -11,7 +11,7 @@ from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_a
 from draftproof.simulators.laws.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.simulators.laws.enumerate import shared_drafts
 from draftproof.simulators.laws.keys import judge_keys
-from draftproof.simulators.laws.lanes import decide, in_step
+from draftproof.simulators.laws.lanes import BATCH, decide, in_step
 from draftproof.simulators.laws.repeat import must_have_a_law, of_the_project
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Verdict, judge
@@ -28,8 +28,8 @@ from draftproof.theory.verifier import CHAIN, PATHS, TREES, Verifier
 Family = Sequence[Instance]
 Families = Iterable[Family | Sequence[Batch]]
 
-LANES, STEPS = 4096, (*CHAIN, *TREES, *PATHS)
-"""Instances judged at once in lanes; and the drafts that are drawn without an order of the tokens."""
+STEPS = (*CHAIN, *TREES, *PATHS)
+"""Drafts that are drawn without an order of the tokens."""
 
 Pair = tuple[Verifier, Declared | None]
 """A verifier with the declared target that it is judged against; with None against p."""
@@ -214,7 +214,7 @@ def pieces(
         )
         in_lanes = tuple(pair for pair in fit if wide and in_step(pair[0]))
         rest = tuple(pair for pair in fit if pair not in in_lanes)
-        for some, step, many in ((in_lanes, LANES, True), (rest, chunk(outcomes), False)):
+        for some, step, many in ((in_lanes, BATCH, True), (rest, chunk(outcomes), False)):
             for start in range(0, len(family) if some or not (many or fit) else 0, step):
                 indices = range(start, min(start + step, len(family)))
                 yield Piece(family, indices, some, *about, many, counted=not (many and rest))

@@ -154,6 +154,8 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
             part = decide(lanes.take(mask), verifier, primes)
             lossless[mask], undecided[mask], primes = part.lossless, part.undecided, part.primes
         return Decided(lossless, undecided, primes)
+    finally:
+        arithmetic.known.clear()  # numbers and their arithmetic refer to each other
     if arithmetic.need > arithmetic.bits:
         return decide(lanes, verifier, arithmetic.enough)
     return Decided(lossless, arithmetic.undecided, primes)
