@@ -16,6 +16,7 @@ from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Table
+from draftproof.theory.transport.certificate import Certificate
 from draftproof.theory.verifier import Verifier
 
 
@@ -153,3 +154,17 @@ def rename(word: Prefix, s: tuple[int, ...]) -> Prefix:
 def moved(row: Row, s: tuple[int, ...]) -> Row:
     """The row with the mass of x at s[x]."""
     return tuple(row[s.index(x)] for x in range(len(row)))
+
+
+def holds(found: Certificate) -> bool:
+    """Whether plan and duals are feasible, in exact arithmetic, and have equal values."""
+    supply, demand = [ZERO] * len(found.problem.supply), [ZERO] * len(found.problem.demand)
+    for (i, j), mass in found.plan.items():
+        supply[i] += mass
+        demand[j] += mass
+    return (
+        bool((found.u[:, None] + found.v >= found.problem.reward).all())
+        and all(mass > ZERO for mass in found.plan.values())
+        and (tuple(supply), tuple(demand)) == (found.problem.supply, found.problem.demand)
+        and found.primal == found.value
+    )

@@ -14,7 +14,7 @@ from draftproof.simulators.laws.enumerate import drafts, outcomes
 from draftproof.simulators.laws.optimum import drafted
 from draftproof.simulators.laws.repeat import carried
 from draftproof.simulators.laws.verdict import Verdict
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, text
@@ -96,12 +96,10 @@ def of_law(instance: Instance, verifier: Verifier, verdict: Verdict, calls: int 
         why = verdict.invalid or "it computes in floats"
         raise BadInput(f"{verifier.name} has no exact law to certify: {why}")
     many = calls or (2 if verifier.carry is not None else 0)
-    process = Process(instance, verifier, instance.draft.depth + many)
     about: dict[str, Any] = {"calls": many} if many else {"accepted": text(verdict.expected_accepted)}
     if wrong := verdict.wrong:
         about["wrong"] = {"prefix": wrong.prefix, "got": text(wrong.got), "want": text(wrong.want)}
-    verified = process.verified((), instance.target, many)
-    return _line({"law": verifier.name, **about, "drafts": verified})
+    return _line({"law": verifier.name, **about, "drafts": _verified(instance, verifier, many)})
 
 
 def of_optimum(instance: Instance, found: Certificate) -> str:
@@ -120,43 +118,35 @@ def of_optimum(instance: Instance, found: Certificate) -> str:
     return _line({"plan": plan, "of drafts": prices, **blocks})
 
 
-class Process:
-    """Decoding of the first `length` tokens, call after call."""
+def _verified(instance: Instance, verifier: Verifier, calls: int) -> list[Any]:
+    # What verification does with each first draft and, with `calls`, what follows it in so many calls.
+    length, proposal = instance.draft.depth + calls, instance.proposal
 
-    def __init__(self, instance: Instance, verifier: Verifier, length: int):
-        self.instance, self.verifier, self.length = instance, verifier, length
-
-    def verified(self, word: Prefix, target: Rows, calls: int) -> list[Any]:
-        """What verification does with each draft after a text; with `calls` also what follows it, for so many
-        calls, this one included.
-        """
-        scheme, proposal = self.instance.draft, self.instance.proposal
+    def verified(word: Prefix, target: Rows, calls: int) -> list[Any]:
         trees = []
-        for _, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, word)):
+        for _, draft in outcomes(lambda oracle: instance.draft.draw(oracle, proposal, word)):
             oracle, more = Branches(), True
             while more:
-                node, row = self.verifier.verify(oracle, draft, target)
+                node, row = verifier.verify(oracle, draft, target)
                 if calls:
-                    more = oracle.ended(self._emitted(draft, node, row, target, calls))
+                    following = carried(verifier, target, proposal, draft, node)
+                    more = oracle.ended(drawn(node.prefix, row, following, calls - 1))
                 else:
                     more = oracle.ended([*node.prefix, *map(text, () if row is target[node.prefix] else row)])
             trees.append(oracle.tree)
         return trees
 
-    def _emitted(self, draft: Draft, node: Node, row: Row, target: Rows, calls: int) -> list[Any]:
-        following = carried(self.verifier, target, self.instance.proposal, draft, node)
-        each = ((x, mass) for x, mass in enumerate(row) if mass > 0)
-        return [[text(mass), self._after((*node.prefix, x), following, calls - 1)] for x, mass in each]
+    def drawn(word: Prefix, row: Row, target: Rows, calls: int) -> list[Any]:
+        return [[text(m), after((*word, x), target, calls)] for x, m in enumerate(row) if m > 0]
 
-    def _after(self, word: Prefix, target: Rows, calls: int) -> Any:
-        if len(word) >= self.length:
-            return word[: self.length]
+    def after(word: Prefix, target: Rows, calls: int) -> Any:
+        if len(word) >= length or not (calls or target is not instance.target):
+            return word[:length]
         if calls:
-            return {"again": word, "drafts": self.verified(word, target, calls)}
-        if target is self.instance.target:
-            return word
-        each = ((x, mass) for x, mass in enumerate(target[word]) if mass > 0)
-        return [[text(mass), self._after((*word, x), target, 0)] for x, mass in each]
+            return {"again": word, "drafts": verified(word, target, calls)}
+        return drawn(word, target[word], target, 0)
+
+    return verified((), instance.target, calls)
 
 
 def _children(node: Node) -> list[Any]:

@@ -432,7 +432,7 @@ COUNTED = {
     792: ("theory/drafts/*.py",),
     546: ("proofs_check/certificates/Certificate.v", "proofs_check/certificates/Lines.v"),
     94: ("proofs_check/certificates/main.ml",),
-    171: ("simulators/laws/certificate.py",),
+    161: ("simulators/laws/certificate.py",),
     1220: ("proofs_check/cells/*.py", "proofs_check/prove.py"),
     2691: ("proofs_check/every_size/*.py",),
     765: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),

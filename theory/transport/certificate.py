@@ -88,19 +88,6 @@ class Certificate:
         sides = zip((*self.problem.supply, *self.problem.demand), (*self.u, *self.v), strict=True)
         return sum((mass * int(price) for mass, price in sides), ZERO)
 
-    def holds(self) -> bool:
-        """Checks in exact arithmetic that plan and duals are feasible and have equal values."""
-        supply, demand = [ZERO] * len(self.problem.supply), [ZERO] * len(self.problem.demand)
-        for (i, j), mass in self.plan.items():
-            supply[i] += mass
-            demand[j] += mass
-        return (
-            bool((self.u[:, None] + self.v >= self.problem.reward).all())
-            and all(mass > ZERO for mass in self.plan.values())
-            and (tuple(supply), tuple(demand)) == (self.problem.supply, self.problem.demand)
-            and self.primal == self.value
-        )
-
 
 def network_simplex(problem: Transport) -> Solved:
     """POT's network simplex (bonneel2011displacement, flamary2021pot); its duals are left uncentred."""
@@ -121,8 +108,8 @@ def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
 
     >>> third = fmpq(1, 3)
     >>> found = certified(Transport((third, 2 * third), (2 * third, third), np.eye(2, dtype=int)))
-    >>> found.value, found.holds()
-    (2/3, True)
+    >>> found.value, found.primal
+    (2/3, 2/3)
     """
     floats, duals = solved or network_simplex(problem)
     v = np.where(np.isfinite(duals), np.rint(duals), 0).astype(np.int64)

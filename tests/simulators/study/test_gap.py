@@ -12,6 +12,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
 from draftproof.theory.verifiers import VERIFIERS
+from tests.checks import holds
 from tests.problems import SCHEMES, TOY
 
 BINARY = Tree(every(2, 2))
@@ -21,7 +22,7 @@ LABELS = pytest.mark.parametrize("label", SCHEMES)
 def test_the_toy():
     found = measure(TOY)
     assert found.full.value == fmpq(4, 3)
-    assert found.full.holds()
+    assert holds(found.full)
     assert found.stateless.lower <= fmpq(11, 9) <= found.stateless.upper
     assert found.shares("token") == pytest.approx((10 / 11, 5 / 6))
     notes = {name: found.note(name) for name in found.expected_accepted}

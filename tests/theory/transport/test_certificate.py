@@ -12,6 +12,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.transport import certificate
 from draftproof.theory.transport.certificate import Transport, certified, network_simplex
 from draftproof.theory.transport.flow import Network
+from tests.checks import holds
 from tests.theory.transport.solvers import highs, value
 
 HALF = fmpq(1, 2)
@@ -35,8 +36,8 @@ def problems(draw: st.DrawFn) -> Transport:
 def test_both_solvers_lead_to_the_same_certificate(problem: Transport) -> None:
     pot, linear = network_simplex(problem), highs(problem)
     first, second = certified(problem, pot), certified(problem, linear)
-    assert first.holds()
-    assert second.holds()
+    assert holds(first)
+    assert holds(second)
     assert first.value == second.value == first.primal
     # Masses are rounded to 2^-48 and rewards are at most 4: far below the 1e-9 that is asked for.
     assert abs(value(problem, pot) - float(first.value)) < 1e-9
@@ -49,7 +50,7 @@ def test_a_useless_float_solution_is_mended(problem: Transport, seed: int) -> No
     random = np.random.default_rng(seed)
     m, n = problem.reward.shape
     junk = random.random((m, n)), 9 * random.random(n) - 4
-    assert certified(problem, junk).holds()
+    assert holds(certified(problem, junk))
     assert certified(problem, junk).value == certified(problem).value
 
 
@@ -61,9 +62,9 @@ def test_the_network_simplex_on_the_toy() -> None:
 
 def test_a_wrong_certificate_does_not_hold() -> None:
     found = certified(Transport((HALF, HALF), (fmpq(1, 3), fmpq(2, 3)), np.eye(2, dtype=int)))
-    assert found.holds()
-    assert not replace(found, v=found.v - 1).holds()
-    assert not replace(found, plan={(0, 1): HALF, (1, 1): HALF}).holds()
+    assert holds(found)
+    assert not holds(replace(found, v=found.v - 1))
+    assert not holds(replace(found, plan={(0, 1): HALF, (1, 1): HALF}))
 
 
 @pytest.mark.parametrize(
@@ -93,5 +94,5 @@ def test_a_good_float_solution_is_certified_by_one_flow(monkeypatch) -> None:
     monkeypatch.setattr(certificate, "Network", Counted)
     masses = tuple(fmpq(n, 21) for n in (1, 2, 3, 4, 5, 6))
     reward = np.array([[(i * j) % 7 + i for j in range(6)] for i in range(6)])
-    assert certified(Transport(masses, masses[::-1], reward)).holds()
+    assert holds(certified(Transport(masses, masses[::-1], reward)))
     assert len(made) == 1

@@ -22,6 +22,7 @@ from draftproof.theory.transport.single_step import (
     subset_formula,
 )
 from draftproof.theory.verifiers.shared.priority import included
+from tests.checks import holds
 from tests.theory.transport.rows import pairs, rows
 from tests.theory.transport.solvers import linear_program
 
@@ -37,7 +38,7 @@ def test_every_way_to_alpha(pq, k: int, replacement: bool) -> None:
     assert best == subset_formula(p, draws) == 1 + sum((p[x] for x in H), fmpq(0)) - drawn
     assert abs(linear_program(p, draws) - float(best)) < 1e-9
     transport = certified(problem(p, draws))
-    assert transport.holds()
+    assert holds(transport)
     assert transport.value == best
     rule = optimal_rule(p, q, k, replacement)
     assert total(emitted(rule.plan, p)) == best
