@@ -1,7 +1,8 @@
 """Laws over keys: which rules lose the law under a watermark, what repairs them, and what strength costs."""
 
-from collections.abc import Iterable, Iterator
-from itertools import combinations, product
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations, pairwise, product
 
 from flint import fmpq
 
@@ -9,12 +10,13 @@ from draftproof.proofs_check.claims.checks import found_in, refuted_on
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.grammars import other_law
-from draftproof.simulators.laws.keys import judge_keys, texts
+from draftproof.simulators.laws.keys import given_keys, judge_keys, texts
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.keys import SCHEMES, keys
+from draftproof.theory.keys.keyed import Keys
 from draftproof.theory.rows import Row, meet, total
 from draftproof.theory.table import Table
 from draftproof.theory.targets.processors import Mask, processed
@@ -74,7 +76,30 @@ def _as_strong(case: Case) -> bool:
     instance, verifier, words = case
     found, _ = judge_keys(instance, named(verifier), keys(words), 1, measured=True)
     plain = judge(instance, named(verifier), 1).expected_accepted
-    return found.expected_accepted == plain and abs(found.strength - found.most) < 1e-12
+    return found.expected_accepted == plain and abs((found.strength or 0) - found.most) < 1e-12
+
+
+def _of_the_seed(verifier: str) -> Callable[[tuple[Instance, ...]], bool]:
+    # Whether with coins that are keyed by their place the text is a function of the key, whatever the drafter
+    # and the length of its drafts.
+    setting = Keys(replace(SCHEMES["gumbel"], accept="R"), "none", width=9)
+
+    def holds(instances: tuple[Instance, ...]) -> bool:
+        each = given_keys(instances, named(verifier), setting, 2)
+        return all(len(laws[0]) == 1 and len({*laws}) == 1 for _, laws in each)
+
+    return holds
+
+
+def _drafters() -> Iterator[tuple[Instance, ...]]:
+    for a, b in pairwise(Randoms(Chain(2), 2, COUNT)):
+        yield a, replace(b, target=a.target), replace(a, draft=Chain(1))
+
+
+def _is_match(instance: Instance) -> bool:
+    # Whether GLS at V = 2 accepts what sampling-match does with one coin for drafter and target.
+    shared, _ = judge_keys(instance, named("sampling-match"), Keys(SCHEMES["one-key"]), 1)
+    return shared.expected_accepted == judge(instance, named("gls")).expected_accepted
 
 
 HALVES: list[Row] = [tuple(fmpq(x != without, 2) for x in range(3)) for without in range(3)]
@@ -116,6 +141,12 @@ CHECKS = {
         lambda: (case for case in _cases("committed", ("token", "block")) if "acceptance" in case[2]),
         _as_strong,
     ),
+    "keys-of-the-seed": found_in(_drafters, _of_the_seed("sampling-match")),
+    "keys-of-the-seed-rejection": refuted_on(
+        (WATERMARKED, replace(WATERMARKED, draft=Chain(1))),
+        lambda pair: any(_of_the_seed(name)(pair) for name in ("token", "block", "traversal", "priority")),
+    ),
+    "keys-gls-is-one-coin": found_in(lambda: Randoms(Chain(1), 2, COUNT), _is_match),
     "keys-strength-and-overlap": refuted_on(HALVES, _agree),
     "masks-conditional": refuted_on(_masked(["19/20", "1/40", "1/40"]), _conditional),
 }

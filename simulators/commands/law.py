@@ -98,7 +98,7 @@ def law(
             "expected_accepted": text(verdict.expected_accepted),
             "law": {word: text(mass) for word, mass in emitted.items()},
             **verdict.more,
-            **({"grammar": meant.answer} if meant else {}),
+            **({"grammar": {name: str(x) for name, x in meant._asdict().items()}} if meant else {}),
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
             **({"declared": verdict.declared} if as_declared else {}),
             **({"not_shown": unseen} if unseen else {}),
@@ -127,9 +127,9 @@ def law(
     if isinstance(verdict, KeysVerdict):
         screen.say(verdict)
     if meant:
-        away = f"total variation {screen.shown(meant.total_variation)}"
-        accepted = f"E[tau] {screen.shown(meant.expected_accepted)}"
-        click.echo(f"judged against the {meant.judged}; to the {meant.other}: {away}, {accepted} there")
+        away, accepted = map(screen.shown, meant[2:])
+        found = f"total variation {away}, E[tau] {accepted} there"
+        click.echo(f"judged against the {meant.judged}; to the {meant.other}: {found}")
     if unseen:
         click.echo(unseen)
     if small:

@@ -1,8 +1,10 @@
 """Laws over keys: the text of a decoder whose coins have names, and how much the keys tell of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
 
 from flint import fmpq
 
@@ -11,15 +13,17 @@ from draftproof.simulators.laws.verdict import Verdict, Wrong
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.keys.keyed import Keys
-from draftproof.theory.keys.run import ROWS, Memory, call
+from draftproof.theory.keys.run import Memory, call
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, shown, text
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.rows import Prefix
 from draftproof.theory.shared.coins import Coins, Name, Part
 from draftproof.theory.shared.divergence import kl
-from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
+
+VALUES = 2_000
+"""Most values of the keys of which a strength is the mean."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,13 @@ class KeysVerdict(Verdict):
 
     `expected_accepted` is that of the first call. `again` is the probability that a name is read twice, in
     any call. `strength` is what the keys tell of the first token, the mean over keys of KL(its law given the
-    keys || p) in nats; `most` is the entropy of p, the most that is possible without a bias.
+    keys || p) in nats; None if it was not measured, as for more than VALUES values of the keys. `most` is the
+    entropy of p, the most that is possible without a bias.
     """
 
     keys: str = ""
     again: fmpq = ZERO
-    strength: float = 0.0
+    strength: float | None = None
     most: float = 0.0
 
     @property
@@ -42,15 +47,13 @@ class KeysVerdict(Verdict):
         return {"keys": self.keys, **known}
 
     def __str__(self) -> str:
-        again = shown(self.again)
-        return f"strength {self.strength:.4f} of {self.most:.4f} nats; a name is read twice with {again}"
+        strength = "not measured" if self.strength is None else f"{self.strength:.4f}"
+        again = f"a name is read twice with probability {shown(self.again)}"
+        return f"strength {strength}, at most {self.most:.4f} nats; {again}"
 
 
-@dataclass(frozen=True)
-class Texts:
-    """The law of the first tokens over keys, E[tau] of the first call, and the probability that a name is
-    read twice.
-    """
+class Texts(NamedTuple):
+    """The law of the first tokens, E[tau] of the first call, and how likely a name is read twice."""
 
     law: Law
     accepted: fmpq
@@ -69,48 +72,53 @@ def texts(instance: Instance, verifier: Verifier, keys: Keys, tokens: int) -> Te
     >>> texts(toy, named("token"), keys("dual-key"), 3).law == law_of(toy.target, 3)
     True
     """
-    _must_be_plain(verifier)
+    if verifier.carry is not None or verifier.rounding is not None:
+        why = "computes in floats" if verifier.carry is None else "keeps state between calls"
+        raise BadInput(f"{verifier.name} {why}, and is not judged under keys")
     deepen(instance.draft)
-    states: dict[tuple[Memory, bool], fmpq] = {(Memory(), False): ONE}
-    done: list[tuple[Prefix, fmpq]] = []
-    accepted, again, first = ZERO, ZERO, True
+
+    def runs(memory: Memory, mass: fmpq) -> Iterator[tuple[fmpq, tuple[Memory, int]]]:
+        known = memory.known
+        return outcomes(
+            lambda oracle: call(Coins(oracle, dict(known)), instance, verifier, keys, memory), mass
+        )
+
+    accepted = sum((mass * tau for mass, (_, tau) in runs(Memory(), ONE)), ZERO)
+    states, done = {Memory(): ONE}, list[tuple[Memory, fmpq]]()
     while states:
-        after: dict[tuple[Memory, bool], fmpq] = {}
-        for (memory, twice), mass in states.items():
-
-            def program(oracle: Oracle, memory: Memory = memory) -> tuple[Memory, int, bool]:
-                coins = Coins(oracle, dict(memory.known))
-                left, tau = call(coins, instance, verifier, keys, memory)
-                return left, tau, any(name[0] != ROWS for name in coins.again)
-
-            for weight, (left, tau, read) in outcomes(program, mass):
-                accepted += weight * tau * first
+        after: dict[Memory, fmpq] = {}
+        for memory, mass in states.items():
+            for weight, (left, _) in runs(memory, mass):
                 if len(left.text) < tokens:
-                    key = left, twice or read
-                    after[key] = after.get(key, ZERO) + weight
+                    after[left] = after.get(left, ZERO) + weight
                 else:
-                    done.append((left.text[:tokens], weight))
-                    again += weight * (twice or read)
-        states, first = after, False
-    return Texts(Law(done), accepted, again)
+                    done.append((left, weight))
+        states = after
+    law = Law((memory.text[:tokens], mass) for memory, mass in done)
+    return Texts(law, accepted, sum((mass for memory, mass in done if memory.again), ZERO))
 
 
-def given_keys(instance: Instance, verifier: Verifier, keys: Keys, tokens: int) -> Iterator[tuple[fmpq, Law]]:
-    """(probability, law of the first tokens) of every value of the keys, as far as the text reads them."""
-    deepen(instance.draft)
+def given_keys(
+    instances: Sequence[Instance], verifier: Verifier, keys: Keys, tokens: int
+) -> Iterator[tuple[fmpq, list[Law]]]:
+    """(probability, the law of the first tokens of each instance) of every value of the keys that they share,
+    as far as the texts read them.
+    """
 
-    def law(named: Oracle) -> Law:
+    def laws(named: Oracle) -> list[Law]:
         known: dict[Name, Part] = {}
 
-        def words(fresh: Oracle) -> Prefix:
+        def words(fresh: Oracle, instance: Instance) -> Prefix:
             memory = Memory()
             while len(memory.text) < tokens:
                 memory, _ = call(Coins(fresh, known, named), instance, verifier, keys, memory)
             return memory.text[:tokens]
 
-        return Law((word, mass) for mass, word in outcomes(words))
+        return [
+            Law((word, mass) for mass, word in outcomes(partial(words, instance=each))) for each in instances
+        ]
 
-    return outcomes(law)
+    return outcomes(laws)
 
 
 def judge_keys(
@@ -119,48 +127,17 @@ def judge_keys(
     """The verdict on the first tokens, with the strength if it is `measured`, and their law over keys; empty
     if it is invalid.
     """
-    head = verifier.name, instance.name, keys.declared(verifier)
+    head, strength = (verifier.name, instance.name, keys.declared(verifier)), None
+    first = law_of(instance.target, 1)
     try:
-        found = texts(instance, verifier, keys, tokens)
-        strength = strength_of(instance, verifier, keys) if measured else 0.0
+        law, accepted, again = texts(instance, verifier, keys, tokens)
+        if measured:
+            each = [*islice(given_keys([instance], verifier, keys, 1), VALUES + 1)]
+            if len(each) <= VALUES:
+                strength = sum(float(mass) * kl(given, first) for mass, (given,) in each)
     except Invalid as error:
         return KeysVerdict(*head, ONE, ZERO, None, str(error), str(keys)), Law([])
-    want = law_of(meant(instance, keys), tokens)
-    wrong = Wrong(*differs) if (differs := first_difference(found.law, want)) else None
-    figures = found.law.total_variation(want), found.accepted, wrong, "", str(keys), found.again
-    p = dict(enumerate(instance.target[()]))
-    return KeysVerdict(*head, *figures, strength, -kl(p, dict.fromkeys(p, ONE))), found.law
-
-
-def strength_of(instance: Instance, verifier: Verifier, keys: Keys) -> float:
-    """The mean over keys of KL(law of the first token given the keys || p), in nats."""
-    p = law_of(instance.target, 1)
-    return sum(float(mass) * kl(law, p) for mass, law in given_keys(instance, verifier, keys, 1))
-
-
-class Meant:
-    """The rows that the text follows over keys: the scheme's, and p where a context draws fresh."""
-
-    def __init__(self, instance: Instance, keys: Keys):
-        self.target, self.keys, self.vocab = instance.target, keys, instance.vocab
-        assert keys.scheme.law is not None
-        self.law = keys.scheme.law(keys.scheme.parameter)
-
-    def __getitem__(self, prefix: Prefix) -> Row:
-        p = self.target[prefix]
-        if self.keys.fresh(self.keys.context(prefix), prefix, frozenset()):
-            return p
-        assert self.law.row is not None
-        return self.law.row(p, p, self.law.parameter)
-
-
-def meant(instance: Instance, keys: Keys) -> Rows:
-    """The rows of the law that the text is to follow over keys."""
-    return instance.target if keys.scheme.law is None else Meant(instance, keys)
-
-
-def _must_be_plain(verifier: Verifier) -> None:
-    if verifier.carry is not None:
-        raise BadInput(f"{verifier.name} keeps state between calls, and is not judged under keys")
-    if verifier.rounding is not None:
-        raise BadInput(f"{verifier.name} computes in floats, and laws over keys are exact")
+    want = law_of(keys.meant(instance.target), tokens)
+    wrong = Wrong(*differs) if (differs := first_difference(law, want)) else None
+    figures = law.total_variation(want), accepted, wrong, "", str(keys), again, strength
+    return KeysVerdict(*head, *figures, -kl(first, dict.fromkeys(first, ONE))), law

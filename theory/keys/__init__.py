@@ -5,6 +5,8 @@ listing this folder. `keyed` has the type, and `Keys`, a scheme with the rest of
 context is, and which contexts draw fresh. `run` is one call of a decoder under keys.
 """
 
+from dataclasses import replace
+
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.keys.keyed import CONTEXTS, Keyed, Keys
 from draftproof.theory.shared.folder import Folder
@@ -28,11 +30,11 @@ def keys(spelling: str) -> Keys:
     for word in words:
         what, _, number = word.partition("=")
         if word in CONTEXTS:
-            found = found.but(deduplicate=word)
+            found = replace(found, deduplicate=word)
         elif what == "width" and number.isdecimal() and 1 <= len(number) <= 2:
-            found = found.but(width=int(number))
+            found = replace(found, width=int(number))
         elif word == "lookback":
-            found = found.but(lookback=True)
+            found = replace(found, lookback=True)
         else:
             raise BadInput(f"keys: {quoted(word)} is not one of {', '.join(CONTEXTS)}, width=N, lookback")
     return found

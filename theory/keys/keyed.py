@@ -10,7 +10,8 @@ from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.shared.coins import Coins, Name
-from draftproof.theory.targets.declared import Declared
+from draftproof.theory.table import Rows
+from draftproof.theory.targets.declared import Declaration, Declared
 from draftproof.theory.verifier import Verifier
 
 CONTEXTS = "none", "committed", "drafted"
@@ -72,10 +73,6 @@ class Keys:
         more = ",lookback" if self.lookback else ""
         return f"{self.scheme},{self.deduplicate},width={self.width}{more}"
 
-    def but(self, **changes: Any) -> "Keys":
-        """The same with some settings changed."""
-        return replace(self, **changes)
-
     def context(self, prefix: Prefix) -> Prefix:
         """What names a coin: the last `width` tokens, or all that there are."""
         return prefix[-self.width :] if self.width else ()
@@ -91,6 +88,11 @@ class Keys:
         """Whether no coin of the context can be read after this text."""
         return self.fresh(context, text, read)
 
+    def meant(self, target: Rows) -> Rows:
+        """The rows that the text follows over keys: the scheme's, and p where a context draws fresh."""
+        law = self.scheme.law and self.scheme.law(self.scheme.parameter)
+        return _Meant(law, target, target, None, self) if law else target
+
     def declared(self, verifier: Verifier) -> bool:
         """Whether the text is declared to follow its law: no name is read twice by what survives.
 
@@ -105,3 +107,13 @@ class Keys:
             discarded = bool(scheme.draft or scheme.accept) and (not verifier.node_by_node or self.lookback)
             spared = not named or self.deduplicate in CONTEXTS[1 + discarded :]
         return verifier.lossless and spared and len({*named}) == len(named)
+
+
+class _Meant(Declaration):
+    def __init__(self, *declared: Any):
+        *declaration, self.keys = declared
+        super().__init__(*declaration)
+
+    def __getitem__(self, prefix: Prefix) -> Row:
+        fresh = self.keys.fresh(self.keys.context(prefix), prefix, frozenset())
+        return self.target[prefix] if fresh else super().__getitem__(prefix)

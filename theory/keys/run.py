@@ -22,13 +22,15 @@ ROWS = "rows"
 @dataclass(frozen=True)
 class Memory:
     """What is left between calls: the text, what is known of names that can be read again, the contexts at
-    which keyed coins were read (where these draw fresh), and the last drafted token.
+    which keyed coins were read (where these draw fresh), the last drafted token, and whether a name was read
+    twice.
     """
 
     text: Prefix = ()
     known: frozenset[tuple[Name, Part]] = frozenset()
     read: frozenset[Prefix] = frozenset()
     last: int | None = None
+    again: bool = False
 
 
 class Call:
@@ -103,4 +105,5 @@ def call(
         read |= {context for _, context in run.read}
     known = frozenset(each for each in coins.known.items() if not keys.forgets(each[0][1], text, read))
     last = leaf[-1] if keys.lookback else None
-    return Memory(text, known, read, last), len(node.prefix) - len(memory.text)
+    again = memory.again or any(name[0] != ROWS for name in coins.again)
+    return Memory(text, known, read, last, again), len(node.prefix) - len(memory.text)

@@ -7,7 +7,7 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.laws.decode import decode
-from draftproof.simulators.laws.keys import given_keys, judge_keys, strength_of, texts
+from draftproof.simulators.laws.keys import given_keys, judge_keys, texts
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.names import scheme as draft
 from draftproof.theory.errors import BadInput
@@ -114,8 +114,8 @@ def test_a_keyed_acceptance_coin_makes_the_text_a_function_of_the_keys():
     given = instance(3)
     for verifier in ("token", "block"):
         rule = named(verifier)
-        laws = list(given_keys(given, rule, keys("keyed-acceptance"), 1))
-        assert all(len(law) == 1 for _, law in laws)
+        laws = list(given_keys([given], rule, keys("keyed-acceptance"), 1))
+        assert all(len(law) == 1 for _, (law,) in laws)
         assert sum(mass for mass, _ in laws) == 1
         found, _ = judge_keys(given, rule, keys("keyed-acceptance"), 1, measured=True)
         assert found.strength == pytest.approx(found.most, abs=1e-12)
@@ -128,9 +128,8 @@ def test_strength_is_bought_with_acceptance_on_the_curve():
     assert [each.strength for each in curve] == sorted(each.strength for each in curve)
     assert curve[0].strength == 0
     assert curve[-1].strength == pytest.approx(curve[-1].most)
-    assert strength_of(given, named("token"), keys("gumbel")) < strength_of(
-        given, named("token"), keys("dual-key")
-    )
+    extra, both = (judge_keys(given, named("token"), keys(s), 1, True)[0] for s in ("gumbel", "dual-key"))
+    assert extra.strength < both.strength
 
 
 @dataclass(frozen=True)
