@@ -13,7 +13,7 @@ TOKENS = 3
 
 
 def table() -> str:
-    """A row for each scheme: with committed contexts spared, total variation, E[tau] and, if measured, strength."""
+    """A row for each scheme, with committed contexts spared: total variation, E[tau], strength."""
     lines = ["| " + " | ".join(["", *FILES]) + " |", "| --- " * (1 + len(FILES)) + "|"]
     for name in SCHEMES:
         cells = [f"`{name}`"]

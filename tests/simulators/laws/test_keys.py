@@ -1,7 +1,10 @@
 """Laws over keys: schemes by verifiers, the findings, and settings that are broken on purpose."""
 
+import json
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
+from runpy import run_path
 
 import pytest
 from flint import fmpq
@@ -218,3 +221,20 @@ def test_what_cannot_be_judged_is_one_line():
 
 def test_coins_without_a_key_need_no_deduplication():
     assert Keys(Keyed("fresh", "ours"), "none").declared(named("block"))
+
+
+@pytest.mark.slow
+def test_the_page_has_the_table_as_it_is():
+    page = Path(__file__).parents[3] / "docs" / "keys.md"
+    made = run_path(str(page.with_name("keys_table.py")))["table"]()
+    assert made in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("scheme", "cell"), [("dual-key", "92/1125"), ("keyed-acceptance", "14/125")])
+def test_a_cell_of_the_table_is_what_its_command_says(command, scheme, cell):
+    file = Path(__file__).parents[3] / "docs" / "watermark.json"
+    words = ("--verifier", "block", "--keys", scheme, "--iterations", 3, "--json")
+    status, out, _ = command("law", file, *words)
+    assert (status, json.loads(out)["total_variation"]) == (1, cell)
+    assert f"`{scheme}`" in (page := file.with_name("keys.md").read_text(encoding="utf-8"))
+    assert cell in page
