@@ -49,31 +49,42 @@ Section Vocabulary.
 Variable V : nat.
 Definition vocabulary : list token := seq 0 V.
 
-(** ** Rows (theory/rows.py) *)
+(** ** Rows (theory/rows.py), each operation with the first line of its docstring there *)
 
+(** total: The mass of the row. *)
 Definition total (r : row) : N.num := fold_right (fun x sum => N.add (r x) sum) N.zero vocabulary.
 
+(** share: min(1, part / whole), and 1 when the whole is 0. *)
 Definition share (part whole : N.num) : N.num :=
   if N.less part whole then N.div part whole else N.one.
 
+(** positive: The positive part (a)+. *)
 Definition positive (a : N.num) : N.num := if N.less N.zero a then a else N.zero.
 
+(** ratio: part / whole, uncapped; 1 when the whole is 0, which no drafted token meets. *)
 Definition ratio (part whole : N.num) : N.num := if N.less N.zero whole then N.div part whole else N.one.
 
+(** maximum: The larger of two numbers. *)
 Definition maximum (a b : N.num) : N.num := if N.less a b then b else a.
 
+(** excess: (p - q)+ token by token: where p has more mass than q. *)
 Definition excess (p q : row) : row := fun x => positive (N.sub (p x) (q x)).
 
+(** scale: factor * row. *)
 Definition scale (factor : N.num) (p : row) : row := fun x => N.mul factor (p x).
 
+(** normalise: The row divided by its mass; a row without mass stays as it is, and nothing draws from it. *)
 Definition normalise (r : row) : row :=
   if N.less N.zero (total r) then fun x => N.div (r x) (total r) else r.
 
+(** point: The row with all its mass on `token`, in the numbers of the row `like`. *)
 Definition point (x : token) : row := fun y => if y =? x then N.one else N.zero.
 
+(** without: The row conditioned on being none of the tokens: their entries emptied, the rest renormalised. *)
 Definition without (r : row) (x : token) : row :=
   normalise (fun y => if y =? x then N.zero else r y).
 
+(** [without], for several tokens. *)
 Definition off (r : row) (tokens : list token) : row :=
   normalise (fun y => if existsb (Nat.eqb y) tokens then N.zero else r y).
 

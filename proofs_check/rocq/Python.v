@@ -15,9 +15,10 @@ Definition Number := N.num.
 Definition Row := row.
 Definition Rows := context -> row.
 
-(** The number 1 of a row's kind. *)
+(** one: The number 1 of the kind that fills the row `like`. *)
 Definition one (like : Row) : Number := N.one.
 
+(** [point], which is told a row of its kind. *)
 Definition point_like (x : token) (like : Row) : Row := point x.
 
 (** ** Errors *)

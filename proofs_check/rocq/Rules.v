@@ -48,6 +48,7 @@ End Lift.
 
 (** ** The plan of the priority rule *)
 
+(** minimum: The smaller of two numbers. *)
 Definition minimum (a b : N.num) : N.num := if N.less b a then b else a.
 Definition product (factors : list N.num) : N.num := fold_right N.mul N.one factors.
 

@@ -1,5 +1,6 @@
 """The verifiers in Rocq are what a program writes from their Python, and compute what the Python computes."""
 
+import inspect
 import re
 import shutil
 from collections import defaultdict
@@ -111,6 +112,17 @@ def q(number):
     return f"({int(number.p)} # {int(number.q)})"
 
 
+WORDS = ROWS | {"off": "off V", "positive": "positive"}
+"""Every word of Rocq for an operation on rows, by its name: `off` is `without` several tokens."""
+
+
+def test_every_row_operation_stands_under_its_docstring():
+    files = "".join((SOURCES / f"{name}.v").read_text() for name in ("Programs", "Rules", "Python"))
+    for name in WORDS.keys() - {"off"}:
+        first = inspect.getdoc(getattr(rows, name)).splitlines()[0]
+        assert f"(** {name}: {first} *)\nDefinition {name} " in files, name
+
+
 def asked():
     """(a call in Rocq, what Python gives): random rationals, zero numbers, rows and masses among them."""
     random = Random(41)
@@ -118,7 +130,7 @@ def asked():
     def number():
         return fmpq(random.choice((0, 0, 1, 2, 3, 7)), random.choice((1, 2, 5)))
 
-    for name, _ in product(ROWS, range(40)):
+    for name, _ in product(WORDS, range(40)):
         V, a, b = random.choice((1, 2, 3)), number(), number()
         row, other = (tuple(number() for _ in range(V)) for _ in range(2))
         x = random.randrange(V)
@@ -131,8 +143,11 @@ def asked():
             "excess": ((rocq, second), (row, other)),
             "scale": ((q(a), rocq), (a, row)),
             "without": ((rocq, f"{x}%nat"), (row, x)),
+            "off": ((rocq, f"[{x}; {V - 1}]%nat"), (row, x, V - 1)),
+            "positive": ((q(a - b),), (a - b,)),
         }.get(name, ((q(a), q(b)), (a, b)))
-        call, value = " ".join([ROWS[name].replace("V", f"{V}%nat"), *texts]), getattr(rows, name)(*values)
+        call = " ".join([WORDS[name].replace("V", f"{V}%nat"), *texts])
+        value = getattr(rows, {"off": "without"}.get(name, name))(*values)
         number_alone = not isinstance(value, tuple)
         yield (f"[{call}]", (value,)) if number_alone else (f"map ({call}) (seq 0%nat {V}%nat)", value)
 
@@ -146,7 +161,7 @@ def test_row_operations_are_those_of_the_python(rational):
     )
     (rational / "Rows.v").write_text(text)
     answers = re.split(r"^\s+= ", coqc(rational, "Rows.v"), flags=re.MULTILINE)[1:]
-    assert len(answers) == len(values) == 40 * len(ROWS)
+    assert len(answers) == len(values) == 40 * len(WORDS)
     for call, answer, value in zip(calls, answers, values, strict=True):
         found = re.findall(r"\((-?\d+)%?Z?, (\d+)%?\w*\)", answer.replace("\n", " "))
         assert tuple(fmpq(int(top), int(bottom)) for top, bottom in found) == tuple(value), call
