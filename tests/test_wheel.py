@@ -1,12 +1,17 @@
 """The built wheel, unpacked outside any checkout: what it holds, and README's commands from it."""
 
+import ast
+import os
 import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import click
 import pytest
+
+import draftproof
 
 HOUSE = Path(__file__).parents[1]
 STUDY = """[[family]]
@@ -59,6 +64,55 @@ def test_one_name_lands_in_site_packages(unpacked):
         "references.bib",
     } <= files
     assert not any("__pycache__" in file or file.startswith("tests") for file in files)
+
+
+def test_the_wheel_says_what_is_true_of_it(unpacked):
+    [info] = unpacked.glob("*.dist-info")
+    metadata = (info / "METADATA").read_text(encoding="utf-8")
+    assert "Operating System :: POSIX :: Linux" in metadata
+    assert "OS Independent" not in metadata
+
+
+def helps(group, *names):
+    for name in group.list_commands(None):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from helps(command, *names, name)
+        else:
+            yield command.get_help(click.Context(command, info_name=name))
+
+
+def test_help_and_errors_name_no_file_that_the_wheel_lacks(unpacked):
+    package = unpacked / "draftproof"
+    texts = [*helps(draftproof.commands())]
+    for path in package.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Raise | ast.Assert):
+                words = (x.value for x in ast.walk(node) if isinstance(x, ast.Constant))
+                texts += [x for x in words if isinstance(x, str)]
+    file = re.compile(r"(?:docs|studies|tests|benchmarks)/[\w./-]+\w")
+    named = {name for text in texts for name in file.findall(text)}
+    assert named
+    assert {name for name in named if not (package / name).is_file()} == set()
+
+
+def test_shells_complete_commands_and_options():
+    program = "import draftproof; draftproof.main()"
+    for words, found in (("draftproof che", "plain,check"), ("draftproof audit --st", "plain,--strict")):
+        asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "PYTHONPATH": str(HOUSE)}
+        environment = {**os.environ, **asked, "_DRAFTPROOF_COMPLETE": "bash_complete"}
+        run = [sys.executable, "-c", program]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+        assert found in done.stdout.splitlines()
+
+
+def test_the_dockerfile_installs_the_clone():
+    lines = (HOUSE / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 10
+    [install] = [line for line in lines if line.startswith("RUN ")]
+    assert "pip install --no-cache-dir -c /src/constraints.txt /src" in install
+    assert lines[-1] == 'ENTRYPOINT ["draftproof"]'
 
 
 def test_every_command_of_the_readme_is_run_here():

@@ -28,9 +28,9 @@ from draftproof.theory.errors import extra, located
 def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str | None, as_json: bool) -> int:
     """Check and gap over many instances.
 
-    FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
-    (docs/sweep.md). After an interruption the same command continues the sweep. Exit status 0, or 2
-    for bad input.
+    FILE.toml has [[family]] tables, whose keys are metrics, verifiers, drafts, vocabularies, rows, seeds,
+    engine and optima; results are Parquet files in a folder. After an interruption the same command continues
+    the sweep. Exit status 0, or 2 for bad input.
     """
     folder = folder or Path("results") / file.stem
     with extra("sweep"):

@@ -30,7 +30,7 @@ def vectors(
 
     Writes one JSON document: every named scenario with VERIFIER's exact law, and calls: rows, a draft,
     uniforms, each choice that VERIFIER makes with them, and the tokens that follow.
-    docs/other-languages.md describes the document.
+    Its JSON Schema ships as docs/vectors.schema.json.
     """
     scheme = draft_of(draft) if draft is not None else None
     content = json.dumps(made(named(verifier), vocab, depth, scheme, calls, seed))

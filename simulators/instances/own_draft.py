@@ -66,5 +66,5 @@ def _made(spelling: str) -> OwnDraft:
     made: Any = found() if isclass(found) else found
     missing = [part for part in PARTS if not hasattr(made, part)]
     if missing:
-        raise BadInput(f"{spelling}: is no drafting scheme: it has no {', '.join(missing)} (docs/write.md)")
+        raise BadInput(f"{spelling}: is no drafting scheme: it has no {', '.join(missing)}")
     return OwnDraft(spelling, version(spelling), made, made.label, made.depth)

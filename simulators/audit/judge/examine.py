@@ -262,9 +262,7 @@ class _Audit:
             self.hopeless = ""
         elif report.instances == 1:
             raised = "; ".join(f"{kind}: {what}" for kind, what in now.faults.items())
-            self.hopeless = (
-                f"not audited: every call of every draft {raised}; a wrong call is no law (docs/audit.md)"
-            )
+            self.hopeless = f"not audited: every call of every draft {raised}; a wrong call is no law"
         late = self.target.slow or self.target.whole or monotonic() > self.patience
         if self.hopeless and (late or "returns garbage" in now.faults):
             raise BadInput(self.hopeless)

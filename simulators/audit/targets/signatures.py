@@ -206,12 +206,12 @@ def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Seque
     if "model" in found:
         return head + (
             f"its signature is {found[:200]}; if it takes models it is a generation loop: write a wrapper, "
-            "def generate(target, draft, prompt, length, gamma): return [...]  # --loop (docs/audit.md)"
+            "def generate(target, draft, prompt, length, gamma): return [...]  # --loop"
         )
     return head + (
         f"its signature is {found[:200]}; it must take target_probs [gamma + 1, V], draft_probs [gamma, V], "
         "draft_tokens [gamma] and perhaps rng, or such names as target_logits, draft_token_ids, "
-        "cu_num_draft_tokens (docs/audit.md); `signature` in --settings names them, or write a wrapper: def "
+        "cu_num_draft_tokens; `signature` in --settings names them, or write a wrapper: def "
         "verify(target_probs, draft_probs, draft_tokens, rng): return [...]"
     )
 
