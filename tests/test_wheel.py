@@ -140,3 +140,17 @@ def test_the_readme_works_from_the_wheel(unpacked, tmp_path):
         assert done.returncode == status, (command, done.stdout, done.stderr)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert all(f'id="{part}-title"' in page for part in ("verdicts", "gaps", "worst", "claims", "mutants"))
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_the_wheel(unpacked, tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("polars")
+    program = (
+        "import json, sys; sys.path.append(sys.argv[1]); import notebook, draftproof;"
+        "assert draftproof.__file__.startswith(sys.argv[2]), draftproof.__file__;"
+        "notebook.executed(json.load(open(sys.argv[1] + '/appendix.ipynb')))"
+    )
+    run = [sys.executable, "-P", "-c", program, str(HOUSE / "docs"), str(unpacked)]
+    environment = {"PYTHONPATH": str(unpacked), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    subprocess.run(run, cwd=tmp_path, env=environment, check=True)
