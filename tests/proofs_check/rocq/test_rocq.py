@@ -64,6 +64,7 @@ ORDER = [
     "Optimal",
     "MaxFlow",
     "Alpha",
+    "KSeq",
     "CodeLossless",
 ]
 THEOREMS = {
@@ -161,10 +162,12 @@ THEOREMS = {
     "MaxFlow": ("max_flow",),
     "Alpha": ("alpha_formula", "never_fails", "iid_never_fail", "distinct_accept_more"),
     "Keys": ("read_once",),
+    "KSeq": ("k_seq_factor", "factor_above"),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
 REALS = {"ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec"}
 REALS |= {"FunctionalExtensionality.functional_extensionality_dep"}
+REALS |= {"Classical_Prop.classic"}  # the exponential function, in `factor_above` alone
 """What the standard library's real numbers assume."""
 
 INSTANCES = 120
@@ -316,6 +319,8 @@ WRONG = [
     ("CodeFacts", "| _ => q c' end) (nodes below c')", "| _ => q c end) (nodes below c')"),
     ("CodeNodes", "find (has_token y)", "find (fun _ => true)"),
     ("CodePriority", "fun pair => has_token x (fst pair)", "fun _ => true"),
+    ("KSeq", "Rmin 1 (p x / (rho * q x))", "Rmin 1 (p x / q x)"),
+    ("KSeq", "1 - (1 - / INR k) ^ k.", "1 - (1 - / INR k) ^ (S k)."),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
