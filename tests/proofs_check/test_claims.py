@@ -12,7 +12,7 @@ from draftproof import commands
 from draftproof.proofs_check.claims import CHECKS, CLAIMS, SUBJECTS, of_entry, quantities, trees
 from draftproof.proofs_check.claims.claim import EVERY, FOLLOWS, REFUTED, SIZES, STATED, THEOREM, UNDECIDED
 from draftproof.proofs_check.claims.every_size import PREFIX, PRODUCT, CodeRun, Kept, Stated
-from draftproof.proofs_check.commands.claims import QUICK
+from draftproof.proofs_check.claims.review import QUICK
 from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.theory.drafts.shape import every
