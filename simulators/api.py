@@ -191,7 +191,7 @@ def sweep(
     >>> with TemporaryDirectory() as folder:
     ...     found = sweep({"metrics": ["check"], "verifiers": ["token"], "rows": "scenarios"}, folder)
     ...     found.to_dict()["summary"][0]["verdicts"]
-    {'lossless': 11}
+    {'lossless': 18}
     """
     with extra("sweep"):
         from draftproof.simulators.study import configuration, store
