@@ -13,7 +13,6 @@ from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
-from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.targets import declared
 from draftproof.theory.verifier import Verifier
@@ -32,16 +31,6 @@ def lossless(case: tuple[Instance, Verifier]) -> bool:
 def first_kept(case: tuple[Instance, Verifier]) -> bool:
     """Whether the first token is always accepted too."""
     return lossless(case) and not emission(*case).stopped.get(0)
-
-
-def _product_rows() -> Iterator[tuple[Instance, Verifier]]:
-    trees = Tree((((),), ((),)))
-    for vocab in (2, 3):
-        for instance in Randoms(Chain(2), vocab, COUNT):
-            yield by_depth(instance), TOKEN
-            yield by_depth(instance), BLOCK
-        for instance in Randoms(trees, vocab, COUNT):
-            yield by_depth(instance), named("traversal")
 
 
 def _any_subset() -> Iterator[tuple[Instance, Verifier]]:
@@ -63,7 +52,6 @@ def _within_delta(instance: Instance) -> bool:
 
 
 CHECKS = {
-    "product-rows-lossless": found_in(_product_rows, lossless),
     "assd-first-token": found_in(_any_subset, first_kept),
     "hsd-eagle-lossless": refuted_on(
         (context_free(["1/3"] * 3, ["1/3"] * 3, TopK(SMALLEST)), VERIFIER), lossless

@@ -194,6 +194,21 @@ Proof. intros rule R. apply rule_text_follows; auto; intros c; apply R. Qed.
 
 End CodeLossless.
 
+(** ** Drafts of product rows, which depend on the depth alone (ringel2026ddtree): instances *)
+
+Theorem product_rows_code_lossless : forall V p (rows : nat -> row) at_leaf,
+  (forall c, is_row V (p c)) -> (forall n, is_row V (rows n)) -> forall c depth count replacement s,
+  let q := fun c : context => rows (length c) in
+  right V p c (run_code p q at_leaf (token.verify V) false (chain q depth c) c) /\
+  right V p c (run_code p q at_leaf (block.verify V) false (chain q depth c) c) /\
+  right V p c (run_code p q at_leaf (traversal.verify V) replacement (draw V q replacement s c (q c)) c) /\
+  right V p c (run_code p q at_leaf (traversal.verify V) false (draw_paths q count depth c) c).
+Proof.
+  intros V p rows at_leaf P R c depth count replacement s q. assert (Q : forall c, is_row V (q c)) by (intros; apply R).
+  repeat split; try apply token_code_lossless; try apply block_code_lossless;
+    try apply traversal_code_lossless; auto; try apply tree_in_order; try apply paths_in_order; auto.
+Qed.
+
 (** Greedy block verification, whose next call has another target. *)
 Section CodeGreedy.
 Variable V : nat.

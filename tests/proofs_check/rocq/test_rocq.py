@@ -80,6 +80,7 @@ THEOREMS = {
         "naive_tree_code_lossless",
         "hu_greedy_code_lossless",
         "priority_code_lossless",
+        "product_rows_code_lossless",
         "tree_in_order",
         "paths_in_order",
         "code_text_follows",
