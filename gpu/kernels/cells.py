@@ -28,19 +28,13 @@ HIGH = tl.constexpr(16)
 
 
 @triton.jit
-def kind_of(p, q, KINDS: tl.constexpr):
-    """The class of p / q."""
-    share = p / tl.where(p + q > 0, p + q, 1.0)
-    return KINDS - 1 - tl.minimum((share * KINDS).to(tl.int32), KINDS - 1)
-
-
-@triton.jit
-def upper(p, q, kind, KINDS: tl.constexpr):
-    """The part of q that is in the place of the class's upper edge."""
-    k = KINDS - 1.0 - kind
-    low = k / (KINDS - k)
-    width = tl.where(kind > 0, (k + 1) / tl.maximum(KINDS - 1 - k, 1.0) - low, 3e38)
-    return tl.minimum(tl.maximum((p - low * q) / width, 0.0), q)
+def split(p, q, KINDS: tl.constexpr):
+    """The class of p / q, and the part of q that is in the place of the class's upper edge."""
+    both = p + q
+    part = p / tl.where(both > 0, both, 1.0) * KINDS
+    k = tl.minimum(tl.floor(part), KINDS - 1.0)
+    kind = KINDS - 1 - k
+    return kind.to(tl.int32), tl.minimum((part - k) * kind * both / KINDS, q)
 
 
 @triton.jit
@@ -105,10 +99,9 @@ def masses(
             if strata is not None:
                 place = place_of(strata, b, row, x, V)
                 q *= count
-            kind = kind_of(p, q, KINDS)
+            kind, taken = split(p, q, KINDS)
             part = tl.maximum(1 - tl.abs(place[:, None] - (group % G)[None, :]), 0.0)
             part = tl.where((kind % LOW)[:, None] == digit[None, :], part, 0.0)
-            taken = upper(p, q, kind, KINDS)
             over = tl.where(kind > 0, taken, tl.maximum(p - (KINDS - 1) * q, 0.0))
             mass = tl.where((group < G)[None, :], over[:, None], (q - taken)[:, None]) * part
             hot = ((kind // LOW)[None, :] == high[:, None]).to(tl.float32)
@@ -134,8 +127,7 @@ def left(pair, limits, strata, b, row, x, V, cuts, count, G: tl.constexpr, KINDS
     cuts += pair.line * KINDS * G
     if strata is not None:
         q *= count
-    kind = kind_of(p, q, KINDS)
-    taken = upper(p, q, kind, KINDS)
+    kind, taken = split(p, q, KINDS)
     above = tl.maximum(kind - 1, 0)
     over = tl.maximum(p - (KINDS - 1) * q, 0.0)
     if strata is not None:

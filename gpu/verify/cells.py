@@ -17,20 +17,18 @@ def count(groups: int) -> int:
 
 
 def edges(classes: int, device: torch.device) -> Tensor:
-    """[2, classes], float64: the lower and the upper edges, the highest one infinite."""
+    """[classes], float64: the lower edges."""
     k = torch.arange(classes - 1, -1, -1, device=device).double()
-    return torch.stack((k / (classes - k), (k + 1) / (classes - 1 - k)))
+    return k / (classes - k)
 
 
-def kinds(p: Tensor, q: Tensor, classes: int) -> Tensor:
-    """The class of each token. That of a token without mass does not matter."""
-    share = (p / (p + q)).nan_to_num_(0.0)
-    return share.mul_(classes).int().clamp_(max=classes - 1).neg_().add_(classes - 1)
-
-
-def upper(p: Tensor, q: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """The part of q that is in the place of the upper edge; none in the highest class."""
-    return torch.minimum(((p - low * q) / (high - low)).clamp(min=0), q)
+def split(p: Tensor, q: Tensor, classes: int) -> tuple[Tensor, Tensor]:
+    """The class of each token, and the part of q that is in the place of its upper edge; none in class 0."""
+    both = p + q
+    part = (p / both).nan_to_num_(0.0).mul_(classes)
+    k = part.floor().clamp_(max=classes - 1)
+    kind = classes - 1 - k
+    return kind.long(), torch.minimum((part - k).mul_(kind).mul_(both).div_(classes), q)
 
 
 def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
@@ -39,12 +37,10 @@ def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
     of it what of p is above the lower one.
     """
     classes = count(groups)
-    cell, (low, high) = kinds(p, q, classes), edges(classes, p.device).to(p)
-    taken = upper(p, q, low[cell], high[cell])
-    rows = torch.where(cell > 0, taken, (p - low[0] * q).clamp(min=0)), q - taken
+    cell, taken = split(p, q, classes)
+    rows = torch.where(cell > 0, taken, (p - (classes - 1) * q).clamp(min=0)), q - taken
     if places is not None:
-        cell.mul_(groups).add_(places.int())
-    cell = cell.long()
+        cell.mul_(groups).add_(places.long())
     found = torch.stack([_binned(cell, row, classes * groups) for row in rows])
     if places is not None and groups > 1:
         f, x = _shared(places, groups)
@@ -60,9 +56,8 @@ def left(p: Tensor, q: Tensor, places: Tensor | None, cut: Tensor) -> Tensor:
     does. Above the highest edge all of p remains.
     """
     classes, groups = cut.shape[1:]
-    kind, (low, high) = kinds(p, q, classes).long(), edges(classes, p.device).to(p)
-    taken = upper(p, q, low[kind], high[kind])
-    over = (p - low[0] * q).clamp(min=0)
+    kind, taken = split(p, q, classes)
+    over = (p - (classes - 1) * q).clamp(min=0)
     cut = cut.flatten(1)
 
     def remains(cell: Tensor, taken: Tensor, q: Tensor) -> Tensor:

@@ -61,10 +61,8 @@ class Nodes:
     ) -> "Nodes":
         """From the drafted tokens x, p and q of these [B, F, K], and `cells.sums`."""
         (p, q), (taken, stays) = pair, sums
-        classes = taken.shape[2]
-        low, high = cells.edges(classes, taken.device)
-        kind, q = cells.kinds(p, q, classes).long(), q.double()
-        upper = rate(cells.upper(p.double(), q, low[kind], high[kind]), q)
+        kind, upper = cells.split(p, q, taken.shape[2])
+        upper = rate(upper.double(), q.double())
         first = ((x[..., None] == x[..., None, :]) & there[..., None, :]).long().argmax(3)
         return cls(
             child,
@@ -125,7 +123,7 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(w [B, F, K], cut [B, F, C, G], S [B, F]): the probability that each child is kept, what remains of a
     place's mass, over a, and the mass that is left, for nodes entered with a [B, F].
     """
-    edge = cells.edges(nodes.mass.shape[2], a.device)[0, :, None]
+    edge = cells.edges(nodes.mass.shape[2], a.device)[:, None]
     whole = nodes.mass.sum(2, keepdim=True)
     mass = torch.where(whole > 0, nodes.mass / whole, 0.0)
     cap = a[..., None, None] * edge * nodes.mass
@@ -176,11 +174,11 @@ def passing(nodes: Nodes, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     C, G = mass.shape[2:]
     n, drawn = C * G, nodes.there[:, :, None]
     mass, cap = torch.where(drawn, mass, 0.0), torch.where(drawn, cap, 0.0)
-    key = cells.edges(C, mass.device)[0, :, None] * (1 - mass.cumsum(2)).clamp(min=0)
+    key = cells.edges(C, mass.device)[:, None] * (1 - mass.cumsum(2)).clamp(min=0)
     turn = -(256 * key / (1 + key) + 0.3).floor().flatten(2)
     order = turn.argsort(dim=2, stable=True)
     m, t = (each.flatten(2).gather(2, order) for each in (mass, cap))
-    own = torch.nn.functional.one_hot(order % G, G).bool()
+    own = (order % G)[..., None] == torch.arange(G, device=m.device)
     rest = (1 - torch.where(own, m[..., None], 0.0).cumsum(2)).clamp(min=0)
     drafted = 1 - rest.prod(3)
     kept = least(drafted, t)

@@ -67,6 +67,8 @@ def _nodes(rule: values.Rule) -> Value:
 
 _IID = partial(Tree, replacement=True)
 _STRATA = partial(values.lifted, rule=values.strata_priority)
+_OPTIMAL = partial(values.lifted, rule=values.optimal)
+_OPTIMAL_STRATA = partial(values.lifted, rule=partial(values.optimal, stratified=True))
 _TRAVERSAL = partial(values.lifted, rule=values.single, counts=values.in_turn)
 _WITHOUT = partial(_TRAVERSAL, distinct=True)
 
@@ -79,6 +81,16 @@ DESIGNS = (
         "lifted-priority",
         _fixed(_IID),
         partial(values.lifted, rule=values.iid_priority),
+        new=True,
+    ),
+    Design("best-first", "strata", "lifted-optimal", _grown(BestFirst), _OPTIMAL_STRATA, new=True),
+    Design("same", "strata", "lifted-optimal", _fixed(Stratified), _OPTIMAL_STRATA, new=True),
+    Design(
+        "same",
+        "i.i.d.",
+        "lifted-optimal",
+        _fixed(_IID),
+        partial(values.lifted, rule=values.optimal),
         new=True,
     ),
     Design("same", "i.i.d.", "traversal", _fixed(_IID), _TRAVERSAL),

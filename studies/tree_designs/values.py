@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 
+from draftproof.gpu.verify import cells
+from draftproof.gpu.verify import optimal as plans
 from draftproof.theory.draft import Node
 from draftproof.theory.rows import without
 from draftproof.theory.shared.strata import strata
@@ -143,6 +146,31 @@ def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[
             rate = float(take[here[0]] / most[here[0]])
             kept[j], rest = rest * rate, rest * (1 - rate)
     return kept, left
+
+
+def optimal(
+    t: np.ndarray, q: np.ndarray, tokens: list[int], stratified: bool = False
+) -> tuple[list[float], np.ndarray]:
+    """The optimum in classes as the batched form has it; siblings drawn from q, or each from its stratum."""
+    if stratified and len(tokens) == 1:
+        return single(t, q, tokens)
+    a = float(t.sum())
+    p, K = torch.from_numpy(t / a if a > 0 else t)[None], len(tokens)
+    own, places, groups = torch.from_numpy(q)[None], None, 1
+    if stratified:
+        laws = np.array(strata(q, K))
+        first = laws.argmax(0) if (laws > 0).sum(0).max() < 2 else (laws > 0).argmax(0)
+        second = np.minimum(first + 1, K - 1)
+        pi = laws.sum(0)
+        shared = laws[second, np.arange(len(q))] / np.where(pi > 0, pi, 1) * (second > first)
+        own, places, groups = torch.from_numpy(pi)[None], torch.from_numpy(first + shared)[None], K
+    x = torch.tensor([[tokens]])
+    pair = [row.gather(1, x[0]).view(1, 1, K) for row in (p, own)]
+    sums = [each[None] for each in cells.sums(p, own, places, groups)]
+    there = torch.ones(1, 1, K, dtype=torch.bool)
+    nodes = plans.Nodes.made(x, there, x, pair, sums)
+    w, cut, _ = plans.plan(nodes, torch.tensor([[a]], dtype=torch.float64))
+    return w[0, 0].tolist(), a * cells.left(p, own, places, cut[0])[0].numpy()
 
 
 def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:

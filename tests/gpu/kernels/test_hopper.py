@@ -20,8 +20,8 @@ FEW_LOGITS = ("walk", "find_limits", "kept_statistics")
 """Kernels that read few logits, one number or one span at a time."""
 
 
-CELLS = {"masses": 200, "added": 64, "plan": 256, "residual_row": 160}
-"""Kernels of the priority rules, which read logits by the way, and the most registers that each may take."""
+CELLS = {"masses": 200, "added": 64, "residual_row": 160}
+"""Kernels of the optimum, which read logits by the way, and the most registers that each may take."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_no_kernel_spills_more_than_scalars_on_compute_capability_9(codes):
 
 
 @pytest.mark.slow
-def test_kernels_of_the_priority_rules_leave_room_for_others(codes):
+def test_kernels_of_the_optimum_leave_room_for_others(codes):
     for code in codes:
         assert code["registers"] < CELLS.get(code["kernel"], 256), code
 

@@ -1,6 +1,7 @@
 """The optimum of a node: alpha* of independent siblings of any rows, lossless, and its broken versions."""
 
 import inspect
+from dataclasses import replace
 from itertools import product
 from math import prod
 from random import Random
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.draft import Node
@@ -23,6 +25,7 @@ from draftproof.theory.shared.strata import strata
 from draftproof.theory.transport.siblings import independent_law
 from draftproof.theory.transport.single_step import emitted, max_flow, subset_formula
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.optimal import descend
 from draftproof.theory.verifiers.shared import optimal as plans
 from draftproof.theory.verifiers.shared.optimal import optimal
 from draftproof.theory.verifiers.shared.priority import token_by_token
@@ -214,3 +217,35 @@ def test_its_lift_accepts_more_than_that_of_the_priority_rule(draft):
         for rule in (LIFTED, named("lifted-priority"))
     )
     assert ours > other
+
+
+LOSSY = [
+    "more kept than t has",
+    "more kept of one token than t has",
+    "half of t kept",
+    "the rate of the whole inclusion",
+    "the rate of another token",
+    "the extra token from all of t",
+    "the extra token from what leads too often",
+    "the extra token from what pi leaves",
+    "the first order for all",
+    "orders whatever their chance",
+    "orders turned",
+    "the first drafted leads",
+    "the last order counts",
+    "every copy kept with all of the mass",
+    "siblings as one",
+    "a token leads by the last sibling alone",
+    "no token leads before another",
+]
+"""Those that lose the law of one pair of i.i.d. siblings over two tokens."""
+
+
+@pytest.mark.parametrize("name", [None, *LOSSY])
+def test_the_prover_decides_plans_for_all_real_rows(name):
+    """By sign cells: the plan is proved, and its broken versions are refuted."""
+    scope: dict = {"__name__": "broken"}
+    exec(inspect.getsource(plans).replace(*BROKEN.get(name, ("", ""))), scope)
+    rule = replace(OPTIMAL, verify=lambda *given: descend(*given, scope["planned"]))
+    found = prove(rule, Tree(every(2, 1), True), 2)
+    assert found.verdict == ("refuted" if name else "proved")
