@@ -50,7 +50,7 @@ round1' items1' (Some node) (Some residual))
 end) (combine (rev inner) (rev w)) None None.
 
 Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
-get (unsnoc  (path_of draft)) (fun '(inner, leaf) =>
+get (unsnoc (path_of draft)) (fun '(inner, leaf) =>
 let w := [one (target (prefix_of leaf))] in
 (fix round1' items1' w {struct items1'} :=
 match items1' with
@@ -75,7 +75,7 @@ End block.
 Module greedy_block.
 
 Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
-get (unsnoc  (path_of draft)) (fun '(inner, leaf) =>
+get (unsnoc (path_of draft)) (fun '(inner, leaf) =>
 let '(P, Q) := ([one (target (prefix_of leaf))], [one (target (prefix_of leaf))]) in
 (fix round1' items1' P Q node {struct items1'} :=
 match items1' with
@@ -138,7 +138,7 @@ round1' items1' (Some node) (Some residual))
 end) (combine (rev inner) (rev r)) None None.
 
 Definition judge (V fuel : nat) (path: Path) (target: Rows) : program (option Stop) :=
-get (unsnoc  path) (fun '(inner, leaf) =>
+get (unsnoc path) (fun '(inner, leaf) =>
 let R := one (target (prefix_of leaf)) in
 let peak := R in
 let r := [R] in
@@ -387,7 +387,7 @@ match fuel with
 | S fuel =>
 if nonempty (children_of node) then
 get (tokens_in (children_of node)) (fun tokens2' =>
-get (uncons  tokens2') (fun '(x, T) =>
+get (uncons tokens2') (fun '(x, T) =>
 let '(p, q) := (target (prefix_of node), off V (proposal_of node) T) in
 Accept (share (p x) (q x)) (fun coin3' =>
 if coin3' then

@@ -109,9 +109,12 @@ class _Function:
                 return self.loop(loop, then, leave)
             case ast.Assert(test=test):
                 return self.branch(test, then, lambda: "raise")
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[new])):
-                w = self.value(owner, True)
-                self.bind(owner, [w], f"let {w} := {w} ++ [{self.value(new)}] in")
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id=w), attr="append"), args=[new])
+            ):
+                if self.env.get(w) != SET:
+                    raise Refused(new, "added to what is not bound")
+                self.bind(new, [w], f"let {w} := {w} ++ [{self.value(new)}] in")
             case ast.Assign(targets=targets, value=value):
                 self.assigned(targets, value)
             case ast.Pass() | ast.Expr(value=ast.Constant()):
@@ -143,25 +146,23 @@ class _Function:
         names, made = _names(targets[0]), value.elts if isinstance(value, ast.Tuple) else [value]
         if self.changing & {*names} and not all(isinstance(each, ast.List) for each in made):
             raise Refused(value, "a list that changes is made where it is bound")
-        if isinstance(targets[0], ast.Tuple) and "*" in ast.unparse(targets[0]):
-            ends = "unsnoc" if isinstance(targets[0].elts[0], ast.Starred) else "uncons"
-            self.bind(
-                value, names, f"get ({ends} {_applied('', self.value(value))}) (fun '({', '.join(names)}) =>"
-            )
-        elif (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Attribute)
-            and value.func.attr == "child"
-        ):
-            text = _applied("child_of", self.value(value.func.value), *map(self.value, value.args))
-            self.bind(value, names, f"let {names[0]} := {text} in", known=OPTIONAL)
-        elif function := self.called(value):
-            known = OPTIONAL if _optional(function) else SET
-            self.bind(
-                value, names, f"call ({self.call(value)}) (fun {_pattern(names, quote=True)} =>", known=known
-            )
-        else:
-            self.bind(value, names, f"let {_pattern(names, quote=True)} := {self.value(value)} in")
+        pattern = _pattern(names, quote=True)
+        match targets[0], value:
+            case ast.Tuple(elts=[first, *_] as parts), _ if any(
+                isinstance(each, ast.Starred) for each in parts
+            ):
+                end = "unsnoc" if isinstance(first, ast.Starred) else "uncons"
+                self.bind(value, names, f"get ({_applied(end, self.value(value))}) (fun {pattern} =>")
+            case ast.Name(), ast.Call(
+                func=ast.Attribute(value=owner, attr="child"), args=[token], keywords=[]
+            ):
+                text = _applied("child_of", self.value(owner), self.value(token))
+                self.bind(value, names, f"let {pattern} := {text} in", known=OPTIONAL)
+            case _, _ if function := self.called(value):
+                known = OPTIONAL if _optional(function) else SET
+                self.bind(value, names, f"call ({self.call(value)}) (fun {pattern} =>", known=known)
+            case _:
+                self.bind(value, names, f"let {pattern} := {self.value(value)} in")
         for other in targets[1:]:
             self.bind(other, _names(other), f"let {_pattern(_names(other), quote=True)} := {names[0]} in")
 

@@ -58,7 +58,8 @@ LOOP = "    for node, child in pairwise(draft.path):\n"
         ),
         (LOOP, "    w, v = [], []\n    v = w\n    w.append(v)\n" + LOOP, "second name"),
         (LOOP, "    w = draft.path\n    w.append(draft.root)\n" + LOOP, "made where it is bound"),
-        (LOOP, "    draft.append(draft)\n" + LOOP, "unbound"),
+        (LOOP, "    draft.append(draft)\n" + LOOP, "not bound"),
+        (LOOP, "    draft.root.append(draft)\n" + LOOP, "not translated"),
         (
             LOOP,
             "    w = []\n    for node in reversed(w):\n        w.pop()\n" + LOOP,
@@ -119,7 +120,7 @@ WORDS = ROWS | {"off": "off V", "positive": "positive"}
 def test_every_row_operation_stands_under_its_docstring():
     files = "".join((SOURCES / f"{name}.v").read_text() for name in ("Programs", "Rules", "Python"))
     for name in WORDS.keys() - {"off"}:
-        first = inspect.getdoc(getattr(rows, name)).splitlines()[0]
+        first = (inspect.getdoc(getattr(rows, name)) or "").splitlines()[0]
         assert f"(** {name}: {first} *)\nDefinition {name} " in files, name
 
 
