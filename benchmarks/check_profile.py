@@ -33,6 +33,13 @@ def work(share: float) -> list[Any]:
     return [piece for piece in every if random.random() < share]
 
 
+def said(index: int, verdict: Any) -> bytes:
+    """All that a verdict finds."""
+    wrong = verdict.wrong and (verdict.wrong.prefix, str(verdict.wrong.got), str(verdict.wrong.want))
+    figures = str(verdict.total_variation), str(verdict.expected_accepted)
+    return repr((index, verdict.instance, verdict.lossless, figures, wrong, verdict.invalid)).encode()
+
+
 def timed(share: float) -> dict[str, Any]:
     """Seconds and a hash of the verdicts of every verifier; its drafts drawn for it alone."""
     from dataclasses import replace
@@ -46,7 +53,7 @@ def timed(share: float) -> dict[str, Any]:
         found = judged(piece)
         seconds["all"] += process_time() - started
         for index, verdict in found:
-            hashes[verdict.verifier].update(repr((index, verdict)).encode())
+            hashes[verdict.verifier].update(said(index, verdict))
         for pair in piece.pairs:
             alone = replace(piece, pairs=(pair,))
             started = process_time()
@@ -73,7 +80,7 @@ def whole(share: float, names: list[str]) -> dict[str, Any]:
         seconds += process_time() - started
         count += len(found)
         for index, verdict in found:
-            hashes[verdict.verifier].update(repr((index, verdict)).encode())
+            hashes[verdict.verifier].update(said(index, verdict))
     return {
         "laws": count,
         "seconds": seconds,

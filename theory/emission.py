@@ -92,10 +92,13 @@ class Emission:
                     break
                 inner.add(prefix)
 
+        one_ = self._one
+        zero = one_ * 0
+
         def walk(prefix: Prefix, got: Any, want: Any) -> Generator[tuple[Prefix, Any, Any, bool], None, Any]:
             if prefix in inner:
                 p, residual = self.target[prefix], self.residual.get(prefix)
-                mass, got = got, self._one * 0
+                mass, got = got, zero
                 for x in range(len(p)):
                     child = (*prefix, x)
                     part = mass * p[x]
@@ -107,4 +110,4 @@ class Emission:
             yield prefix, got, want, prefix not in inner
             return got
 
-        yield from walk((), self.bonus.get((), self._one * 0), self._one)
+        yield from walk((), self.bonus.get((), zero), one_)

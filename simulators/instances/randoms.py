@@ -140,15 +140,20 @@ def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
     return parts
 
 
-@lru_cache(maxsize=2)
 def _block(family: Randoms, number: int) -> list[dict[Prefix, np.ndarray]]:
-    # The weights of target and proposal.
-    depth = family.draft.depth
-    limit_prefixes(family.vocab, depth, family.name)
-    rng = np.random.default_rng(np.random.SeedSequence([family.seed, family.vocab, number]))
-    pairs = family.law.rows(rng, family.vocab, family.block)
+    limit_prefixes(family.vocab, family.draft.depth, family.name)
+    return _drawn(family.law, family.vocab, family.draft.depth, family.block, family.seed, number)
+
+
+@lru_cache(maxsize=2)
+def _drawn(
+    law: Law, vocab: int, depth: int, count: int, seed: int, number: int
+) -> list[dict[Prefix, np.ndarray]]:
+    # The weights of target and proposal, whatever is drafted.
+    rng = np.random.default_rng(np.random.SeedSequence([seed, vocab, number]))
+    pairs = law.rows(rng, vocab, count)
     target, proposal = {}, {}
-    for prefix, (p, q) in zip(prefixes(family.vocab, depth), pairs, strict=False):
+    for prefix, (p, q) in zip(prefixes(vocab, depth), pairs, strict=False):
         target[prefix] = p
         if len(prefix) < depth:
             proposal[prefix] = q
