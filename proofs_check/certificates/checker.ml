@@ -11,13 +11,29 @@ module Nat =
  struct
  end
 
+(** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
+
+let rec nth = fun n l x -> Option.value (List.nth_opt l n) ~default:x
+
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map = fun f l -> List.rev (List.rev_map f l)
+
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
-let rec fold_right f a0 = function
-| [] -> a0
-| b :: t0 -> f b (fold_right f a0 t0)
+let rec fold_right = fun f x l -> List.fold_left (fun y a -> f a y) x (List.rev l)
 
+(** val firstn : int -> 'a1 list -> 'a1 list **)
 
+let rec firstn = fun n l -> List.filteri (fun i _ -> i < n) l
+
+(** val seq : int -> int -> int list **)
+
+let rec seq = fun first n -> List.init n (fun i -> first + i)
+
+(** val repeat : 'a1 -> int -> 'a1 list **)
+
+let rec repeat = fun x n -> List.init n (fun _ -> x)
 
 module type NUMBER =
  sig
@@ -57,7 +73,7 @@ module Over =
   (** val at_token : row -> token -> N.t **)
 
   let at_token r x =
-    (fun n l x -> Option.value (List.nth_opt l n) ~default:x) x r N.zero
+    nth x r N.zero
 
   (** val times : int -> N.t -> N.t **)
 
@@ -128,7 +144,7 @@ module Over =
   let bind m f =
     List.concat_map (fun pat ->
       let (w, a) = pat in
-      List.map (fun pat0 -> let (v, b) = pat0 in ((N.mul w v), b)) (f a)) m
+      map (fun pat0 -> let (v, b) = pat0 in ((N.mul w v), b)) (f a)) m
 
   (** val drawn : token -> row -> token law **)
 
@@ -148,7 +164,7 @@ module Over =
 
   let normalise r =
     let mass0 = sum r in
-    if N.less N.zero mass0 then List.map (fun m -> N.div m mass0) r else r
+    if N.less N.zero mass0 then map (fun m -> N.div m mass0) r else r
 
   (** val emptied : token -> token list -> row -> row **)
 
@@ -184,8 +200,7 @@ module Over =
   (** val likeliest : row -> int -> token list **)
 
   let likeliest r n =
-    (fun n l -> List.filteri (fun i _ -> i < n) l) n
-      (List.map snd (ordered r))
+    firstn n (map snd (ordered r))
 
   (** val inclusion : int -> token law -> token law **)
 
@@ -193,9 +208,9 @@ module Over =
   | [] -> []
   | p :: rest ->
     let (m, x) = p in
-    let mass0 = sum (List.map fst l) in
+    let mass0 = sum (map fst l) in
     if N.less (times sure m) mass0
-    then List.map (fun pat ->
+    then map (fun pat ->
            let (m0, x0) = pat in ((N.div (times sure m0) mass0), x0)) l
     else (N.one, x) :: (inclusion (sub sure (Stdlib.Int.succ 0)) rest)
 
@@ -225,10 +240,9 @@ module Over =
     let order = ordered r in
     let n0 = min n (List.length order) in
     let line0 = inclusion n0 order in
-    List.map (fun j ->
-      List.map (stratum (times j N.one) N.zero line0)
-        ((fun first n -> List.init n (fun i -> first + i)) 0 (List.length r)))
-      ((fun first n -> List.init n (fun i -> first + i)) 0 n0)
+    map (fun j ->
+      map (stratum (times j N.one) N.zero line0) (seq 0 (List.length r)))
+      (seq 0 n0)
 
   (** val each_of : row list -> token list law **)
 
@@ -262,7 +276,7 @@ module Over =
 
   let siblings how q n =
     match how with
-    | Replacement -> each_of ((fun x n -> List.init n (fun _ -> x)) q n)
+    | Replacement -> each_of (repeat q n)
     | NoReplacement -> one_by_one n q
     | Top -> ret (likeliest q n)
     | Greedy ->
@@ -272,10 +286,7 @@ module Over =
       then bind (draw rest) (fun x -> ret (x :: top))
       else ret top
     | Hub ->
-      let hub =
-        (fun n l x -> Option.value (List.nth_opt l n) ~default:x) 0
-          (likeliest q (Stdlib.Int.succ 0)) 0
-      in
+      let hub = nth 0 (likeliest q (Stdlib.Int.succ 0)) 0 in
       let rest = without q (hub :: []) in
       bind (draw q) (fun x ->
         if not ((=) x hub)
@@ -318,8 +329,7 @@ module Over =
   let rec every n depth0 =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> Shape [])
-      (fun depth1 -> Shape
-      ((fun x n -> List.init n (fun _ -> x)) (every n depth1) n))
+      (fun depth1 -> Shape (repeat (every n depth1) n))
       depth0
 
   (** val paths :
@@ -369,7 +379,7 @@ module Over =
 
   let rec sampler v once d d0 = function
   | Branch l ->
-    (&&) (distribution (List.map fst l))
+    (&&) (distribution (map fst l))
       (List.for_all (fun pat -> let (_, k0) = pat in sampler v once d d0 k0)
         l)
   | Stop (c, extra) ->
@@ -383,7 +393,7 @@ module Over =
     (&&)
       ((&&) (match d0 with
              | Some _ -> false
-             | None -> true) (distribution (List.map fst (d c))))
+             | None -> true) (distribution (map fst (d c))))
       (let rec each ds l0 =
          match ds with
          | [] -> (match l0 with
@@ -444,7 +454,7 @@ module Over =
 
   let mass p l c u =
     sum
-      (List.map (fun pat ->
+      (map (fun pat ->
         let (w, y) = pat in
         let (d, extra) = y in N.mul w (begins p c d extra u)) l)
 
@@ -452,7 +462,7 @@ module Over =
 
   let accepted l =
     sum
-      (List.map (fun pat ->
+      (map (fun pat ->
         let (w, y) = pat in let (d, _) = y in times (List.length d) w) l)
 
   (** val below : token -> ending list -> ending list **)
@@ -469,7 +479,7 @@ module Over =
 
   let following l =
     sum
-      (List.map (fun pat ->
+      (map (fun pat ->
         let (w, y) = pat in
         let (d, extra) = y in
         (match d with
@@ -482,7 +492,7 @@ module Over =
 
   let added l x =
     sum
-      (List.map (fun pat ->
+      (map (fun pat ->
         let (w, y) = pat in
         let (d, extra) = y in
         (match d with
@@ -508,8 +518,7 @@ module Over =
          List.for_all (fun x ->
            right p v fuel0 ((@) c (x :: [])) (below x l)
              (N.add (N.mul here0 (at_token r x)) (added l x))
-             (N.mul want (at_token r x)))
-           ((fun first n -> List.init n (fun i -> first + i)) 0 v))
+             (N.mul want (at_token r x))) (seq 0 v))
          fuel)
 
   type instance = { vocab : int; target : table; proposal : table;
@@ -685,8 +694,7 @@ module Over =
     (&&)
       (both (fun w f0 ->
         (&&) (N.equal (sum f0) w) (both (fun x _ -> no_less x N.zero) f0 ms))
-        ws f)
-      (both N.equal (fold_right plus (List.map (fun _ -> N.zero) ms) f) ms)
+        ws f) (both N.equal (fold_right plus (map (fun _ -> N.zero) ms) f) ms)
 
   (** val worth : row list -> row list -> N.t **)
 
@@ -715,17 +723,16 @@ module Over =
   (** val rewards : draft law -> context law -> row list **)
 
   let rewards ds ys =
-    List.map (fun pat ->
+    map (fun pat ->
       let (_, d) = pat in
-      List.map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys)
-      ds
+      map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys) ds
 
   (** val check_optimum : instance -> coupling -> bool **)
 
   let check_optimum i c =
     let ds = drafted i [] in
     let ys = blocks (row_of (target i)) (depth i) [] in
-    best (List.map fst ds) (List.map fst ys) (rewards ds ys) c
+    best (map fst ds) (map fst ys) (rewards ds ys) c
  end
 
 module Checker =

@@ -85,6 +85,7 @@ let () =
        | Optimal _ -> incr optima
        | Refused -> refuse ""
        | exception Bad why -> refuse (": " ^ why)
+       | exception Stack_overflow -> refuse ": it needs a larger stack (ulimit -s unlimited)"
      done
    with End_of_file -> ());
   Printf.printf "accepted: %d laws that are the target's, %d that are not, on %d instances" !lossless !lossy !instances;
