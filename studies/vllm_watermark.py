@@ -4,8 +4,8 @@
 
 The source of release 0.32 runs as it is: `DualKeyGumbelWatermarker` (in torch, as on devices without CUDA),
 `draft_watermarking_mask` and `repeated_context_mask` (for the CPU). For the Philox function stands a
-generator that is seeded with key and context, a named coin to the audit. Ours are the loop and the rejection of drafts,
-which vLLM has as a kernel. Context width 1, deduplication `single_turn`, the default.
+generator that is seeded with key and context, a named coin to the audit. Ours are the loop and the rejection
+of drafts, which vLLM has as a kernel. Context width 1, deduplication `single_turn`, the default.
 
 `plain` decodes without drafts. `token` has token verification, which is what vLLM allows with a watermark,
 `block` block verification, which it refuses. `unspared` is `token` with deduplication `none`.
