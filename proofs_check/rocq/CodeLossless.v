@@ -170,13 +170,76 @@ Proof.
 Qed.
 
 (** The greedy draft: the likeliest tokens beside one sample. *)
-Theorem hu_greedy_code_lossless : forall s c, lossless_if V p c
-  (run_code (hu_greedy.verify V) false (draw_greedy V q (fun c => likeliest V (q c)) s c) c).
+Lemma hu_proper : forall siblings c, TopDown.known V siblings -> proper V (hu_greedy V p q siblings c) (stops_below V c).
+Proof.
+  assert (N : forall siblings c, TopDown.known V siblings ->
+    (forall y, In y (vocabulary V) -> proper V (descend (rule_node p (hu_rule V p q)) siblings c y) (stops_below V c)) ->
+    proper V (hu_greedy V p q siblings c) (stops_below V c)).
+  { intros [|x below rest] c K H; [apply stops_here; auto|]. destruct K as [I _]. destruct (p_rows c) as [Np Sp].
+    change (proper V (Accept (share (p c x) (off V (q c) (tokens_of rest) x)) (fun accepted => bind
+      (if accepted then Return x else Choose (normalise V (excess (p c) (off V (q c) (tokens_of rest)))) Return)
+      (descend (rule_node p (hu_rule V p q)) (Child x below rest) c))) (stops_below V c)).
+    set (d := off V (q c) (tokens_of rest)). split; [apply share_bounds; auto|]. split; intros A; [apply (H x I)|].
+    split; [|intros y J _; apply (H y J)]. apply share_below_one in A.
+    assert (M : forall y, 0 <= masked q c (tokens_of rest) y) by (intros; apply (masked_nonneg V q q_rows)).
+    assert (D : is_row V d).
+    { apply (off_row V q q_rows). destruct (Rlt_dec 0 (RealPrograms.total V (off V (q c) (tokens_of rest)))) as [|L]; auto. exfalso.
+      assert (Z : d = masked q c (tokens_of rest)).
+      { apply (normalise_empty V (masked q c (tokens_of rest))). intros T. apply L. pose proof (normalise_row V _ M T) as [_ E].
+        change (off V (q c) (tokens_of rest)) with (normalise V (masked q c (tokens_of rest))). rewrite E. lra. }
+      assert (T : RealPrograms.total V (masked q c (tokens_of rest)) = 0).
+      { pose proof (total_nonneg V _ M). fold d in L. rewrite Z in L. lra. }
+      rewrite Z, (total_zero V _ M T x I) in A. pose proof (Np x). lra. }
+    apply normalise_row; [intros; apply excess_nonneg|].
+    pose proof (excess_difference V (p c) d) as E. rewrite Sp, (proj2 D) in E.
+    assert (F : forall y, 0 <= excess d (p c) y) by (intros; apply excess_nonneg).
+    destruct (Rle_lt_or_eq_dec _ _ (total_nonneg V _ F)) as [|Z]; [lra|].
+    pose proof (total_zero V _ F (eq_sym Z) x I) as X. rewrite excess_min, Rmin_right in X by lra. lra. }
+  assert (H : forall siblings c y, TopDown.known V siblings -> In y (vocabulary V) ->
+    proper V (descend (rule_node p (hu_rule V p q)) siblings c y) (stops_below V c)).
+  { induction siblings as [|x below IHb rest IHr]; intros c y K I; simpl.
+    - apply stops_here, point_row. auto.
+    - destruct K as [J [Kb Kr]]. destruct (Nat.eqb_spec x y) as [->|_]; [|apply IHr; auto].
+      apply (proper_weaken V _ _ (stops_below V (c ++ [y]))); [|apply stops_deeper].
+      apply (N below (c ++ [y]) Kb). intros z L. apply IHb; auto. }
+  intros siblings c K. apply N; auto.
+Qed.
+
+Lemma likeliest_known : forall r n x, In x (likeliest V r n) -> In x (vocabulary V).
+Proof.
+  assert (P : forall f a (l : list token) x, In x (place f a l) -> x = a \/ In x l).
+  { intros f a. induction l as [|y l IH]; simpl; intros x I; [destruct I; auto; contradiction|].
+    destruct (f y a); simpl in I; destruct I as [I|I]; auto. destruct (IH x I); auto. }
+  assert (F : forall f (l : list token) x, In x (fold_right (place f) [] l) -> In x l).
+  { intros f. induction l as [|a l IH]; simpl; intros x I; auto. destruct (P _ _ _ _ I); auto. }
+  intros r n x I. apply filter_In in I. destruct I as [I _].
+  eapply F. rewrite <- (firstn_skipn n). apply in_or_app. left. exact I.
+Qed.
+
+Lemma greedy_known : forall s c, proper V (draw_greedy V q (fun c => likeliest V (q c)) s c) (TopDown.known V).
+Proof.
+  set (top := fun c => likeliest V (q c)).
+  assert (T : forall c n, proper V (top_and_sample V q top c n) (fun tokens => forall x, In x tokens -> In x (vocabulary V))).
+  { intros c [|n]; simpl; [intros x []|]. destruct (Rlt_dec 0 (RealPrograms.total V (off V (q c) (top c n)))) as [L|L]; simpl.
+    - split; [apply (off_row V q q_rows); auto|]. intros x I _ y [<-|J]; auto. apply (likeliest_known _ _ _ J).
+    - intros x J. apply (likeliest_known _ _ _ J). }
+  assert (G : forall s c tokens, (forall x, In x tokens -> In x (vocabulary V)) ->
+    proper V (grow V q top s c tokens) (TopDown.known V)).
+  { induction s as [|b IHb r IHr]; intros c [|x tokens] K; simpl; auto.
+    apply (proper_bind V _ _ _ _ (TopDown.known V)).
+    - apply (proper_bind V _ _ _ _ _ _ (T (c ++ [x]) (count b))). intros drawn D. apply IHb. exact D.
+    - intros d Kd. apply (proper_bind V _ _ _ _ (TopDown.known V)).
+      + apply IHr. intros y I. apply K. simpl. auto.
+      + intros e Ke. simpl. repeat split; auto. apply K. simpl. auto. }
+  intros s c. apply (proper_bind V _ _ _ _ _ _ (T c (count s))). intros tokens K. apply G. exact K.
+Qed.
+
+Theorem hu_greedy_code_lossless : forall s c,
+  right c (run_code (hu_greedy.verify V) false (draw_greedy V q (fun c => likeliest V (q c)) s c) c).
 Proof.
   intros s c. rewrite (code_tree _ _ _ _ _ (fun d => hu_greedy_code V p q at_leaf false _ d c (le_n _))).
-  rewrite always_bind. unfold always_stops. split.
-  - intros G HG. rewrite mean_bind. exact (hu_greedy_lossless V p q p_rows q_rows s c G HG).
-  - rewrite mean_bind, (mean_ext V _ _ _ (fun _ => 0 * 0)) by (intros; simpl; ring). rewrite mean_mul. ring.
+  rewrite always_bind. apply always_right; [apply hu_greedy_lossless; auto|].
+  apply (proper_bind V _ _ _ _ _ _ (greedy_known s c)). intros d K. apply hu_proper. exact K.
 Qed.
 
 Lemma tree_in_order : forall replacement s c, in_order_from (draw V q replacement s c (q c)) c replacement.
