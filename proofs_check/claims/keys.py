@@ -7,23 +7,24 @@ from itertools import combinations, pairwise, product
 from flint import fmpq
 
 from draftproof.proofs_check.claims.checks import found_in, refuted_on
+from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.grammars import other_law
 from draftproof.simulators.laws.keys import given_keys, judge_keys, texts
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.support.files import SHIPPED
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme
-from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.instance import Instance
 from draftproof.theory.keys import SCHEMES, keys
 from draftproof.theory.keys.keyed import Keys
 from draftproof.theory.rows import Row, meet, total
-from draftproof.theory.table import Table
-from draftproof.theory.targets.processors import Mask, processed
 from draftproof.theory.verifiers import named
 
 TREE = scheme("tree+:[[[]],[]]")
 VERIFIERS = {"token": Chain(2), "block": Chain(2), "traversal": TREE, "specinfer": TREE, "priority": TREE}
+LOSSY = {"hsd-released": Chain(2)}
 KEYED = [name for name, keyed in SCHEMES.items() if keyed.rows is None and name != "one-key"]
 COUNT = 24
 """Random instances of each draft."""
@@ -32,18 +33,9 @@ Case = tuple[Instance, str, str]
 """An instance, a verifier and the words of a setting."""
 
 
-def fifths(p: tuple[int, ...], q: tuple[int, ...]) -> Instance:
-    """A chain of two at V = 2, of five times p(0) and q(0) at the start, after 0 and after 1."""
-    target, proposal = (
-        Table.exact(
-            2, {at: [fmpq(x, 5), fmpq(5 - x, 5)] for at, x in zip(((), (0,), (1,)), row, strict=True)}
-        )
-        for row in (p, q)
-    )
-    return Instance(target, proposal, Chain(2))
-
-
-WATERMARKED, LOOKED_BACK = fifths((3, 4, 1), (1, 2, 3)), fifths((1, 1, 4), (4, 1, 4))
+WATERMARKED, LOOKED_BACK, BRACKETS = (
+    read(SHIPPED / f"docs/{name}.json") for name in ("watermark", "lookback", "grammar")
+)
 
 
 def follows(case: Case) -> bool:
@@ -54,7 +46,7 @@ def follows(case: Case) -> bool:
 
 def _cases(fresh: str, verifiers: Iterable[str] = VERIFIERS) -> Iterator[Case]:
     for verifier, name in product(verifiers, KEYED):
-        for instance in Randoms(VERIFIERS[verifier], 2, COUNT):
+        for instance in Randoms((VERIFIERS | LOSSY)[verifier], 2, COUNT):
             yield instance, verifier, f"{name},{fresh}"
 
 
@@ -64,11 +56,6 @@ def _once(case: Case) -> bool:
     instance, verifier, words = case
     found = texts(instance, named(verifier), keys(words), 3)
     return not found.again and found.law == decode(instance, named(verifier), 3, 3).first(3)
-
-
-def _read_once() -> Iterator[Case]:
-    yield from _cases("drafted")
-    yield from ((instance, "hsd-released", "dual-key,drafted") for instance in Randoms(Chain(2), 2, COUNT))
 
 
 def _as_strong(case: Case) -> bool:
@@ -97,7 +84,6 @@ def _drafters() -> Iterator[tuple[Instance, ...]]:
 
 
 def _is_match(instance: Instance) -> bool:
-    # Whether GLS at V = 2 accepts what sampling-match does with one coin for drafter and target.
     shared, _ = judge_keys(instance, named("sampling-match"), Keys(SCHEMES["one-key"]), 1)
     return shared.expected_accepted == judge(instance, named("gls")).expected_accepted
 
@@ -114,18 +100,6 @@ def _agree(rows: list[Row]) -> bool:
     return max(sum(x == y for x, y in combinations(way, 2)) for way in ways) >= overlaps
 
 
-DYCK = Mask(
-    "0",
-    {"0": {"0": "1", "2": "end"}, "1": {"0": "2", "1": "0"}, "2": {"1": "1"}, "end": {"2": "end"}},
-    ends=("end",),
-)
-"""Brackets of depth two: 0 opens, 1 closes, 2 ends the text."""
-
-
-def _masked(row: list[str]) -> Instance:
-    return processed(context_free(row, ["1/3"] * 3, Chain(3)), [(DYCK, "both")])
-
-
 def _conditional(instance: Instance) -> bool:
     other = other_law(instance, named("token"), 6)
     assert other is not None
@@ -136,7 +110,7 @@ CHECKS = {
     "keys-block-committed": refuted_on((WATERMARKED, "block", "dual-key"), follows),
     "keys-node-by-node": found_in(lambda: _cases("committed", ("token", "specinfer", "priority")), follows),
     "keys-budget-discarded": refuted_on((LOOKED_BACK, "token", "dual-key,lookback"), follows),
-    "keys-read-once": found_in(_read_once, _once),
+    "keys-read-once": found_in(lambda: _cases("drafted", (*VERIFIERS, *LOSSY)), _once),
     "keys-acceptance-strength": found_in(
         lambda: (case for case in _cases("committed", ("token", "block")) if "acceptance" in case[2]),
         _as_strong,
@@ -148,5 +122,5 @@ CHECKS = {
     ),
     "keys-gls-is-one-coin": found_in(lambda: Randoms(Chain(1), 2, COUNT), _is_match),
     "keys-strength-and-overlap": refuted_on(HALVES, _agree),
-    "masks-conditional": refuted_on(_masked(["19/20", "1/40", "1/40"]), _conditional),
+    "masks-conditional": refuted_on(BRACKETS, _conditional),
 }
