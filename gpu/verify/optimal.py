@@ -6,6 +6,7 @@ The exact form, whose names are used, is theory/values/optimal_classes.py. Place
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -80,21 +81,11 @@ class Nodes:
         return [Nodes(*group) for group in zip(*parts, strict=True)]
 
 
-def rates(drafts: Drafts) -> Rates:
-    """Node by node: a child is accepted with w_j / (1 - w_1 - .. - w_{j-1}), w_j the probability that child j
-    is the one that the plan keeps.
+def rates(drafts: Drafts, lift: bool) -> Rates:
+    """Node by node a child is accepted with w_j / (1 - w_1 - .. - w_{j-1}), w_j the probability that child j
+    is the one that the plan keeps. Lifted, a node that is entered with a plans for the row a p and, after its
+    children, stops itself with S / (S + 1 - a), S the mass that the plan leaves of a p.
     """
-    return _rates(drafts, lift=False)
-
-
-def lifted_rates(drafts: Drafts) -> Rates:
-    """From leaf to root: a node that is entered with a plans for the row a p. Its children are entered as
-    node by node, and it stops itself with S / (S + 1 - a), S the mass that the plan leaves of a p.
-    """
-    return _rates(drafts, lift=True)
-
-
-def _rates(drafts: Drafts, lift: bool) -> Rates:
     levels = drafts.tree.generations
     if not levels:
         entry = drafts.target.new_ones(drafts.drawn.shape)
@@ -241,5 +232,7 @@ def _rows(drafts: Drafts, nodes: Tensor) -> Iterator[tuple[Tensor, Tensor, Tenso
             yield pick(drafts.target, f), pick(drafts.q, row), None if places is None else pick(places, row)
 
 
-OPTIMAL = Verifier((CHAIN, WITH, STRATIFIED), rates, exact=exact.verify)
-LIFTED_OPTIMAL = Verifier((CHAIN, WITH, STRATIFIED), lifted_rates, upwards=True, exact=exact.verify_lifted)
+OPTIMAL = Verifier((CHAIN, WITH, STRATIFIED), partial(rates, lift=False), exact=exact.verify)
+LIFTED_OPTIMAL = Verifier(
+    (CHAIN, WITH, STRATIFIED), partial(rates, lift=True), upwards=True, exact=exact.verify_lifted
+)

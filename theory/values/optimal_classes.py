@@ -40,7 +40,9 @@ SLACK = fmpq(1, 2**20)
 """A gap that counts as none, so that rounding does not decide."""
 
 Place: TypeAlias = tuple[int, int]
-"""(row, class), the highest class first when sorted by `-class`."""
+"""(row, class)."""
+Judged: TypeAlias = tuple[Mapping[Place, Mapping[int, fmpq]], Mapping[Place, fmpq], Mapping[Place, fmpq]]
+"""`Plan.at`, `Plan.rate`, and how often each place is kept."""
 
 
 def edge(k: int, count: int) -> fmpq:
@@ -63,23 +65,16 @@ def split(ratio: fmpq, count: int) -> dict[int, fmpq]:
 
 
 @dataclass(frozen=True)
-class Times:
-    """`at[place][time]`: how likely a sibling in that place speaks then; `rate[place]`: the chance that it is
-    kept if it is the first. `part[place]`: how much of a place's mass is kept, of all siblings.
+class Plan:
+    """`parts[x]`: the places of token x, by class; `own`: whether siblings have places of their own.
+    `at[place][time]`: how likely a sibling in that place speaks then; `rate[place]`: the chance that it is
+    kept if it is the first.
     """
 
-    at: Mapping[Place, Mapping[int, fmpq]]
-    rate: Mapping[Place, fmpq]
-    part: Mapping[Place, fmpq]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """`parts[x]`: the places of token x, by class; `own`: whether siblings have places of their own."""
-
-    times: Times
     parts: Mapping[int, Mapping[int, fmpq]]
     own: bool
+    at: Mapping[Place, Mapping[int, fmpq]]
+    rate: Mapping[Place, fmpq]
     left: Row
 
     def shares(self, node: Node) -> list[tuple[Node, Any]]:
@@ -94,9 +89,9 @@ class Plan:
             kept.append({})
             for k, part in self.parts[child.token].items():
                 place = (j * self.own, k)
-                for time, chance in self.times.at[place].items():
+                for time, chance in self.at[place].items():
                     spoken[j][time] = spoken[j].get(time, 0) + part * chance
-                    kept[j][time] = kept[j].get(time, 0) + part * chance * self.times.rate[place]
+                    kept[j][time] = kept[j].get(time, 0) + part * chance * self.rate[place]
         shares = dict.fromkeys((child.token for child in node.children), fmpq(0))
         for j, child in enumerate(node.children):
             for time, mass in kept[j].items():
@@ -130,11 +125,11 @@ def planned(t: Row, laws: tuple[Row, ...], own: bool) -> Plan:
     for j, k, x, part in each:
         mass[j, k] = mass.get((j, k), 0) + rows[j][x] * part
     cap = {place: a * edge(place[1], count) * m for place, m in mass.items()}
-    times = passing(mass, cap) if own else lending(mass, cap, len(laws))
+    at, rate, kept = passing(mass, cap) if own else lending(mass, cap, len(laws))
     left = list(t)
     for j, k, x, part in each:
-        left[x] -= rows[j][x] * part * times.part[j, k]
-    return Plan(times, parts, own, tuple(left))
+        left[x] -= rows[j][x] * part / mass[j, k] * kept[j, k]
+    return Plan(parts, own, at, rate, tuple(left))
 
 
 def sums(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], order: Sequence[Place], count: int) -> Any:
@@ -155,7 +150,7 @@ def steps(sums: Sequence[fmpq]) -> list[fmpq]:
     return [after - before for before, after in zip([fmpq(0), *sums], sums, strict=False)]
 
 
-def lending(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Times:
+def lending(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Judged:
     """i.i.d. siblings: a place speaks at its own time, or at one that it was lent or got for it."""
     order = sorted(mass, reverse=True)
     drafted, kept = map(steps, sums(mass, cap, order, count))
@@ -174,18 +169,18 @@ def lending(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -
                 lead[s], lead[c] = lead[s] - moved, lead[c] + moved
     for c, times in enumerate(at):
         times[c] = 1 - sum(times.values(), fmpq(0))
-    return judged(order, mass, at, lead, kept)
+    return judged(order, at, lead, kept)
 
 
-def judged(order: Sequence[Place], mass: Any, at: Any, lead: Any, kept: Any) -> Times:
+def judged(order: Sequence[Place], at: Any, lead: Any, kept: Any) -> Judged:
     """The rates with which places that lead so often are kept so often."""
     kept = [min(a, b) for a, b in zip(kept, lead, strict=True)]
-    rate = {place: a / b if b > 0 else fmpq(1) for place, a, b in zip(order, kept, lead, strict=True)}
-    part = {place: a / mass[place] for place, a in zip(order, kept, strict=True)}
-    return Times(dict(zip(order, at, strict=True)), rate, part)
+    rate = [a / b if b > 0 else fmpq(1) for a, b in zip(kept, lead, strict=True)]
+    at, rate, kept = (dict(zip(order, each, strict=True)) for each in (at, rate, kept))
+    return at, rate, kept
 
 
-def passing(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq]) -> Times:
+def passing(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq]) -> Judged:
     """Siblings of any rows: a place passes with a chance, and if all pass the first is kept."""
     behind = {place: 1 - sum((m for (j, k), m in mass.items() if j == place[0] and k >= place[1]), fmpq(0))
               for place in mass}  # fmt: skip
@@ -215,7 +210,7 @@ def passing(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq]) -> Times:
     at = [{early[c]: 1 - u, late[c]: u} for c, u in enumerate(passes)]
     lead = [mass[place] * sum((chance[time] * part for time, part in times.items()), fmpq(0))
             for place, times in zip(order, at, strict=True)]  # fmt: skip
-    return judged(order, mass, at, lead, [cap[place] for place in order])
+    return judged(order, at, lead, [cap[place] for place in order])
 
 
 def leading(mass: Any, order: Any, early: Any, late: Any, passes: Any) -> dict[int, fmpq]:
