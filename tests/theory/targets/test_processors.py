@@ -2,13 +2,16 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import pytest
 from flint import fmpq
 
 from draftproof.simulators.instances.files import document, parse
+from draftproof.simulators.laws.grammars import other_law
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.errors import BadInput
+from draftproof.theory.law import law_of
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
 from draftproof.theory.targets.processors import PROCESSORS, Mask, Processed
@@ -152,3 +155,59 @@ def test_faults(fault):
 
 def test_a_mask_leaves_its_edges_alone():
     assert Mask(**GRAMMAR) == Mask(**GRAMMAR)
+
+
+BRACKETS = {
+    "kind": "mask",
+    "start": "0",
+    "edges": {"0": {"0": "1", "2": "end"}, "1": {"1": "0"}, "end": {"2": "end"}},
+    "whole": 4,
+    "ends": ["end"],
+}
+
+
+def test_a_mask_with_a_whole_text_has_the_conditional_law():
+    p = {"": ["1/2", "1/4", "1/4"], "0": ["1/6", "1/3", "1/2"], "1": ["3/5", "1/5", "1/5"]}
+    given = parse(json.dumps({**instance(BRACKETS), "target": p}))
+    plain = parse(json.dumps({**instance(), "target": p}))
+    mask = Mask("0", BRACKETS["edges"])
+    valid = {word: mass for word, mass in law_of(plain.target, 4).items() if mask.state(word) == "end"}
+    whole = sum(valid.values(), fmpq(0))
+    assert dict(law_of(given.target, 4)) == {word: mass / whole for word, mass in valid.items()}
+    for verifier in ("token", "block"):
+        assert judge(given, VERIFIERS[verifier]).lossless
+    assert parse(json.dumps(document(given))) == given
+
+
+def test_both_laws_of_a_grammar_are_told_apart():
+    local = {name: x for name, x in BRACKETS.items() if name != "whole"}
+    token = VERIFIERS["token"]
+    one = other_law(parse(json.dumps(instance(local))), token, 4)
+    other = other_law(parse(json.dumps(instance(BRACKETS))), token, 4)
+    assert one and other
+    assert one.total_variation == other.total_variation > 0
+    assert (one.judged, one.other) == (other.other, other.judged)
+    assert one.judged == "locally projected law"
+    assert other_law(parse(json.dumps(instance())), token, 4) is None
+
+
+def test_the_command_names_the_law_that_it_judges(command):
+    file = Path(__file__).parents[3] / "docs" / "grammar.json"
+    status, out, _ = command("law", file, "--verifier", "token", "--iterations", 3, "--json")
+    found = json.loads(out)["grammar"]
+    assert (status, found["judged"]) == (0, "locally projected law")
+    assert exact(found["total_variation"]) > exact("996/1000")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"whole": 0}, "whole must be a whole number from 1 to 1000"),
+        ({"ends": "end"}, "ends must be a list"),
+        ({"ends": ["nowhere"]}, "state 'nowhere' is not in edges"),
+        ({"start": "end", "ends": ["0"]}, "mask leaves nothing of the row after ''"),
+    ],
+)
+def test_a_wrong_whole_text_is_bad_input(change, said):
+    with pytest.raises(BadInput, match=said):
+        parse(json.dumps(instance({**BRACKETS, **change})))
