@@ -184,7 +184,8 @@ def test_both_laws_of_a_grammar_are_told_apart():
     token = VERIFIERS["token"]
     one = other_law(parse(json.dumps(instance(local))), token, 4)
     other = other_law(parse(json.dumps(instance(BRACKETS))), token, 4)
-    assert one and other
+    assert one is not None
+    assert other is not None
     assert one.total_variation == other.total_variation > 0
     assert (one.judged, one.other) == (other.other, other.judged)
     assert one.judged == "locally projected law"
