@@ -63,7 +63,7 @@ class Reportable:
         body = "".join(f"<tr>{_cells('td', line)}</tr>" for line in lines[:SHOWN])
         more = f"<p>{len(lines) - SHOWN:,} rows more in to_frame()</p>" if len(lines) > SHOWN else ""
         table = f"<table><thead><tr>{_cells('th', columns)}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<pre>{html.escape(str(self))}</pre>{table}{more}"
+        return f'<pre style="white-space: pre-wrap">{html.escape(str(self))}</pre>{table}{more}'
 
 
 def spelled(prefix: Iterable[int]) -> str:
