@@ -10,6 +10,7 @@ from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands import options as shared
 from draftproof.theory.errors import BadInput
+from draftproof.theory.reportable import counted
 
 if TYPE_CHECKING:
     from draftproof.gpu.engine.output import Transcript
@@ -59,7 +60,7 @@ def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.
 
     The texts are written at the end, also after Ctrl-C. The last line counts tokens and steps. Block
-    efficiency is the mean number of tokens per step: the accepted tokens and the extra one. In --settings
+    efficiency is the mean number of emitted tokens per step of a text. In --settings
     `batch` is the most texts decoded at once, which share a `budget`.
     """
     from draftproof.gpu.sampling.device import memory_errors
@@ -129,7 +130,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
 def _end(transcript: "Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
     """Writes the last line, or the whole answer as JSON."""
     seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
-    mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
+    mean = tokens / transcript.row_steps if steps else 0.0
     texts = [transcript.text(row) for row in range(len(transcript.ids))]
     if options["as_json"]:
         rows = "temperature", "top_k", "top_p", "min_p", "processors"
@@ -159,5 +160,9 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
         both = enumerate(zip(transcript.prompts, texts, strict=True), 1)
         texts = [f"--- {number}: {prompt!r}\n{text}" for number, (prompt, text) in both]
     speed = f"{tokens / max(seconds, 1e-9):.1f} tokens/s"
-    last = f"[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, {speed}; {draft}]"
+    ended = zip(transcript.ids, transcript.finished, strict=True)
+    cut = sum(why == "length" and len(ids) < options["max_new_tokens"] for ids, why in ended)
+    draft += f"; {counted(cut, 'text')} cut off at the models' context" if cut else ""
+    counts = f"{counted(tokens, 'token')} in {counted(steps, 'step')}"
+    last = f"[{counts}, block efficiency {mean:.2f}, {speed}; {draft}]"
     echo("\n".join([*texts, last]))

@@ -95,7 +95,12 @@ def load(
     kind = dtype or (torch.float32 if device.type == "cpu" else "auto")
     given: dict[str, Any] = {"local_files_only": local}
     with refused(f"{name}: transformers cannot load this model"), quiet():
-        config = AutoConfig.from_pretrained(name, **given)
+        try:
+            config = AutoConfig.from_pretrained(name, **given)
+        except OSError:
+            if local:
+                raise
+            raise BadInput(f"{name}: no such folder, and no such model can be downloaded") from None
         if reason := _refused(config):
             raise BadInput(f"{name}: {reason}")
         tokenizer = AutoTokenizer.from_pretrained(name, **given)

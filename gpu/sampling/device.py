@@ -57,6 +57,10 @@ def memory_errors(advice: str) -> Iterator[None]:
     raise BadInput(f"out of memory; {advice}")
 
 
+MESSAGE = 400
+"""Most characters of another library's message in an error line."""
+
+
 @contextmanager
 def refused(what: str) -> Iterator[None]:
     """Turns any error that a model's, a template's or a processor's own code raises into BadInput of one
@@ -69,4 +73,5 @@ def refused(what: str) -> Iterator[None]:
     except Exception as error:
         if out_of_memory(error):
             raise
-        raise BadInput(f"{what}: {(str(error).strip() or type(error).__name__).splitlines()[0]}") from None
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise BadInput(f"{what}: {said[:MESSAGE]}{'...' * (len(said) > MESSAGE)}") from None

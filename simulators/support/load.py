@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 from functools import partial, wraps
 from hashlib import sha256
 from pathlib import Path
+from types import MethodType
 from typing import Any, TypeVar
 
 from draftproof.theory.errors import BadInput
@@ -55,7 +56,9 @@ def remembered(make: Callable[[str], Made]) -> Callable[[str], Made]:
 
 
 def load(name: str) -> Any:
-    """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none."""
+    """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none. A
+    method, named as `Class.method`, is that of an object made without arguments.
+    """
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
         raise BadInput(f"{name[:80]}: neither package.module:name nor path/to/file.py:name")
@@ -79,8 +82,19 @@ def load(name: str) -> Any:
             raise BadInput(f"{place}: has no {attribute!r}")
         holder, found = found, getattr(found, part)
         if inspect.isclass(holder) and inspect.isfunction(inspect.getattr_static(holder, part)):
-            raise BadInput(f"{name}: is a method; name its class, or an object's method")
-    return found
+            found = getattr(_object_of(holder, name), part)
+    plain = getattr(found, "_torchdynamo_orig_callable", None)  # what torch.compile decorates
+    if plain is None:
+        return found
+    return MethodType(plain, found.__self__) if inspect.ismethod(found) else plain
+
+
+def _object_of(holder: type, name: str) -> Any:
+    try:
+        return holder()
+    except Exception as error:
+        made = f"{holder.__name__}() raises {type(error).__name__}: {error}"
+        raise BadInput(f"{name}: is a method; name that of an object: {made}") from None
 
 
 _beside: list[str] = []

@@ -1,6 +1,9 @@
 """`draftproof gpu generate` as users meet it, with the pair that ships."""
 
 import json
+import re
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ pytest.importorskip("transformers")
 import torch
 from transformers import AutoModelForCausalLM
 
+import draftproof
 from studies.train_pair import byte_pairs
 
 
@@ -240,3 +244,27 @@ def test_a_network_that_is_read_wrongly_is_refused_in_one_line(run, checkpoints)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "BertLMHeadModel is not decoded as it should be: with chain:3, log-probabilities are up to" in err
     assert told("bert", "--no-row-test")[0] == 0
+
+
+def test_the_last_line_counts_what_was_emitted_and_says_what_was_cut_off(command):
+    _, out, _ = command("gpu", "generate", "--prompt", "a", "--max-new-tokens", 4, "--seed", 1)
+    counts = r"\[(\d+) tokens in (\d+) steps?, block efficiency ([\d.]+),"
+    tokens, steps, mean = re.search(counts, out).groups()
+    assert float(mean) == round(int(tokens) / int(steps), 2)
+    assert "cut off" not in out
+    _, out, _ = command("gpu", "generate", "--prompt", "a", "--max-new-tokens", 1000)
+    assert "; 1 text cut off at the models' context]" in out
+    _, out, _ = command("gpu", "generate", "--prompt", "a", "--max-new-tokens", 1, "--drafter", "none")
+    assert "[1 token in 1 step, " in out
+
+
+def test_a_missing_model_and_a_missing_tokenizer_are_said(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    _, _, err = command("gpu", "generate", "--model", "no/such", "--prompt", "a")
+    assert err == "draftproof: no/such: no such folder, and no such model can be downloaded\n"
+    shutil.copytree(Path(draftproof.__file__).resolve().parent / "gpu" / "pair" / "target", tmp_path / "bare")
+    for path in (tmp_path / "bare").glob("tokenizer*"):
+        path.unlink()
+    _, _, err = command("gpu", "generate", "--model", tmp_path / "bare", "--prompt", "a")
+    assert "Couldn't instantiate the backend tokenizer from one of: (1)" in err
+    assert len(err.splitlines()) == 1

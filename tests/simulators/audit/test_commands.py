@@ -16,9 +16,24 @@ SMALL = ["--vocab", "2", "--depth", "1"]
 
 
 class Ruled:
-    """A rule as a method: auditing it needs an object."""
+    """A rule as a method, of an object that needs an argument."""
+
+    def __init__(self, argument): ...
 
     def verify(self, target_probs, draft_probs, draft_tokens, rng): ...
+
+
+class Sampler:
+    """Rules as methods, of an object made without arguments."""
+
+    def __init__(self):
+        self.first = 0
+
+    def verify(self, target_probs, draft_probs, draft_tokens, rng):
+        return [int(rng.choice(len(target_probs[0]), p=target_probs[self.first]))]
+
+    def wrong(self, target_probs, draft_probs, draft_tokens, rng):
+        return [int(rng.choice(len(draft_probs[0]), p=draft_probs[self.first]))]
 
 
 def run(*arguments):
@@ -49,6 +64,37 @@ def test_exit_statuses(name, status, capfd, settings):
     assert run(foreign(name), *SMALL, *settings("runs = 500")) == status
     out, err = capfd.readouterr()
     assert "Traceback" not in out + err
+
+
+def test_a_method_is_that_of_an_object(capfd):
+    place = "tests.simulators.audit.test_commands:Sampler"
+    assert run(f"{place}.verify", *SMALL) == 0
+    assert run(f"{place}.wrong", *SMALL) == 1
+    capfd.readouterr()
+    assert run("tests.simulators.audit.test_commands:Ruled.verify", *SMALL) == 2
+    assert "Ruled.verify: is a method; name that of an object: Ruled() raises" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("residual", "status"), [("(p - q).clip(min=0)", 0), ("p", 1)])
+def test_what_torch_compile_decorates_is_audited(residual, status, capfd, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "compiled.py").write_text(COMPILED.format(residual=residual))
+    assert run(f"{tmp_path}/compiled.py:Sampler.verify", *SMALL) == status, capfd.readouterr()
+
+
+COMPILED = """
+import torch
+
+class Sampler:
+    @torch.compile
+    @torch.no_grad()
+    def verify(self, target_probs, draft_probs, draft_tokens):
+        for i, x in enumerate(draft_tokens):
+            p, q = target_probs[i], draft_probs[i]
+            if torch.rand(()) * q[x] >= p[x]:
+                return [*draft_tokens[:i].tolist(), int(torch.multinomial({residual}, 1))]
+        return [*draft_tokens.tolist(), int(torch.multinomial(target_probs[-1], 1))]
+"""
 
 
 def test_module_and_name(capfd):
