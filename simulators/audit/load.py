@@ -1,12 +1,11 @@
 """Loads the target that a command line names."""
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters import ADAPTERS, TAKEN, adapted
+from draftproof.simulators.audit.adapters import ADAPTERS, adapted
 from draftproof.simulators.audit.sandbox import CALL_SECONDS, Observer
 from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.audit.targets.loops import Loop
@@ -61,9 +60,8 @@ def target(
     observer: Observer | None = None,
     seconds: float = CALL_SECONDS,
 ) -> Target:
-    """The target: of an adapter, also by the name of its function; or of the function that `load` finds, or
-    that is given. A function is called a few times, each at most `seconds` long, after `observer` was told
-    that it is loaded.
+    """The target: of an adapter, or of the function that `load` finds, or that is given. A
+    function is called a few times, each at most `seconds` long, after `observer` was told that it is loaded.
     """
     if not isinstance(subject, Subject):
         subject = Subject(subject)
@@ -73,9 +71,6 @@ def target(
         return ForeignProgram(name, dtype=dtype)
     if name in ADAPTERS:
         return adapted(name, None if subject.path is None else Path(subject.path), dtype)
-    known = None if subject.signature or style != "verify" else taken(name)
-    if known is not None:
-        return adapted(*known, dtype)
     found = load(named) if isinstance(named, str) else named
     if isinstance(found, Target):
         if style != "verify" or dtype is not None or subject.signature is not None:
@@ -93,27 +88,6 @@ def target(
     if name:
         made.loaded = {"name": name, "dtype": dtype, "signature": subject.signature}
     return made
-
-
-def taken(name: str) -> tuple[str, Path | None] | None:
-    """The adapter, and its file, of a function given by its own module or file; None for other functions.
-
-    >>> taken("transformers.generation.utils:_speculative_sampling")
-    ('transformers', None)
-    """
-    place, _, function = name.rpartition(":")
-    for known, adapter in TAKEN.items():
-        module, _, attribute = known.partition(":")
-        file = f"{module.replace('.', '/')}.py"
-        if function == attribute and place == module:
-            if adapter == "transformers":
-                return adapter, None
-            spec = importlib.util.find_spec(module.partition(".")[0])
-            for folder in (spec and spec.submodule_search_locations) or ():
-                return adapter, Path(folder).parent / file
-        if function == attribute and Path(place).as_posix().endswith(file):
-            return adapter, Path(place)
-    return None
 
 
 def load(name: str) -> Any:

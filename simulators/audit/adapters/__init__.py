@@ -24,14 +24,6 @@ ADAPTERS: dict[str, Callable[[Path | None], Function]] = dict(
 )
 
 
-TAKEN = {
-    "transformers.generation.utils:_speculative_sampling": "transformers",
-    "vllm.v1.sample.rejection_sampler:rejection_sample": "vllm",
-    "vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils:rejection_sample": "vllm-v2",
-}
-"""A function as its project names it -> the adapter that takes it."""
-
-
 def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function:
     """The target that an adapter makes from the installed package, or from the file or folder at `path`.
 

@@ -78,14 +78,6 @@ def test_a_signature_is_given():
         infer_signature(alien, given="nothing")
 
 
-def test_a_function_that_an_adapter_knows_is_taken_by_it():
-    pytest.importorskip("transformers")
-    name = "transformers.generation.utils:_speculative_sampling"
-    assert load.target(name).adapter == "transformers"
-    assert load.taken("x/vllm/v1/sample/rejection_sampler.py:rejection_sample")[0] == "vllm"
-    assert load.taken("mine.py:verify") is None
-
-
 @pytest.mark.slow
 def test_arrays_that_are_handed_on_to_torch_are_followed_there():
     def verify(target_probs, draft_probs, draft_tokens, rng):
