@@ -15,6 +15,7 @@ from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.laws.batches import measure_batch
 from draftproof.simulators.laws.certificate import of_instance, of_optimum
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
+from draftproof.simulators.laws.optimum import drafted
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import gap as study
 from draftproof.simulators.study.designs import SIBLINGS
@@ -114,7 +115,7 @@ def _instance(
 
         found = study.measure(given, verifiers or None, progress)
     if certificate is not None:
-        certificate.write_text(of_instance(given) + of_optimum(given, found.full))
+        certificate.write_text(of_instance(given) + of_optimum(given, drafted(given), found.full))
     if as_json:
         click.echo(json.dumps(found.to_dict()))
     else:

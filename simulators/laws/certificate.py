@@ -5,13 +5,12 @@ of every draft does: `proofs_check/certificates` has the checker, and what it pr
 """
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
 from draftproof.simulators.laws.check import Piece, judged
 from draftproof.simulators.laws.enumerate import drafts, outcomes
-from draftproof.simulators.laws.optimum import drafted
 from draftproof.simulators.laws.repeat import carried
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.theory.draft import Node
@@ -20,8 +19,11 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, text
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows, Table
-from draftproof.theory.transport.certificate import Certificate
 from draftproof.theory.verifier import Verifier
+
+if TYPE_CHECKING:
+    from draftproof.theory.transport.block import Drafted
+    from draftproof.theory.transport.certificate import Certificate
 
 KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
 """Kinds of drafts that the checker draws itself; others are listed."""
@@ -102,11 +104,11 @@ def of_law(instance: Instance, verifier: Verifier, verdict: Verdict, calls: int 
     return _line({"law": verifier.name, **about, "drafts": _verified(instance, verifier, many)})
 
 
-def of_optimum(instance: Instance, found: Certificate) -> str:
-    """The line of the full-information optimum of the last instance: a coupling of drafts and target blocks,
-    and prices that show that none is better.
+def of_optimum(instance: Instance, drafted: "Drafted", found: "Certificate") -> str:
+    """The line of the full-information optimum of the last instance, `found` for its law of drafted prefixes:
+    a coupling of drafts and target blocks, and prices that show that none is better.
     """
-    at = {prefixes: i for i, prefixes in enumerate(drafted(instance))}
+    at = {prefixes: i for i, prefixes in enumerate(drafted)}
     plan, prices = [], []
     for mass, draft in drafts(instance):  # those with equal prefixes share one row of the plan
         i = at[frozenset(node.prefix for node in draft.root)]

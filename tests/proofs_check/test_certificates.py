@@ -17,7 +17,7 @@ from draftproof.simulators.instances.suite import deep, shallow
 from draftproof.simulators.laws import decode, enumerate, verdict
 from draftproof.simulators.laws.certificate import Branches, of_instance, of_law, of_optimum
 from draftproof.simulators.laws.check import applies
-from draftproof.simulators.laws.optimum import full_information
+from draftproof.simulators.laws.optimum import drafted, full_information
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts import stratified, tree
 from draftproof.theory.drafts.best_first import BestFirst
@@ -247,7 +247,7 @@ BLOCK = certificate((scenario("toy", Chain(2)), "block"))
 """Line 2: [[["1/4",[0,0]],["3/4",["0","1"]]],[0,1],[["1/2",[1,0]],["1/2",[1,"0","1"]]],[1,1]]."""
 RELEASED = certificate((scenario("toy", Chain(2)), "hsd-released"))
 TREE = certificate((Randoms(Tree(PAIR), 3, 2)[1], "rrs"))
-BEST = of_instance(TOY) + of_optimum(TOY, full_information(TOY))
+BEST = of_instance(TOY) + of_optimum(TOY, drafted(TOY), full_information(TOY))
 """Line 2: a plan of 4 drafts and 4 blocks, {"of drafts":["0","0","1","2"],"of blocks":["2","2","1","0"],
 "optimum":"4/3"}."""
 INDEPENDENT = [[str(fmpq(draft * block, 81)) for block in (1, 2, 2, 4)] for draft in (4, 2, 2, 1)]
@@ -433,7 +433,7 @@ COUNTED = {
     546: ("proofs_check/certificates/Certificate.v", "proofs_check/certificates/Lines.v"),
     95: ("proofs_check/certificates/main.ml",),
     21: ("proofs_check/certificates/Extract.v",),
-    161: ("simulators/laws/certificate.py",),
+    165: ("simulators/laws/certificate.py",),
     1232: ("proofs_check/cells/*.py", "proofs_check/prove.py"),
     2691: ("proofs_check/every_size/*.py",),
     777: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),
