@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.highlighter import RegexHighlighter
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from draftproof.simulators.instances.files import document
@@ -105,13 +105,18 @@ class _Table(Table):
         both = zip(shown, self.columns, strict=True)
         super().add_row(*(VERDICT(x) if str(c.header) in VERDICTS else x for x, c in both), **options)
 
+    def _parts(self, cell: Any, column: Column) -> list[str]:
+        # What is not broken: a number, or else a word.
+        number = column.justify == "right" and str(cell) != Text.from_markup(str(column.header)).plain
+        return str(cell).split("\n") if number else ["", *str(cell).split()]
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         headings = [Text.from_markup(str(column.header)) for column in self.columns]
         columns = [[heading, *column.cells] for heading, column in zip(headings, self.columns, strict=True)]
         most = [max(map(cell_len, map(str, each))) for each in columns]
         least = [
-            wide if column.no_wrap else max(cell_len(word) for x in each for word in ["", *str(x).split()])
-            for each, wide, column in zip(columns, most, self.columns, strict=True)
+            max(cell_len(part) for x in each for part in self._parts(x, column))
+            for each, column in zip(columns, self.columns, strict=True)
         ]
         room = options.max_width - 3 * len(columns) - 1  # what borders leave
         if sum(least) > room:
@@ -132,12 +137,11 @@ class _Table(Table):
 def table(title: str, sides: str, *headings: str) -> Table:
     """An empty table; `sides` has one letter per column, l or r, for its alignment.
 
-    On a narrow terminal text is folded between words, numbers and verdicts never.
+    On a narrow terminal text is folded between words, numbers never.
     """
     made = _Table(title=title or None)
     for side, heading in zip(sides, headings, strict=True):
-        whole = side == "r" or heading in VERDICTS
-        made.add_column(heading, justify="right" if side == "r" else "left", no_wrap=whole)
+        made.add_column(heading, justify="right" if side == "r" else "left")
     return made
 
 

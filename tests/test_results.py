@@ -188,3 +188,22 @@ def test_progress_is_shown_only_if_it_is_asked_for():
 def test_vectors_and_version():
     assert json.loads(json.dumps(dp.vectors("token", vocab=2, depth=1)))["verifier"] == "token"
     assert [int(part) for part in dp.__version__.split(".")] >= [0, 1, 0]
+
+
+def test_a_draft_of_one_s_own_that_no_verifier_fits_is_named(command, tmp_path, monkeypatch):
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(
+        "from draftproof.theory.drafts.chain import Chain\n"
+        "class Own:\n"
+        "    label, depth = 'my own', 1\n"
+        "    def draw(self, oracle, proposal, context=()): return Chain(1).draw(oracle, proposal, context)\n"
+        "    def outcomes(self, support): return support\n"
+    )
+    (tmp_path / "own.json").write_text(json.dumps(TOY.to_dict() | {"draft": "own.py:Own"}))
+    for arguments in (["check", "own.json"], ["gap", "own.json"]):
+        status, out, err = command(*arguments)
+        assert (status, out) == (2, "")
+        assert "own.json: no verifier is made for my own" in err
+    with pytest.raises(BadInput, match=r"drafts: own\.py:Own: no verifier is made for my own; name one"):
+        dp.sweep({"metrics": ["check"], "drafts": ["chain:1", "own.py:Own"]}, "results")

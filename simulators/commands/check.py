@@ -38,6 +38,7 @@ from draftproof.simulators.laws.lanes import in_step, must_be_in_step
 from draftproof.simulators.laws.size import not_shown, size
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.witness import smallest
+from draftproof.simulators.study.gap import applicable
 from draftproof.simulators.support.make import limit_prefixes
 from draftproof.simulators.support.pool import cores, shared
 from draftproof.simulators.user_code import named
@@ -128,6 +129,9 @@ def check(
     if (names or against not in (None, OWN)) and not force:
         for [each], (verifier, _) in product(families[: len(instances)], pairs):
             must_apply(verifier, each)
+    for [each] in [] if names or force else families[: len(instances)]:
+        if isinstance(each, Instance):
+            applicable(each)  # raises BadInput if there is none
     if against is not None:
         work = _measured(families, pairs, force)
     elif whole:

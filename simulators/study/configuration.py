@@ -219,6 +219,10 @@ class Entry(Spec):
         with located("verifiers"):
             for name in self.verifiers if info.context is not None else ():
                 must_fit(named(name), self.drafts)
+        for draft in self.drafts if info.context is not None else ():
+            if not self.fitting(draft):
+                what = f"{getattr(draft, 'spelling', draft)}: no verifier is made for {draft.label}"
+                raise BadInput(f"drafts: {what}; name one in verifiers")
         return self
 
     def fitting(self, draft: Scheme) -> tuple[Verifier, ...]:
