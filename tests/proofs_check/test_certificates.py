@@ -433,7 +433,7 @@ COUNTED = {
     546: ("proofs_check/certificates/Certificate.v", "proofs_check/certificates/Lines.v"),
     95: ("proofs_check/certificates/main.ml",),
     21: ("proofs_check/certificates/Extract.v",),
-    165: ("simulators/laws/certificate.py",),
+    163: ("simulators/laws/certificate.py",),
     1232: ("proofs_check/cells/*.py", "proofs_check/prove.py"),
     2691: ("proofs_check/every_size/*.py",),
     777: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),
