@@ -1,7 +1,6 @@
 """Runs a foreign function in isolation from the rest of the process."""
 
 import _thread
-import builtins
 import inspect
 import io
 import os
@@ -47,9 +46,6 @@ class Fault(Exception):
         self.kind, self.what = kind, what
 
 
-BUILTINS = {name: value for name, value in builtins.__dict__.items() if name != "_"}  # an interactive result
-
-
 class _Printed(io.StringIO):
     """What a function prints. Closing it has no effect, since standard output is not the function's own."""
 
@@ -88,7 +84,6 @@ class Sandbox:
     runs: int = 0  # enumerated so far
     off: float = 0.0  # total variation by which epsilons may have moved the law of the last instance
     random: Random = field(default_factory=lambda: Random(0))  # for points at which runs are checked
-    modules: dict[str, Any] = field(default_factory=lambda: dict(sys.modules))
 
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)
@@ -146,19 +141,6 @@ class Sandbox:
 
     def _restore(self) -> None:
         # Undoes what a call did to things that the audit itself needs.
-        names = builtins.__dict__
-        if names != BUILTINS:
-            before = names.copy()
-            names.update(BUILTINS)  # first of all: the next lines need them
-            changed = [name for name, value in BUILTINS.items() if before.get(name) is not value]
-            for name in before.keys() - BUILTINS.keys():
-                del names[name]
-            if changed:
-                raise NotEnumerable(f"it replaces the builtin {', '.join(changed)}")
-        if len(sys.modules) < len(self.modules):
-            sys.modules.update(self.modules)
-            self.remark("removes modules", "from sys.modules")
-        self.modules = dict(sys.modules) if len(sys.modules) > len(self.modules) else self.modules
         if self.printed.tell():
             self.remark("prints", ascii(self.printed.getvalue()[:60]))
             self.printed.seek(0)

@@ -1,10 +1,9 @@
-"""Functions whose verdict is easily wrong: hidden seeds, rare paths, replaced builtins, endless results.
+"""Functions whose verdict is easily wrong: hidden seeds, rare paths, endless results.
 
 `BAD` are not lossless (or have no law), `GOOD` are; the test asks that no bad one is called lossless, no good
 one not lossless, and that everything ends.
 """
 
-import builtins
 import os
 import random
 import sys
@@ -213,25 +212,6 @@ def clock(p, q, x, rng):
 def kept_calls(p, q, x, rng):
     KEPT.append(len(x))
     return [0] if len(KEPT) % 7 == 0 else by_numpy(p, q, x, rng)
-
-
-# Builtins and modules that the audit itself needs.
-
-TOOLS = """sum abs max min any all zip len map sorted range isinstance getattr tuple list dict hash iter next
-pow round set frozenset enumerate filter reversed callable"""
-
-for _name in TOOLS.split():
-
-    @into(BAD, f"builtins.{_name}")
-    def replaces(p, q, x, rng, name=_name):
-        setattr(builtins, name, lambda *_, **__: 0)
-        return [0]
-
-
-@into(BAD)
-def removes_modules(p, q, x, rng):
-    sys.modules.clear()
-    return [0]
 
 
 @into(BAD)
@@ -471,12 +451,6 @@ def closes_standard_output(p, q, x, rng):
 @into(GOOD)
 def prints_surrogates(p, q, x, rng):
     print("\ud800")
-    return by_numpy(p, q, x, rng)
-
-
-@into(GOOD)
-def adds_a_builtin(p, q, x, rng):
-    builtins.hostile = 1  # type: ignore[attr-defined]
     return by_numpy(p, q, x, rng)
 
 
