@@ -167,17 +167,6 @@ class RandomState(Generator):
     def seed(self, seed: Any = None) -> None:
         self._source = self._source.seeds.seeded(RandomState, "numpy.random.seed", seed)
 
-    def get_state(self, legacy: bool = True) -> Any:
-        """A state as numpy writes it. What is drawn from here on is remembered, since `set_state` may go
-        back to it.
-        """
-        self._source, number = self._source.seeds.saved(self._source)
-        return "MT19937", np.full(624, number, dtype=np.uint32), 624, 0, 0.0
-
-    def set_state(self, state: Any) -> None:
-        words = state["state"]["key"] if isinstance(state, dict) else state[1]
-        self._source = self._source.seeds.restored("numpy.random", tuple(map(int, words)))
-
 
 class Random(StandIn):
     """The methods of `random.Random` over a source."""
@@ -187,14 +176,6 @@ class Random(StandIn):
 
     def seed(self, a: Any = None, version: int = 2) -> None:
         self._source = self._source.seeds.seeded(Random, "random.seed", a)
-
-    def getstate(self) -> Any:
-        """As `RandomState.get_state`, in Python's form."""
-        self._source, number = self._source.seeds.saved(self._source)
-        return 3, (*[number] * 624, 624), None
-
-    def setstate(self, state: Any) -> None:
-        self._source = self._source.seeds.restored("random", tuple(state[1][:624]))
 
     def random(self) -> Any:
         return self._source.uniform()

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from draftproof.simulators.audit.stand_ins.generators import Generator, Random, 
 from draftproof.simulators.support.load import INSTALLED
 
 _STATE, _GENERATOR = np.random.RandomState, np.random.Generator
-_SALT, _NUMBERS = random.Random(0), count(2**20)  # of states, never twice
+_SALT = random.Random(0)
 SEED_OF_TORCH = 0x5EED_0F_70_12C4  # of runs that seed nothing; no seed that a caller takes
 _URANDOM = os.urandom  # kept here, since it is replaced during an audit
 
@@ -47,8 +46,6 @@ class Current:
         self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
         self._lasting: dict[Hashable, Any] = {}  # stand-ins of this run
         self._real: dict[Hashable, Any] = {}  # generators in their place, where these are real
-        # Number of a state -> (seed, draws, what is called at a draw, run) of its stream:
-        self._saved: dict[Hashable, tuple[Hashable, int, Any, int]] = {}
         self.carried: frozenset[float] = frozenset()  # the past of the run that left torch's seed
 
     def start(self, source: Source) -> None:
@@ -116,24 +113,6 @@ class Current:
         drawn = len(key) == 1 and key[0] in self.source.integers
         if not drawn and not self.making:
             stream.used = partial(self.met, (kind, key), f"{name}({value!r:.40})", self.source.past)
-        return stream
-
-    def saved(self, source: Source) -> tuple[Seeded, int]:
-        """A stream that is remembered from here on, and a number by which `restored` goes back to it."""
-        number = next(_NUMBERS)
-        if not isinstance(source, Seeded):
-            source = Seeded(source, ("state", number))
-        self._saved[number] = source.seed, source.drawn, source.used, self._run
-        return source, number
-
-    def restored(self, name: str, words: tuple[int, ...]) -> Seeded:
-        """The stream of a saved state. One of another run, or of a real generator, is a constant."""
-        assert self.source is not None
-        key = words[0] if len({*words}) == 1 else words
-        seed, drawn, used, run = self._saved.get(key, (("state", key), 0, None, -1))
-        stream = Seeded(self.source, seed, drawn)
-        what = f"{name}, a state that was saved before"
-        stream.used = used if run == self._run else partial(self.met, ("state", key), what, frozenset())
         return stream
 
     def met(self, key: Hashable, what: str, past: frozenset[float]) -> None:
