@@ -133,7 +133,7 @@ def replay(
     from draftproof.simulators.audit import load  # imported here, since it is slow
     from draftproof.simulators.audit.judge.replay import replayed
     from draftproof.simulators.audit.processors import instance_of
-    from draftproof.simulators.audit.sandbox import Observer, sandboxed
+    from draftproof.simulators.audit.sandbox import sandboxed
     from draftproof.simulators.audit.targets.base import Target
 
     for name, value in {"drafted": drafted, "dtype": dtype, "signature": signature, "style": style}.items():
@@ -151,7 +151,7 @@ def replay(
     else:
         raise BadInput(f"a function, its name or an adapter is needed, not {quoted(verify)}")
     given = instance_of(instance if isinstance(instance, dict) else _instance(instance))
-    with sandboxed(CALL_SECONDS, target.namespace, Observer(), target.name) as sandbox:
+    with sandboxed(CALL_SECONDS, target.namespace) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)
 
 

@@ -59,7 +59,7 @@ class EnumeratedRule:
     def law(self, draft: Draft, target: Rows) -> dict[Prefix, fmpq]:
         """The probability of every word that it emits on a draft, if it does not raise."""
         given, faults, words = self.target.prepare(target, draft), dict[str, fmpq](), dict[Prefix, fmpq]()
-        with sandboxed(namespace=self.target.namespace, name=self.target.name) as sandbox:
+        with sandboxed(namespace=self.target.namespace) as sandbox:
             run = self.target.run_on(sandbox, given)
             program = Program(ONE, run, draft)
             try:

@@ -1,10 +1,8 @@
 """Runs a foreign function in isolation from the rest of the process."""
 
 import _thread
-import inspect
 import io
 import os
-import re
 import sys
 import threading
 import warnings
@@ -13,7 +11,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
-from traceback import walk_tb
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.coins.sources import Chance, Source
@@ -73,7 +70,6 @@ class Observer:
 class Sandbox:
     """Calls the function and records remarks about it, the first of each kind."""
 
-    name: str
     seconds: float
     current: Current
     printed: io.StringIO
@@ -93,21 +89,19 @@ class Sandbox:
         self.current.start(source)
         return source.rng if isinstance(source, Chance) and source.native else Generator(source)
 
-    def call(self, function: Callable[[], Result], usual: bool = True) -> Result:
+    def call(self, function: Callable[[], Result]) -> Result:
         """Returns function(); raises Fault if it raises, exits, starts a thread or a process, or takes too
         long, twice.
-
-        Raises BadInput if the target does not accept its `usual` arguments, which is no fault of a verifier.
         """
         try:
-            return self._once(function, usual)
+            return self._once(function)
         except Fault as fault:
             if fault.kind != "hangs":
                 raise
-            self._once(function, usual)  # raises it again
+            self._once(function)  # raises it again
         raise NotEnumerable(f"a call took more than {self.seconds:g} s once, and not when it was made again")
 
-    def _once(self, function: Callable[[], Result], usual: bool) -> Result:
+    def _once(self, function: Callable[[], Result]) -> Result:
         self.observer.call_began(monotonic())
         try:
             with limited(self.seconds):
@@ -123,12 +117,7 @@ class Sandbox:
         except RecursionError:
             raise Fault("raises", "RecursionError") from None
         except BaseException as error:
-            message = self._said(error)
-            if usual and isinstance(error, TypeError) and _is_wrong_call(error, message, function):
-                raise BadInput(
-                    f"{self.name} is called with arguments that it does not take: {message}"
-                ) from None
-            raise Fault("raises", f"{type(error).__name__}: {message}") from None
+            raise Fault("raises", f"{type(error).__name__}: {self._said(error)}") from None
         finally:
             self.observer.call_began(0.0)
             self._restore()
@@ -147,23 +136,9 @@ class Sandbox:
             self.printed.truncate()
 
 
-_WRONG_CALL = re.compile(r"(takes|missing) .*argument|unexpected keyword argument|multiple values for arg")
-
-
-def _is_wrong_call(error: TypeError, message: str, function: Callable[..., Any]) -> bool:
-    # Whether Python refused the call of `function` itself, or of a wrapper that passes all its arguments on.
-    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
-    ours = getattr(function, "__code__", None)
-    inside = codes[codes.index(ours) + 1 :] if ours in codes else codes
-    return bool(_WRONG_CALL.search(message)) and all(code.co_flags & inspect.CO_VARARGS for code in inside)
-
-
 @contextmanager
 def sandboxed(
-    seconds: float = CALL_SECONDS,
-    namespace: dict[str, Any] | None = None,
-    observer: Observer | None = None,
-    name: str = "the function",
+    seconds: float = CALL_SECONDS, namespace: dict[str, Any] | None = None, observer: Observer | None = None
 ) -> Iterator[Sandbox]:
     """While entered, output is captured, threads cannot start, and random calls draw from the source.
 
@@ -192,7 +167,7 @@ def sandboxed(
             redirect_stderr(printed),
             answered(current, {} if namespace is None else namespace),
         ):
-            yield Sandbox(name, seconds, current, printed, observer or Observer())
+            yield Sandbox(seconds, current, printed, observer or Observer())
     finally:
         sys.setrecursionlimit(recursion)
         if torch:

@@ -109,7 +109,7 @@ class _Audit:
 
     def carried_out(self) -> Report:
         target, report, plan = self.target, self.report, self.plan
-        with sandboxed(plan.seconds, target.namespace, self.observer, target.name) as sandbox:
+        with sandboxed(plan.seconds, target.namespace, self.observer) as sandbox:
             self.sandbox = sandbox
             try:
                 if plan.float32 and isinstance(target, DraftVerifier):

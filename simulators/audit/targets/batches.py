@@ -59,7 +59,6 @@ class ByRoles(Function):
     batch of one.
     """
 
-    usual = False
     capacity = 0  # of the batch that is judged, where a selection rule asks for it
 
     def __init__(

@@ -32,7 +32,6 @@ class Function(base.DraftVerifier):
 
     arrays = True
     layout = "single"  # of its arguments
-    usual = True  # they are in the usual order
 
     def __init__(
         self,
@@ -100,7 +99,7 @@ class Function(base.DraftVerifier):
             inputs = base.tensors(given, self.dtype) if self.tensors else given
             known = {"rng": rng, "position": position} | dict(zip(base.INPUTS.values(), inputs, strict=True))
             more, named = self.arguments(known)
-            return sandbox.call(lambda: self._emitted(called(*more, **named), prepared, known), self.usual)
+            return sandbox.call(lambda: self._emitted(called(*more, **named), prepared, known))
 
         word = self.followed(run, source)
         for name, before, after in zip(base.INPUTS, prepared, given, strict=True):

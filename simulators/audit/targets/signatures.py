@@ -260,7 +260,7 @@ def _tried(target: Function, seconds: float, observer: Observer) -> Trial:
     every, trial = isinstance(target, ByRoles), Trial(target)
     chance, raised, unread = Chance(np.random.Generator(np.random.PCG64(0))), None, None
     pairs, other = 0, False  # calls that return two numbers, and whether the first is not the drafted token
-    with sandboxed(min(seconds, 3.0), target.namespace, observer, target.name) as sandbox:
+    with sandboxed(min(seconds, 3.0), target.namespace, observer) as sandbox:
         for instance in (scenario("toy", Chain(2), 5), scenario("reversed", Chain(2), 5)):
             chosen = list(drafts(instance))
             for n in range(CALLS):
