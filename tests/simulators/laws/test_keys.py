@@ -21,6 +21,7 @@ from draftproof.theory.keys.tournament import lists
 from draftproof.theory.numbers import exact
 from draftproof.theory.rows import normalise
 from draftproof.theory.table import Table
+from draftproof.theory.verifiers import VERIFIERS as ALL
 from draftproof.theory.verifiers import named
 
 TREE = "tree+:[[[]],[]]"
@@ -238,3 +239,17 @@ def test_a_cell_of_the_table_is_what_its_command_says(command, scheme, cell):
     assert (status, json.loads(out)["total_variation"]) == (1, cell)
     assert f"`{scheme}`" in (page := file.with_name("keys.md").read_text(encoding="utf-8"))
     assert cell in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spelled", ["chain:2", TREE, "tree:[[[]],[]]"])
+def test_every_verifier_that_is_lossless_with_fresh_coins_is_under_keys_as_declared(spelled):
+    judged = 0
+    for rule in ALL.values():
+        if draft(spelled).label in rule.drafts and rule.lossless and not (rule.carry or rule.rounding):
+            for words in ("dual-key", "keyed-acceptance", "dual-key,drafted", "keyed-acceptance,drafted"):
+                found, _ = judge_keys(instance(0, spelled), rule, keys(words), 3)
+                assert found.lossless or not found.declared
+                assert found.declared or "drafted" not in words
+            judged += 1
+    assert judged >= 8
