@@ -46,7 +46,8 @@ def _of_user(spelling: str) -> Verifier:
     found: Any = load(spelling)
     if isinstance(found, Verifier):
         given: dict[str, Any] = {field.name: getattr(found, field.name) for field in fields(Verifier)}
-        return UserVerifier(**given | {"name": spelling})
+        given["name"] = spelling
+        return UserVerifier(**given)
     return UserVerifier(spelling, spelling, **_form(found, spelling))
 
 
