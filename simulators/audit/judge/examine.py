@@ -113,7 +113,7 @@ class _Audit:
             self.sandbox = sandbox
             try:
                 if plan.float32 and isinstance(target, DraftVerifier):
-                    report.no_run = report.undecided = "a final draw is judged by all its numbers"
+                    report.undecided = "a final draw is judged by all its numbers"
                     report.final, report.undecided = final_draw(target, sandbox, plan.vocab), ""
                 elif plan.statistical:
                     self._sample()
@@ -126,7 +126,7 @@ class _Audit:
                 report.found.pop(fault.kind, None)
                 report.note(fault.kind, fault.what, fatal=fault.kind == "hangs")
             if report.failing is not None:
-                report.run, report.no_run = wrong_run(target, sandbox, report.failing)
+                report.run = wrong_run(target, sandbox, report.failing)
             for kind, what in sandbox.remarks.items():
                 report.note(kind, what)
         report.tokens = report.sizes[1] + plan.iterations if target.whole and report.instances else 0

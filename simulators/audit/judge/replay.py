@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -102,17 +103,13 @@ Emitted: TypeAlias = tuple[str | None, Any]
 """A draft, and what runs on it emit, or their fault."""
 
 
-def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> tuple[WrongRun | None, str]:
-    """The run to show for a case that fails, or None and why there is none."""
-    if isinstance(case.instance, Batch):
-        return None, "the requests of a batch are judged together"
-    if case.wrong is None and case.fault_mass <= case.bound:
-        return None, "a budget is missed on average over all runs"
-    try:
-        found = _found(target, sandbox, case, monotonic() + SEARCH_SECONDS)
-        return found, "" if found else "no point was found that leads to such a run"
-    except (NotEnumerable, Fault) as error:  # it hangs
-        return None, str(error)
+def wrong_run(target: Target, sandbox: Sandbox, case: Case) -> WrongRun | None:
+    """The run to show for a case that fails; None where all runs are judged together, or none is found."""
+    if isinstance(case.instance, Batch) or (case.wrong is None and case.fault_mass <= case.bound):
+        return None
+    with suppress(NotEnumerable, Fault):  # it hangs
+        return _found(target, sandbox, case, monotonic() + SEARCH_SECONDS)
+    return None
 
 
 def replayed(

@@ -47,7 +47,7 @@ class Report(Reportable):
     enumerated, they are the estimates of `sampled`. `seen` are the cases without a fault. Where another
     target is declared, `token` and `text` are the largest distances from p of all instances. Other
     `findings` change the verdict only if their probability exceeds the bound for rounding. `run` is one run
-    behind a wrong law, and `no_run` says why there is none. `sizes` are the largest vocabulary and depth of
+    behind a wrong law, if there is one to show. `sizes` are the largest vocabulary and depth of
     the `instances` enumerated; `too_large` says why others were skipped.
     """
 
@@ -56,7 +56,6 @@ class Report(Reportable):
     failing: Case | None = None
     worst: Case | None = None
     run: WrongRun | None = None
-    no_run: str = ""  # why there is none, though a law is wrong
     instances: int = 0
     sizes: tuple[int, int] = (0, 0)
     found: dict[str, Finding] = field(default_factory=dict)
@@ -152,17 +151,7 @@ class Report(Reportable):
             **({"requests": self.requests} if self.requests > 1 or self.alone else {}),
             **({"not_shown": self.not_shown} if self.not_shown else {}),
             **({"replay": self.run.answer()} if self.run else {}),
-            **({"no_replay": self._no_run} if self._no_run else {}),
         }
-
-    @property
-    def _no_run(self) -> str:
-        if self.run or self.lossless is not False:
-            return ""
-        fatal = [finding.kind for finding in self.findings if finding.fatal]
-        if self.sampled:
-            return "a test on random runs judges all of them together"
-        return self.no_run or f"the call {' and '.join(fatal)}"
 
     def _against(self) -> dict[str, Any]:
         # The declared target, and the largest distances from p.
@@ -205,7 +194,6 @@ class Report(Reportable):
             lines += _far(self.case, self.token, self.text)
             lines += self._means() if self.lossless else []
         lines += self.run.lines() if self.run else []
-        lines += [f"  no run to replay: {self._no_run}"] if self._no_run else []
         lines += [f"  not a function of the seed: {self.varies}"] if self.varies else []
         lines += self._requests()
         if self.not_shown:
