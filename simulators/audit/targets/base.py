@@ -1,11 +1,9 @@
 """What every target of an audit defines: instances, programs to run, and how far rounding moves the law."""
 
-import asyncio
 import inspect
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from reprlib import repr
 from typing import Any, TypeAlias
 
@@ -83,7 +81,7 @@ class Target:
         self.origin = foreign
         self.name = name or getattr(foreign, "__qualname__", type(foreign).__name__)
         self.namespace = getattr(inspect.unwrap(foreign), "__globals__", {})
-        return plainly(foreign)
+        return foreign
 
     def arguments(self, known: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Of the known arguments, role -> value, those that its parameters ask for: by position, by name."""
@@ -267,19 +265,6 @@ def tensors(given: Sequence[np.ndarray], dtype: str) -> list[Any]:
 
     p, q, tokens = map(torch.from_numpy, given)
     return [p.to(torch.bfloat16), q.to(torch.bfloat16), tokens] if dtype == "bfloat16" else [p, q, tokens]
-
-
-def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; for a coroutine function, one that runs its coroutine to the end."""
-    method = function.__call__ if callable(function) else None  # of an object
-    if not inspect.iscoroutinefunction(function) and not inspect.iscoroutinefunction(method):
-        return function
-
-    @wraps(function)
-    def run(*arguments: Any, **named: Any) -> Any:
-        return asyncio.run(function(*arguments, **named))
-
-    return run
 
 
 def signature(function: Callable[..., Any]) -> list[inspect.Parameter] | None:

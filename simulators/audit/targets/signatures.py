@@ -18,7 +18,7 @@ import numpy as np
 from draftproof.simulators.audit.coins.sources import Chance
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.sandbox import CALL_SECONDS, Fault, Observer, sandboxed
-from draftproof.simulators.audit.targets.base import Parameter, plainly, signature
+from draftproof.simulators.audit.targets.base import Parameter, signature
 from draftproof.simulators.audit.targets.batches import BESIDE, ByRoles, Selection, called, namespace_of
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.audit.targets.readings import READINGS
@@ -155,7 +155,7 @@ def infer_signature(
     one of (target_probs, draft_probs, draft_tokens, capacity) as a selection rule. Raises BadInput with what
     was tried, which names are unknown and the wrapper to write, if nothing fits.
     """
-    verify = plainly(getattr(verify, "_torchdynamo_orig_callable", verify))  # torch.compile changes no law
+    verify = getattr(verify, "_torchdynamo_orig_callable", verify)  # torch.compile changes no law
     observer = observer or Observer()
     observer.progress(0, 1, "trial calls")
     roles, unknown = (

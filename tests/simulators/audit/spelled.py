@@ -1,7 +1,5 @@
 """Ordinary spellings of one lossless rule, and of one that keeps the drafted token too often."""
 
-import asyncio
-
 import numpy as np
 import torch
 
@@ -168,11 +166,6 @@ def nested(target_probs, draft_probs, draft_tokens):
     return whole(target_probs, draft_probs, draft_tokens)[None]
 
 
-async def waits(target_probs, draft_probs, draft_tokens):
-    await asyncio.sleep(0)
-    return whole(target_probs, draft_probs, draft_tokens)
-
-
 class Module(torch.nn.Module):
     def forward(self, target_probs, draft_probs, draft_token_ids):
         return whole(target_probs, draft_probs, draft_token_ids)
@@ -209,7 +202,6 @@ AUDITED = (
     Module,
     module,
     compiled,
-    waits,
 )
 
 

@@ -155,13 +155,6 @@ def test_a_prompt_among_the_tokens_of_a_row_is_refused():
         audit.examine(audit.Loop(loop), **SMALL)
 
 
-def test_a_coroutine_is_a_loop():
-    async def alone(target, draft, prompt, length):
-        return torch.multinomial(target.row([]).softmax(-1), 1)
-
-    assert audit.examine(audit.Loop(alone), **SMALL).lossless
-
-
 def test_drafting_noise_that_is_used_in_every_round_is_seen():
     def reused(target, draft, prompt, length):
         return decoded(target, draft, prompt, length, fresh=False)
