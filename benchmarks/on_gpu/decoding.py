@@ -18,7 +18,7 @@ def decoding(found: Mapping[str, Any]) -> Iterator[Figure]:
     cells = [cell for each in said for cell in each["cells"]]
     drafted = [cell for cell in cells if "steps" in cell]
     other = bool(said) and not any(each["model"].endswith(SHIPPED) for each in said)
-    for figure in (*_speeds(drafted), *_differences(said), _verification(drafted)):
+    for figure in (*_speeds(drafted), _verification(drafted)):
         yield figure if other else _tiny(figure)
     yield _agreement(drafted, complete)
 
@@ -54,23 +54,6 @@ def _speeds(cells: list[dict[str, Any]]) -> Iterator[Figure]:
         yield Figure("bench", f"{required}, T = {temperature:g}", said, best["over_plain"]["low"] > 1)
     if not temperatures:
         yield Figure("bench", required)
-
-
-def _differences(said: list[dict[str, Any]]) -> Iterator[Figure]:
-    required = "{} in block efficiency, same steps: above 0, interval and all"
-    found = [each for one in said for each in one["versus"] if each["verifiers"][1] in ("token", "rrs")]
-    # On a chain recursive rejection is token verification, and traversal block verification.
-    found = [each for each in found if each["verifiers"][1] == "token" or "chain" not in each["draft"]]
-    for each in found:
-        both = " - ".join(each["verifiers"])
-        where = f"{required.format(both)}, {each['draft']}, T = {each['temperature']:g}"
-        same = each["same_steps"]
-        text = f"{_interval(same)}, {same['steps']:,} steps; each on its own text {_interval(each)}"
-        holds = None if same["low"] is None else same["low"] > 0
-        yield Figure("bench", where, text, holds)
-    for both in ("block - token", "traversal - rrs"):
-        if not any(" - ".join(each["verifiers"]) == both for each in found):
-            yield Figure("bench", required.format(both))
 
 
 def _verification(cells: list[dict[str, Any]]) -> Figure:

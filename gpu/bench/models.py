@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from draftproof.gpu.checks.models.acceptance import Acceptance, mean_accepted
+from draftproof.gpu.checks.models.acceptance import Acceptance
 from draftproof.gpu.checks.models.greedy import generated
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.output import Step
@@ -19,13 +19,10 @@ from draftproof.gpu.engine.setup import Setup, Way
 from draftproof.gpu.network.models import quiet
 from draftproof.gpu.sampling.device import wait
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.verify import VERIFIERS
 
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 PLAIN, TRANSFORMERS, ASSISTED = "plain", "transformers plain", "transformers assisted"
 """Methods without a verifier: this engine's plain decoding, transformers' plain and assisted generation."""
-VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
-"""Pairs of verifiers whose block efficiency is compared, the better one first."""
 PLAIN_WAY = Way()
 WARM = 8
 """Tokens of a text that is decoded before anything is timed."""
@@ -57,15 +54,12 @@ class Repeat(NamedTuple):
 
 @dataclass
 class Cell:
-    """One way of decoding at one temperature, at most `batch` texts at once; `also` are verifiers whose
-    acceptance is computed on its steps.
-    """
+    """One way of decoding at one temperature, at most `batch` texts at once."""
 
     method: str
     temperature: float
     way: Way = PLAIN_WAY
     batch: int = 1
-    also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         structure, verifier, _ = self.way
@@ -73,9 +67,6 @@ class Cell:
         self.acceptance = None
         if structure and self.method != ASSISTED:
             self.acceptance = Acceptance(verifier, structure, by_value=self.way.by_value)
-        self.expected = {name: list[float]() for name in self.also}  # E[tau | draft] of each at each step
-        self.asked = list[int]()  # the prompt that each step belongs to: its repeats depend on one another
-        self.taus = list[int]()  # the accepted tokens of each step of each text
         self.repeats = list[Repeat]()
         self.phases = Counter[str]()
 
@@ -94,10 +85,6 @@ class Cell:
         self.phases.update(step.seconds)
         if self.acceptance is not None:
             self.acceptance.add(step)
-        self.taus += step.accepted
-        self.asked += step.rows
-        for name, means in self.expected.items():
-            means += mean_accepted(VERIFIERS[name], step).tolist()
 
 
 @dataclass
@@ -124,9 +111,7 @@ class Bench:
                 self.every += [Cell(ASSISTED, heat, Way(shape)) for shape in chains]
             for way in whole:
                 name = way.verifier.name
-                beside = [each.verifier.name for each in whole if each.structure is way.structure]
-                found = [better for better in beside if (better, name) in VERSUS]
-                self.every.append(Cell(name, heat, way, batch, (*found, name) if found else ()))
+                self.every.append(Cell(name, heat, way, batch))
                 selecting = ((f"{name} {each.rule}", each) for each in setup.selecting(way))
                 self.every += [Cell(method, heat, each, batch) for method, each in selecting]
 

@@ -48,10 +48,9 @@ def COMMAND(**options: Any) -> int:
     Measures tokens a second, mean acceptance length (with the extra token), acceptance by position, and time
     by phase for every verifier, draft, temperature and batch, for plain decoding, and for transformers' own
     plain and assisted generation, which decode one text at a time. All use the same prompts, repeats are
-    interleaved, and ratios have intervals. Verifiers are compared on their own texts and on the same steps.
-    With a selection, chains are also decoded in batches that share a budget. Each cell's mean acceptance
-    length is compared with the prediction from its rows; exit status 1 if they disagree. Ctrl-C prints what
-    was measured so far.
+    interleaved, and ratios have intervals. With a selection, chains are also decoded in batches that share a
+    budget. Each cell's mean acceptance length is compared with the prediction from its rows; exit status 1 if
+    they disagree. Ctrl-C prints what was measured so far.
     """
     from draftproof.gpu.bench import report
     from draftproof.gpu.sampling.device import described, memory_errors
@@ -69,7 +68,6 @@ def COMMAND(**options: Any) -> int:
     target, drafter = bench.setup.target, bench.setup.drafter.name
     on = target.device
     rows = [report.row_of(cell, bench.cells) for cell in bench.cells]
-    versus = report.versus_of(bench.cells)
     failed = any(row["problems"] for row in rows)
     if options["as_json"]:
         answer = {
@@ -82,13 +80,12 @@ def COMMAND(**options: Any) -> int:
             "plan": asdict(bench.plan),
             "ok": not failed,
             "cells": rows,
-            "versus": versus,
         }
         echo(json.dumps(answer))
     elif rows:
         short = ("/".join(Path(name).parts[-2:]) for name in (target.name, drafter))
         title = f"{' with '.join(short)} on {described(on)}"
-        screen.console().print(*report.tables(rows, versus, title))
+        screen.console().print(*report.tables(rows, title))
         echo(report.notes(rows))
     return shared.status(stop, "what was measured is above", failed)
 

@@ -33,12 +33,6 @@ def tau_law(verifier: Verifier, step: Step) -> Tensor:
     return torch.zeros_like(law).scatter_add(1, places.minimum(most), law)
 
 
-def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
-    """[B]: E[tau | draft] of a verifier on a step's draft."""
-    law = tau_law(verifier, step)
-    return law @ torch.arange(law.shape[1], dtype=law.dtype, device=law.device)
-
-
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:
     """[B, gamma]: the largest possible Pr(tau >= l) given the draft up to l - 1, averaged over token l.
 

@@ -51,19 +51,6 @@ def test_every_cell_has_prediction_and_measurement(command):
     assert tree["bounds"] == {"stateless": None, "full_information": None}
     assert tree["over_assisted"] is None
     assert cells["", "plain"]["over_plain"]["value"] == 1
-    pairs = [(each["draft"], *each["verifiers"]) for each in answer["versus"]]
-    assert pairs == [
-        ("chain:3", "block", "token"),
-        ("chain:3", "traversal", "rrs"),
-        ("tree:2x2", "traversal", "rrs"),
-    ]
-    for each in answer["versus"]:
-        same, worse = each["same_steps"], cells[each["draft"], each["verifiers"][1]]
-        assert same["steps"] == worse["steps"]
-        assert same["low"] <= same["value"] <= same["high"]
-    on_chain = [each["same_steps"] for each in answer["versus"] if each["draft"] == "chain:3"]
-    assert on_chain[0]["value"] == pytest.approx(on_chain[1]["value"], abs=1e-5)
-    assert on_chain[0]["high"] - on_chain[0]["low"] < answer["versus"][0]["high"] - answer["versus"][0]["low"]
 
 
 def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch):
@@ -101,7 +88,6 @@ def test_one_repeat_has_no_interval(command):
     status, out, _ = command(*FEW, *few)
     assert status == 0
     assert "inf]" not in out
-    assert "block - token" in out
 
 
 def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
@@ -177,12 +163,9 @@ def test_batches_and_questions(command, tmp_path):
             ratios = [cell[name] for name in ("over_plain", "over_transformers_plain")]
             assert cell["over_faster_plain"] in ratios
             assert cell["tokens_per_call"] == pytest.approx(cell.get("mean_acceptance_length", 1), abs=0.5)
-    assert {(each["batch"], *each["verifiers"]) for each in answer["versus"]} == {
-        (batch, "block", "token") for batch in (1, 4)
-    }
     status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1)
     assert status == 0
-    for said in ("token x4", "clustered by prompt", "faster plain"):
+    for said in ("token x4", "faster plain"):
         assert said in out
 
 
