@@ -22,7 +22,7 @@ from draftproof.theory.shared.coins import Coins, Name, Part
 from draftproof.theory.shared.divergence import kl
 from draftproof.theory.verifier import Verifier
 
-VALUES = 2_000
+VALUES = 1_000
 """Most values of the keys of which a strength is the mean."""
 
 
