@@ -1,5 +1,5 @@
 """SGLang: the Triton kernel of chain verification, by --path, run by Triton's interpreter: by
-token, or by block; and the torch form of `BlockwiseRejection`.
+token, or by block.
 
 Version: 0.5.23, `sglang/kernels/ops/speculative/reject_sampling.py`, and earlier ones with the same
 signature, block verification wherever `block_verification` is a parameter; needs torch and triton, and
@@ -9,17 +9,10 @@ retrive_next_sibling, uniform_samples, uniform_samples_for_final_sampling, targe
 threshold_single, threshold_acc, deterministic).
 Checked: the law of one request; the kernel's two arrays of float32 coins are followed through it exactly.
 Not checked: the compiled kernel, batches, trees, thresholds below 1.
-
-`sglang-blockwise`: 0.5.23, `blockwise_rejection_torch(candidates, target_logits, draft_logits,
-target_temperatures, draft_temperatures, noise)` of
-`sglang/kernels/ops/speculative/dspark/blockwise_rejection.py`, which the file calls a reference with the same
-math as its kernels; returns (number of accepted tokens, next token, number cut). Checked: the law of one
-request over all seeds. Not checked: its kernels, the budget.
 """
 
 import inspect
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from draftproof.simulators.audit.adapters import kernels
@@ -54,35 +47,7 @@ def made(path: Path | None, name: str, **options: bool) -> TorchChain:
     return TorchChain(verify, name=f"{name} {function}", slow=True)
 
 
-def blockwise(path: Path | None) -> TorchChain:
-    """The torch form of blockwise rejection in the file at `path`."""
-    kernels.interpreted()
-    import torch
-
-    given = {"msgspec": {"Struct": _Struct}}
-    sample = function_of(path, "sglang", "blockwise_rejection_torch", given)
-
-    def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
-        one, key = torch.ones(1), int(torch.randint(2**62, (1,)))
-        kept, last, _ = sample(
-            candidates=torch.cat([torch.zeros(1, dtype=tokens.dtype), tokens])[None],
-            target_logits=target_logits,
-            draft_logits=draft_logits[None],
-            target_temperatures=one,
-            draft_temperatures=one,
-            noise=SimpleNamespace(key=key, counter=torch.zeros(1, dtype=torch.int64)),
-        )
-        return torch.cat([tokens[: int(kept[0])], last])
-
-    return TorchChain(verify, name="sglang-blockwise blockwise_rejection_torch", logits=True, slow=True)
-
-
-class _Struct:
-    def __init_subclass__(cls, **_: Any) -> None: ...
-
-
 TARGETS = {
     "sglang": lambda path: made(path, "sglang"),
-    "sglang-blockwise": blockwise,
     "sglang-block": lambda path: made(path, "sglang-block", block_verification=True),
 }

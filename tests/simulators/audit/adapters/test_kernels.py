@@ -76,7 +76,6 @@ PEERS = {
     "vllm": "vllm/v1/sample/rejection_sampler.py",
     "vllm-v2": "rejection_sampler_utils.py",
     "vllm-v2-block": "rejection_sampler_utils.py",
-    "sglang-blockwise": "dspark/blockwise_rejection.py",
     "lmdeploy": "backends/cuda/rejection_sampling.py",
 }
 """Adapter -> how the path of its real file ends."""

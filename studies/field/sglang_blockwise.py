@@ -1,0 +1,37 @@
+"""sgl-project/sglang 0.5.23: the torch form of `BlockwiseRejection`.
+
+Its file calls it a reference with the same math as its kernels. Not run: its kernels, the budget.
+"""
+
+from types import SimpleNamespace
+
+import torch
+from clones import clone
+
+from draftproof.simulators.audit.adapters import kernels
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of
+
+
+class Struct:
+    def __init_subclass__(cls, **_): ...
+
+
+FILE = clone("sgl-project/sglang", "python/sglang/kernels/ops/speculative/dspark/blockwise_rejection.py")
+kernels.interpreted()
+sample = function_of(FILE, "sglang", "blockwise_rejection_torch", {"msgspec": {"Struct": Struct}})
+
+
+def sampled(target_logits, draft_logits, tokens):
+    one, key = torch.ones(1), int(torch.randint(2**62, (1,)))
+    kept, last, _ = sample(
+        candidates=torch.cat([torch.zeros(1, dtype=tokens.dtype), tokens])[None],
+        target_logits=target_logits,
+        draft_logits=draft_logits[None],
+        target_temperatures=one,
+        draft_temperatures=one,
+        noise=SimpleNamespace(key=key, counter=torch.zeros(1, dtype=torch.int64)),
+    )
+    return torch.cat([tokens[: int(kept[0])], last])
+
+
+verify = TorchChain(sampled, name="sglang blockwise_rejection_torch", logits=True, slow=True)
