@@ -112,7 +112,6 @@ def replay(
     style: str = "verify",
     dtype: str | None = None,
     path: str | None = None,
-    signature: str | None = None,
 ) -> Prefix:
     """The tokens that a function emits for one draft when its random calls have these answers.
 
@@ -136,7 +135,7 @@ def replay(
     from draftproof.simulators.audit.sandbox import sandboxed
     from draftproof.simulators.audit.targets.base import Target
 
-    for name, value in {"drafted": drafted, "dtype": dtype, "signature": signature, "style": style}.items():
+    for name, value in {"drafted": drafted, "dtype": dtype, "style": style}.items():
         if not isinstance(value, str | None):
             raise BadInput(f"{name} must be text, not {quoted(value)}")
     whole("rounds", rounds, 1, ITERATIONS)
@@ -147,7 +146,7 @@ def replay(
         target = verify
     elif isinstance(verify, str) or callable(verify):
         place = None if path is None else path_of(path)
-        target = load.target(load.Subject(verify, style, place, dtype, signature))
+        target = load.target(load.Subject(verify, style, place, dtype))
     else:
         raise BadInput(f"a function, its name or an adapter is needed, not {quoted(verify)}")
     given = instance_of(instance if isinstance(instance, dict) else _instance(instance))

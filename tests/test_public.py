@@ -63,7 +63,7 @@ CALLS = {
     dp.prove: (["token", "chain:1"], {"vocab": 2, "seconds": 5.0}),
     dp.replay: (
         [verify, TOY, "0 0", [0.5], [0, 1]],
-        {"rounds": 1, "style": "verify", "dtype": None, "path": None, "signature": None},
+        {"rounds": 1, "style": "verify", "dtype": None, "path": None},
     ),
     dp.vectors: (["token"], {"vocab": 2, "depth": 1, "draft": None, "calls": 1, "seed": 0}),
     dp.claims: (["token-lossless"], {"paper": None, "check": False}),

@@ -25,16 +25,14 @@ trees; or a program, named by its command.
 @dataclass(frozen=True)
 class Subject:
     """What is audited, by name or as a function, and how it is called: its style, one of STYLES; the file or
-    folder that an adapter needs; the arithmetic; the roles of a function's parameters, where their names do
-    not say them; and the drafts that a function on trees is made for. Raises BadInput for what does not go
-    together.
+    folder that an adapter needs; the arithmetic; and the drafts that a function on trees is made for. Raises
+    BadInput for what does not go together.
     """
 
     named: str | Callable[..., Any] | Target
     style: str = "verify"
     path: Path | str | None = None
     dtype: str | None = None
-    signature: str | None = None
     drafts: tuple[Scheme, ...] = ()
 
     def __post_init__(self) -> None:
@@ -49,8 +47,6 @@ class Subject:
             raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
         if adapter and self.style != "verify":
             raise BadInput(f"--{self.style} goes with a function, and {self.named} is an adapter")
-        if self.signature is not None and (adapter or self.style != "verify"):
-            raise BadInput("signature goes with a function that verifies one draft")
         if self.drafts and self.style != "tree":
             raise BadInput("draft goes with --tree")
 
@@ -73,20 +69,19 @@ def target(
         return adapted(name, None if subject.path is None else Path(subject.path), dtype)
     found = load(named) if isinstance(named, str) else named
     if isinstance(found, Target):
-        if style != "verify" or dtype is not None or subject.signature is not None:
+        if style != "verify" or dtype is not None:
             raise BadInput(f"{name}: is a target already, with its style and type")
         made: Target = found
     elif style == "verify":
         if observer is not None:
             observer.loaded()
-        how = {"given": subject.signature, "seconds": seconds, "observer": observer}
-        made = infer_signature(found, name=name, dtype=dtype, **how)
+        made = infer_signature(found, name=name, dtype=dtype, seconds=seconds, observer=observer)
     else:
         made = STYLES[style](found, name=name, dtype=dtype)
     if isinstance(made, Tree):
         made.drafts = subject.drafts
     if name:
-        made.loaded = {"name": name, "dtype": dtype, "signature": subject.signature}
+        made.loaded = {"name": name, "dtype": dtype}
     return made
 
 

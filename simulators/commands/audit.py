@@ -52,7 +52,6 @@ def option(name: str) -> Option:
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @settings(
     *map(option, ("edges", "padding", "invariant", "smallest", "float32", "runs", "limit", "seconds")),
-    click.option("--signature", help="What the parameters are, such as tokens,q,p_logits."),
     click.option("--draft", "drafts", multiple=True, help="Drafts that a TARGET on trees is made for."),
 )
 @json_option
@@ -91,7 +90,7 @@ def audit(
     asked = {name: options[name] for name in KNOWN if name in options}
     checked(asked)  # before a process is started
     drafts = tuple(map(draft_of, options["drafts"]))
-    rest = options["path"], options["dtype"], options["signature"], drafts
+    rest = options["path"], options["dtype"], drafts
     reports = []
     for named in dict.fromkeys(targets) if program is None else (program,):
         report = _audited(load.Subject(named, style, *rest), asked)

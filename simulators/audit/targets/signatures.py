@@ -99,7 +99,7 @@ class Trial:
         return f"called with {LAYOUTS[self.target.layout]}, in {arrays}, it {self.fault}"
 
 
-def roles_of(function: Any, given: Sequence[str] | None = None) -> tuple[list[Parameter] | None, str]:
+def roles_of(function: Any) -> tuple[list[Parameter] | None, str]:
     """The parameters that get an argument, with their roles; None, and why, if a name is unknown or missing.
 
     >>> roles_of(lambda draft_token_ids, draft_probs, target_logits: 0)[0]
@@ -110,15 +110,9 @@ def roles_of(function: Any, given: Sequence[str] | None = None) -> tuple[list[Pa
     parameters = signature(function)
     if parameters is None:
         return None, "its parameters are not named"
-    roles = [NAMES.get(each.name) for each in parameters]
-    if given is not None:
-        unknown = [role for role in given if role not in ROLES]
-        if unknown or len(given) > len(parameters):
-            what = f"{unknown[0]!r} is not one of {', '.join(ROLES)}" if unknown else "more than it has"
-            raise BadInput(f"signature: {what}; the parameters are {inspect.signature(function)}")
-        roles[: len(given)] = given
     found, unknown = [], []
-    for each, role in zip(parameters, roles, strict=True):
+    for each in parameters:
+        role = NAMES.get(each.name)
         optional = each.default is not each.empty or each.kind is each.VAR_KEYWORD
         if role is None and not optional:
             unknown.append(repr(each.name))
@@ -144,12 +138,10 @@ def infer_signature(
     *,
     name: str = "",
     dtype: str | None = None,
-    given: str | None = None,
     seconds: float = CALL_SECONDS,
     observer: Observer | None = None,
 ) -> Function:
-    """The target of a function as it is written; `given` lists the roles of its parameters. The function is
-    called a few times, which `observer` is told.
+    """The target of a function as it is written. It is called a few times, which `observer` is told.
 
     A function of (target_probs, draft_probs, draft_tokens[, rng]) that returns tokens is taken as it is, and
     one of (target_probs, draft_probs, draft_tokens, capacity) as a selection rule. Raises BadInput with what
@@ -158,29 +150,24 @@ def infer_signature(
     verify = getattr(verify, "_torchdynamo_orig_callable", verify)  # torch.compile changes no law
     observer = observer or Observer()
     observer.progress(0, 1, "trial calls")
-    roles, unknown = (
-        (None, "") if inspect.isclass(verify) else roles_of(called(verify), given and given.split(","))
-    )
-    if given is not None and roles is None:
-        raise BadInput(f"signature {given}: must name tokens and p or p_logits")
+    roles, unknown = (None, "") if inspect.isclass(verify) else roles_of(called(verify))
     order = [role for _, role, _ in roles or ()]
     if order[:4] == ["p", "q", TOKENS, "capacity"]:
         return Selection(verify, name=name, dtype=dtype)
     trials: list[Trial] = []
     plain, problem = None, ""
-    if given is None:
-        try:
-            plain = _tried(Function(verify, name=name, dtype=dtype), seconds, observer)
-        except BadInput as error:
-            problem = str(error)
+    try:
+        plain = _tried(Function(verify, name=name, dtype=dtype), seconds, observer)
+    except BadInput as error:
+        problem = str(error)
+    else:
+        trials.append(plain)
+        if roles is None or order[:3] == ["p", "q", TOKENS]:
+            if plain.fault is None or (not plain.works and plain.fault.kind not in UNREAD):
+                return plain.target
+            roles = roles or (None if inspect.isclass(verify) else [*plain.target.roles])
         else:
-            trials.append(plain)
-            if roles is None or order[:3] == ["p", "q", TOKENS]:
-                if plain.fault is None or (not plain.works and plain.fault.kind not in UNREAD):
-                    return plain.target
-                roles = roles or (None if inspect.isclass(verify) else [*plain.target.roles])
-            else:
-                plain.works = 0  # by chance: its parameters have another order
+            plain.works = 0  # by chance: its parameters have another order
     made = None if roles is None else _read(verify, roles, name, dtype, seconds, observer, trials)
     if made is not None:
         return made
@@ -211,7 +198,7 @@ def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Seque
     return head + (
         f"its signature is {found[:200]}; it must take target_probs [gamma + 1, V], draft_probs [gamma, V], "
         "draft_tokens [gamma] and perhaps rng, or such names as target_logits, draft_token_ids, "
-        "cu_num_draft_tokens; `signature` in --settings names them, or write a wrapper: def "
+        "cu_num_draft_tokens; or write a wrapper: def "
         "verify(target_probs, draft_probs, draft_tokens, rng): return [...]"
     )
 

@@ -73,7 +73,6 @@ FEW = {"instances": [TOY], "edges": False, "smallest": False}
 GIVEN = {
     "one call": ("mine.py:squared", FEW, (1,)),
     "another dtype": (load.Subject("mine.py:squared", dtype="float32"), FEW, (1,)),
-    "a signature": (load.Subject("mine.py:squared", signature="p,q,tokens,rng"), FEW, (1,)),
     "several rounds": ("mine.py:squared", FEW | {"iterations": 2}, (1, 1, 1)),
     "a class": ("mine.py:Second", FEW, (1, 1, 1)),
     "it drafts itself": ("mine.py:Drafts", FEW, (0, 0)),
@@ -206,8 +205,6 @@ BAD_ARGUMENTS = [
     {"dtype": "float31"},
     {"path": 3},
     {"path": "utils.py"},
-    {"signature": ["p"]},
-    {"signature": "nothing"},
 ]
 
 
