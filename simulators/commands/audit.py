@@ -51,7 +51,7 @@ def option(name: str) -> Option:
 )
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @settings(
-    *map(option, ("edges", "padding", "invariant", "smallest", "float32", "runs", "limit", "seconds")),
+    *map(option, ("edges", "padding", "invariant", "smallest", "float32", "runs", "seconds")),
     click.option("--draft", "drafts", multiple=True, help="Drafts that a TARGET on trees is made for."),
 )
 @json_option

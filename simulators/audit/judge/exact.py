@@ -318,7 +318,7 @@ def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what
         run_or_fault(program, Every(oracle))
         leaves += oracle.leaves
     if leaves > limit * probes:
-        raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and limit is {limit:,}")
+        raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and at most {limit:,} are made")
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq, whole: bool = True) -> Wrong:

@@ -97,7 +97,6 @@ class _Audit:
     # One audit under way: makes the calls that the plan asks for, and collects the report.
     def __init__(self, target: Target, plan: Plan, observer: Observer):
         self.target, self.plan, self.observer = target, plan, observer
-        target.limit = plan.limit or target.limit
         self.report = Report(target.name, target.adapter)
         if isinstance(target, ByRoles):
             self.report.requests, self.report.alone = target.requests, target.alone

@@ -60,9 +60,6 @@ class Options(TypedDict, total=False):
     statistical: Annotated[bool, Given(False, "Test random runs instead of enumerating, at any vocabulary.")]
     float32: Annotated[bool, Given(False, "Count the final draw's random numbers, at any vocabulary.")]
     runs: Annotated[int, Given(TEST_RUNS, "Number of runs of a test.", 0)]
-    limit: Annotated[
-        int | None, Given(None, "Most runs of an instance over several rounds, or of a loop.", 1)
-    ]
     seconds: Annotated[
         float, Given(CALL_SECONDS, "Processor time of one call; six times as long by the clock.", 0.1)
     ]
@@ -112,7 +109,6 @@ class Plan:
     invariant: bool
     smallest: bool
     runs: int
-    limit: int | None
     seconds: float
 
 

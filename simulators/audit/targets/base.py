@@ -68,7 +68,6 @@ class Target:
     namespace: dict[str, Any]  # the globals of its module
     slow = False  # calls are slow, so few instances are audited
     whole = False  # a generation loop, which drafts and keeps caches itself
-    limit: int | None = None  # largest number of runs of one instance, in place of those below
     style = "verify"  # what `dp.replay` takes it for
     loaded: dict[str, Any] | None = None  # the arguments of `load.target` that it was loaded with
     origin: Any = None  # the object that was audited
@@ -163,7 +162,7 @@ class DraftVerifier(Target):
         The single program drafts, verifies and emits until it has depth + rounds tokens, and keeps its state.
         """
         if rounds > 1 or self.draw is not None:
-            most = self.limit or (SLOW_RUNS if self.slow else JOINT_RUNS)
+            most = SLOW_RUNS if self.slow else JOINT_RUNS
             yield Program(ONE, lambda source: self._decoded(sandbox, instance, rounds, source), None, most)
         else:
             yield from self.calls(sandbox, instance)

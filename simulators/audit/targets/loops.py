@@ -99,7 +99,7 @@ class Loop(base.Target):
                 raise Fault("raises", PROMPT_GIVEN)
             return words[:length], None
 
-        return base.Program(ONE, run, None, self.limit or LOOP_RUNS)
+        return base.Program(ONE, run, None, LOOP_RUNS)
 
     def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
         (program,) = self.programs(sandbox, population.instance, 1)

@@ -217,8 +217,6 @@ BAD_OPTIONS = [
     {"iterations": None},
     {"runs": -1},
     {"runs": 10.0, "statistical": True},
-    {"limit": 0},
-    {"limit": "many"},
     {"seconds": 0},
     {"seconds": -1.0},
     {"seconds": float("nan")},
