@@ -1,13 +1,10 @@
-"""`_speculative_sampling` of transformers (as installed, or another release's file by --path), and of HSD.
+"""`_speculative_sampling` of transformers, as installed, or another release's file by --path.
 
-Version: transformers 4.37 to 5.x; parameters that differ between releases are recognised by name. HSD by
---path, the main branch of the authors' `transformers/generation/utils.py`: it mixes tabs and spaces and
-cannot be imported, so the function's text is read with tabs as four spaces, otherwise unmodified. Signature:
+Version: transformers 4.37 to 5.x; parameters that differ between releases are recognised by name. Signature:
 (candidate_input_ids, candidate_logits, candidate_length, new_logits, ...) of torch float32 logits; returns
-(tokens, number of matches). HSD's has `backward=True`, which selects HSD, and also returns the path. Checked:
-the law of one call on one draft: token verification of a chain, with softmax done inside. HSD accepts the
-leaf with the uncapped joint ratio: expect it to be found lossy. Not checked: the loop around it (caches,
-stopping, processors, how the drafts were sampled); HSD's several drafts and `blockwise`.
+(tokens, number of matches). Checked: the law of one call on one draft: token verification of a chain, with
+softmax done inside. Not checked: the loop around it (caches, stopping, processors, how the drafts were
+sampled).
 """
 
 import inspect
@@ -56,17 +53,4 @@ def of(function: Any, version: str) -> TorchChain:
     return TorchChain(verify, name=f"transformers {version} {NAME}", logits=True)
 
 
-def hsd(path: Path | None = None) -> TorchChain:
-    """HSD's function of the file at `path`."""
-    import torch
-
-    sampling = functions(path, (NAME,), {"torch": torch, "F": torch.nn.functional})[NAME]
-
-    def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
-        given = tokens[None], draft_logits[None], len(tokens), target_logits[None], torch.tensor([False])
-        return sampling(*given, backward=True, stop=lambda *_, **__: False)[0][0]
-
-    return TorchChain(verify, name=f"hsd {NAME}(backward=True)", logits=True)
-
-
-TARGETS = {"transformers": load, "hsd": hsd}
+TARGETS = {"transformers": load}

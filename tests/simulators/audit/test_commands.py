@@ -194,7 +194,7 @@ def test_several_iterations(capfd):
         "no.such.module:verify",
         "no_such_file.py:verify",
         ":",
-        "hsd",
+        "sglang",
         f"{HERE / 'foreign.py'}:MISBEHAVED",
         "tests.simulators.audit.test_commands:Ruled.verify",
     ],

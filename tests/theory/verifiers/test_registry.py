@@ -147,7 +147,6 @@ OTHER_MEANINGS = {
     "token": "a JSON key, a column, a kind of record",
     "block": "a JSON key, a kind of drafter",
     "one-hot": "a scenario, a kind of proposal",
-    "hsd": "an adapter's function",
     "spechub": "a drafting scheme",
     "typical": "a declared target",
     "optimal": "a column of designs",
