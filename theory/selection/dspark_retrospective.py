@@ -12,7 +12,7 @@ from draftproof.theory.selection.view import Rule, View
 def keep_best(view: View, scores: Sequence[Sequence[Number]]) -> None:
     """Keeps the tokens of largest score, as many as make (R + sum of scores) speed[B] largest.
 
-    scores[r][j] does not rise with j, so that what is kept of a draft is a prefix.
+    `scores[r][j]` does not rise with j, so that what is kept of a draft is a prefix.
     """
     tokens = [(score, r) for r, each in enumerate(scores) for score in each]
     order = sorted(tokens, key=itemgetter(0), reverse=True)[: view.capacity]

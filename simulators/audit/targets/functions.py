@@ -17,7 +17,7 @@ from draftproof.theory.table import Rows
 
 
 class Function(base.DraftVerifier):
-    """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
+    """`verify(target_probs, draft_probs, draft_tokens[, rng][, position])` on chains.
 
     Arrays are [gamma + 1, V], [gamma, V] and [gamma], numpy arrays or, with `tensors`, torch tensors. A class
     is instantiated without arguments for every run; attributes that it keeps between calls are its state.
