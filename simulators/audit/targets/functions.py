@@ -11,7 +11,6 @@ from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets import base
 from draftproof.theory.draft import Draft
-from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
@@ -49,13 +48,6 @@ class Function(base.DraftVerifier):
             function = verify.forward  # type: ignore[attr-defined]
         self.namespace = getattr(inspect.unwrap(function), "__globals__", {})
         self.roles = roles or self._parameters(function)
-        if self.stateful:
-            try:
-                inspect.signature(verify).bind()
-            except TypeError as error:
-                raise BadInput(f"{self.name} must be made without arguments: {error}") from None
-            except ValueError:
-                pass  # a class of an extension module has no signature
         torch = "torch" in self.namespace and not self.takes("rng")
         self.tensors = torch if tensors is None else tensors
         self.typed = dtype is not None
