@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.draft import Node
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.emission import Emission
+from draftproof.theory.instance import context_free
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, exact
 from draftproof.theory.rows import scale
@@ -108,3 +110,12 @@ def test_of_wrong_prefixes_one_is_named_that_rounding_does_not_explain():
     assert gathered.wrong_prefix(exact("53/400")) is gathered.wrong_prefix(ONE) is None
     gathered.add(ZERO, Node((), even[()]), (ONE, ZERO))
     assert gathered.words == 6
+
+
+def test_with_slack_the_witness_is_the_first_prefix_that_is_off_by_more_than_half_of_it():
+    """(0,) is off by 1/24, (1,) by 1/12, the block by 9/64."""
+    instance = context_free(["1/8", "2/8", "5/8"], ["1/6", "1/3", "1/2"], Chain(2))
+    gathered = emission(instance, VERIFIERS["typical"])
+    assert gathered.total_variation == exact("9/64")
+    witnesses = [gathered.wrong_prefix(exact(slack)) for slack in ("0", "1/16", "1/12", "1/8", "9/64")]
+    assert [each and each[0] for each in witnesses] == [(0,), (0,), (1,), (1,), None]

@@ -161,3 +161,10 @@ def test_lanes_without_mass_part_from_the_others():
     assert not ops.has_mass(some[:, :1])
     assert ops.possible(some[0])
     assert not ops.possible(np.zeros(2))
+
+
+@pytest.mark.parametrize("size", ["1", "3", "1/3", f"1/{10**400}", f"{10**400}"])
+def test_signs_are_exact_however_small_or_large_a_number_is(size):
+    number = exact(size)
+    assert [ops.above(each) for each in (-number, ZERO, number)] == [False, False, True]
+    assert [ops.above(float(each)) for each in ("-0.5", "0", "5e-324")] == [False, False, True]
