@@ -133,8 +133,8 @@ class Launch:
                 )  # fmt: skip
         elif self.walks:
             grid.run(walk, B)(
-                self.logits, self.chunks, self.tree, self._table("first"), self.nodes, self.counts,
-                self.block, ONE_COIN=self.verifier.one_coin, num_warps=self.of_row,
+                self.logits, self.chunks, self.tree, self.nodes, self.counts, self.block,
+                num_warps=self.of_row,
             )  # fmt: skip
         grid.run(draw, B)(
             self.logits, self.chunks, self.tree, self.nodes, self.swept, self.batch.extra.contiguous(),

@@ -20,23 +20,12 @@ from draftproof.gpu.kernels.sweep import chunk_of, drop
 
 
 @triton.jit
-def walk(
-    logits,
-    chunks,
-    tree,
-    first,  # [1 or B, N]: each node's first sibling
-    nodes,
-    counts,
-    block,
-    ONE_COIN: tl.constexpr,
-):
+def walk(logits, chunks, tree, nodes, counts, block):
     """One program per request. A child x is entered with probability p(x) / (1 - mass of earlier siblings'
-    tokens). With ONE_COIN the children lie end to end on [0, 1), and the first sibling's coin selects one of
-    them or none. A token that an earlier sibling has counts as p = 0.
+    tokens). A token that an earlier sibling has counts as p = 0.
     """
     N, V = counts.N, counts.V
     b = tl.program_id(0).to(tl.int64)
-    first += b * tree.stride
     tree = tree_of(tree, b)
     nodes = nodes_of(nodes, b, N)
     parent_of, token_of = family(tree, nodes.ids, N, block.NODES)
@@ -44,7 +33,6 @@ def walk(
     scale = LOG2_E / tl.load(logits.temperature + 2 * b)
 
     f = tl.full([], 0, tl.int32)
-    reach = tl.full([], 0.0, tl.float32)
     rest = tl.full([], 1.0, tl.float32)
     v = next_child(f, 0, parent_of, token_of, block.NODES)
     while v < block.NODES:
@@ -52,24 +40,15 @@ def walk(
         earlier = (parent_of == f) & (index < v) & (token_of >= 0)
         again = tl.max((earlier & (token_of == tl.load(nodes.ids + v))).to(tl.int32), axis=0) > 0
         p = tl.where(again, 0.0, p)
-        if ONE_COIN:
-            reach += p
-            entered = tl.load(nodes.coins + tl.load(first + v)) < reach
-        else:
-            entered = tl.load(nodes.coins + v) < share(p, rest)
-        if entered:
+        if tl.load(nodes.coins + v) < share(p, rest):
             f = v
-            reach = tl.full([], 0.0, tl.float32)
             rest = tl.full([], 1.0, tl.float32)
             v = next_child(f, 0, parent_of, token_of, block.NODES)
         else:
-            if ONE_COIN == 0:
-                row = logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n
-                norm = norm_of(chunks.normaliser, b * N + f)
-                dropped = law(
-                    row, chunk_of(nodes.ids, v, block), scale, norm, V, logits.limits, b * N + f
-                )  # fmt: skip
-                masses = chunks.sums + (b * N + f) * block.C
-                rest = drop(dropped, masses, f, v, parent_of, token_of, nodes.ids, block)
+            row = logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n
+            norm = norm_of(chunks.normaliser, b * N + f)
+            dropped = law(row, chunk_of(nodes.ids, v, block), scale, norm, V, logits.limits, b * N + f)
+            masses = chunks.sums + (b * N + f) * block.C
+            rest = drop(dropped, masses, f, v, parent_of, token_of, nodes.ids, block)
             v = next_child(f, v, parent_of, token_of, block.NODES)
     tl.store(nodes.stop, tl.load(tree.turn + f).to(tl.int32))

@@ -21,7 +21,7 @@ class Tree:
     is the longest path or an upper bound; without it, per-row trees are read back from the device. `leaves`
     is how many a per-row tree has at most (N - 1 unless given). Raises BadInput for invalid parents.
 
-    Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
+    Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `rows`,
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `drawn_from`
     [.., N - 1], the proposal row of each drafted node's parent; `turn`, the place in the order from leaf to
     root, depth first; `above` [.., N, N], whether node j is node i or its ancestor; `older` [.., N, N],
@@ -41,9 +41,7 @@ class Tree:
     [[[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 1, 3]]]
     """
 
-    TABLES = (
-        *("parents", "above", "older", "levels", "turn", "first", "rows", "drawn_from", "sees", "root_paths"),
-    )
+    TABLES = (*("parents", "above", "older", "levels", "turn", "rows", "drawn_from", "sees", "root_paths"),)
 
     def __init__(
         self,
@@ -80,7 +78,6 @@ class Tree:
         older = torch.where(self.older, subtree[:, None], 0).sum(-1)
         before = torch.where(self.above, older[:, None], 0).sum(-1)
         self.turn = before + subtree - 1
-        self.first = torch.where(siblings, nodes, self.size).amin(-1).clamp(max=self.size - 1)
         has_child = ((self.parents[:, None] == nodes[:, None]) & drafted).any(-1)
         self.inner = tuple(has_child[0].nonzero().flatten().tolist()) if self.shared else None
         rows = (has_child.cumsum(-1) - 1) * has_child if rows is None else rows

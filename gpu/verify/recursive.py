@@ -1,4 +1,4 @@
-"""Siblings one after the other: recursive rejection, traversal, and two rules without a proposal."""
+"""Siblings one after the other: recursive rejection, traversal, and the rule without a proposal."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from torch import Tensor
 from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import LARGEST, among, excess, pick, rate, share
 from draftproof.gpu.verify.verifier import ALL, CHAIN, TREES, WITH, WITHOUT, Rates, Verifier
+from draftproof.theory.verifiers import one_hot
 
 
 def rates(drafts: Drafts) -> Rates:
@@ -88,19 +89,6 @@ def top_k_rates(drafts: Drafts) -> Rates:
     return Rates(accept, torch.zeros_like(accept))
 
 
-def naive_rates(drafts: Drafts) -> Rates:
-    """y ~ p; descend if y was drafted, else Y = y.
-
-    The first child's coin draws y: the children lie end to end on [0, 1), each an interval of length p(x). A
-    coin beyond them stops at the node, and `extra` draws Y.
-    """
-    reach = [torch.ones_like(drafts.target[:, 0, 0])]
-    for p, x, earlier in _children(drafts):
-        reach.append(torch.where(earlier.scatter(1, x, True), p, 0.0).sum(-1))
-    accept = torch.stack(reach, 1)
-    return Rates(accept, torch.zeros_like(accept))
-
-
 def _children(drafts: Drafts) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     # For each node: its parent's row p [B, V], its token [B, 1], and its earlier siblings' tokens [B, V].
     tree, target, tokens, drawn = drafts.tree, drafts.target, drafts.ids, drafts.drawn
@@ -115,4 +103,4 @@ RRS = Verifier((CHAIN, WITHOUT), rates)
 SPECINFER = Verifier((CHAIN, WITH), rates)
 TRAVERSAL = Verifier(TREES, traversal_rates, upwards=True)
 ONE_HOT = Verifier(ALL, top_k_rates)
-NSS = Verifier(ALL, naive_rates, one_coin=True)
+NSS = Verifier(ALL, top_k_rates, exact=one_hot.verify)  # y ~ p, compared with one child after the other

@@ -46,15 +46,14 @@ class Verifier:
     """A verification algorithm on batches; the exact one in theory/verifiers that names it cites its source.
 
     drafts: the kinds it is made for. upwards: coins are compared from leaf to root, and the first accepted
-    node is the stop; otherwise from the root down, child by child. one_coin: siblings share the coin of the
-    first. carry: what keeps the changes that a stop makes to the target's rows of later tokens. exact: the
-    exact form of its decisions, where the exact verifier has another. name: that of the exact one.
+    node is the stop; otherwise from the root down, child by child. carry: what keeps the changes that a stop
+    makes to the target's rows of later tokens. exact: the exact form of its decisions, where the exact
+    verifier has another. name: that of the exact one.
     """
 
     drafts: tuple[str, ...]
     rates: Callable[[Drafts], Rates]
     upwards: bool = False
-    one_coin: bool = False
     carry: type[Carry] | None = None
     exact: Callable[..., Stop] | None = None
     name: str = ""
@@ -87,8 +86,6 @@ class Verifier:
             return (taken * tree.levels[:, 1:]).amax(1) if self.upwards else taken.cumprod(1).sum(1)
         B = len(coins)
         coins = pad(coins, (1, 0))
-        if self.one_coin:
-            coins = coins.gather(1, tree.first.expand(B, -1))
         taken = drawn & (coins < accept)
         if self.upwards:
             taken[:, 0].fill_(True)
@@ -138,7 +135,7 @@ def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> T
     for i in range(1, tree.size):
         up, rate = parents[:, i : i + 1], rates[:, i : i + 1]
         before = left.gather(1, up)
-        after = torch.minimum(before, 1 - rate) if verifier.one_coin else before * (1 - rate)
+        after = before * (1 - rate)
         reach[:, i : i + 1] = reach.gather(1, up) * (before - after)
         left = left.scatter(1, up, after)
     return reach * left

@@ -111,7 +111,6 @@ def _compare(
     single, double, unit = drafted
     single, double, unit = single.to(device), double.to(device), unit.to(device)
     tokens = single.tokens
-    first = (single.tree.first[:, 1:] - 1).expand(len(tokens), -1)
     (one, rows), (two, exact_rows) = (rates_and_rows(verifier, side) for side in (single, double))
     low, high = one.accept.double(), two.accept
     margin = margins(lambda rows: verifier.rates(rows).accept, double, unit)
@@ -126,8 +125,7 @@ def _compare(
             coins = torch.rand(tokens.shape, generator=random).double().to(device)
             near = torch.arange(tokens.shape[1], device=device) == i
             coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, BELOW_ONE)
-            compared = coins.gather(1, first) if verifier.one_coin else coins
-            clear = ((compared - high[:, 1:]).abs() > margin[:, 1:]).all(1)  # no coin is near its threshold
+            clear = ((coins - high[:, 1:]).abs() > margin[:, 1:]).all(1)  # no coin is near its threshold
             extra = torch.rand(len(tokens), generator=random).to(device)
             ours = verifier.verify(single.with_noise(coins, extra))
             exact = plain.verify(double.with_noise(coins, extra))

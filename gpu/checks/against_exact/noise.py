@@ -20,9 +20,8 @@ from draftproof.simulators.laws.check import Family, applies
 from draftproof.simulators.laws.enumerate import Enumerator
 from draftproof.theory.draft import Node
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Row, has_mass, without
-from draftproof.theory.table import Rows
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Row
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 ROWS = 1 << 16  # rows of noise per call
@@ -108,16 +107,10 @@ def _paths(verifier: Verifier, drafted: Drafted) -> Iterator[_Path]:
     target, oracle = drafted.instance.target, _Recorder(ONE)
     root = drafted.draft.root
     order = from_leaf_to_root(root) if verifier.upwards else []
-    stops: set[Node] = set()
     while True:
         oracle.intervals = []
         node, row = exact(oracle, drafted.draft, target)
-        if verifier.one_coin:
-            path = _one_coin_path(root, oracle.choices, target)
-            if path.node not in stops:  # all extra tokens outside the draft give the same path
-                stops.add(path.node)
-                yield path
-        elif verifier.upwards:
+        if verifier.upwards:
             yield _Path(node, row, dict(zip(order, oracle.intervals, strict=False)))
         else:
             yield _Path(node, row, _downward_coins(root, oracle.intervals))
@@ -133,25 +126,6 @@ def _downward_coins(node: Node, intervals: list[Interval]) -> dict[Node, Interva
         if interval[0] == FREE[0]:  # accepted
             siblings = iter(child.children)
     return coins
-
-
-def _one_coin_path(node: Node, chosen: list[int], target: Rows) -> _Path:
-    # y ~ p: the children's probabilities lie end to end on [0, 1); a coin beyond them means an extra token.
-    coins: dict[Node, Interval] = {}
-    for y in chosen:
-        p, child = target[node.prefix], node.child(y)
-        tokens = list(dict.fromkeys(sibling.token for sibling in node.children))
-        before = tokens if child is None else tokens[: tokens.index(y)]
-        low = sum((p[x] for x in before), ZERO)
-        ends = float(low) if before else FREE[0], FREE[1] if child is None else float(low + p[y])
-        coins[node.children[0]] = ends
-        if child is None:
-            for sibling in node.children:
-                p = without(p, sibling.token)
-            assert has_mass(p)
-            return _Path(node, p, coins)
-        node = child
-    return _Path(node, target[node.prefix], coins)
 
 
 class _Case(NamedTuple):
@@ -219,6 +193,5 @@ def _margins(verifier: Verifier, rows: Drafts, index: Tensor, node: Tensor) -> T
     parts = [torch.arange(at, min(at + ROWS, count)) for at in range(0, count, ROWS)]
     every = torch.cat([margins(outputs, rows.take(part), UNIT[torch.float32]) for part in parts])[index]
     N, V = rows.tree.size, rows.target.shape[-1]
-    by_coin = every[:, :N].amax(1, keepdim=True).expand(-1, N - 1) if verifier.one_coin else every[:, 1:N]
     by_end = every[:, N:].reshape(len(index), N, V)[torch.arange(len(index)), node].amax(1, keepdim=True)
-    return torch.cat((by_coin, by_end), 1)
+    return torch.cat((every[:, 1:N], by_end), 1)

@@ -116,7 +116,7 @@ class Acceptance:
     def _draws(self, drafts: Drafts, proposal: Tensor) -> None:
         # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin with that probability gives an outcome 0 or 1.
         tree, drawn, B = drafts.tree, drafts.drawn, len(proposal)
-        first = drawn & (tree.first.expand(B, -1) == torch.arange(tree.size, device=drawn.device))
+        first = drawn & ~tree.older.any(-1)
         row, node = first[:, 1:].nonzero(as_tuple=True)
         up = tree.parents.expand(B, -1)[row, node + 1]
         at = tree.rows.expand(B, -1)[row, up]

@@ -51,9 +51,9 @@ def test_steps_come_after_what_they_depend_on(given):
 @given(trees)
 def test_a_tree_by_row_has_the_same_tables(given):
     shared, by_row = Tree(given), Tree(torch.tensor([given, given]), depth=len(given))
-    for name in ("parents", "levels", "turn", "first", "rows"):
+    for name in ("parents", "levels", "turn", "rows"):
         assert torch.equal(getattr(shared, name).expand(2, -1), getattr(by_row, name)), name
-    assert [given[i] for i in range(1, len(given)) if int(shared.first[0, i]) == i] == list(
+    assert [given[i] for i in range(1, len(given)) if not shared.older[0, i].any()] == list(
         dict.fromkeys(given[1:])
     )
 

@@ -35,17 +35,6 @@ def test_one_token_is_judged_alike_by_all_that_know_q(batch):
         assert torch.allclose(rates(name, batch), rates("token", batch), atol=1e-9)
 
 
-@given(drawn(Tree.of_shape([[[], []], [[]], []])))
-def test_nss_reaches_what_the_one_hot_rule_accepts(batch):
-    one_hot, nss = rates("one-hot", batch), rates("nss", batch)
-    for i in range(batch.tree.size - 1):
-        before = (batch.tree.parents[0, 1 : i + 1] == batch.tree.parents[0, i + 1]).nonzero().flatten()
-        passed = torch.stack([1 - one_hot[:, j] for j in before.tolist()] + [torch.ones(len(nss)).double()])
-        there = batch.tree.drawn(batch.tokens)[:, i + 1]
-        reach = torch.where(there, 1 - passed.prod(0) * (1 - one_hot[:, i]), 0)
-        assert torch.allclose(nss[:, i], reach, atol=1e-6)
-
-
 @given(drawn(replacement=False))
 def test_equal_models_accept_everything(batch):
     batch.proposal = batch.target[:, list(batch.tree.inner)].clone()

@@ -96,13 +96,9 @@ def _stop(oracle: Oracle, verifier: Verifier, root: Node, accept: list[fmpq], pl
     if verifier.upwards:
         order = from_leaf_to_root(root)
         return next(node for node in order if node is root or oracle.accept(accept[place[node]]))
-    node, before = root, ZERO
+    node = root
     siblings = iter(root.children)
     while (child := next(siblings, None)) is not None:
-        rate = accept[place[child]]
-        if verifier.one_coin:  # P(coin below this rate | coin above earlier siblings' rates)
-            reach, before = before, max(before, rate)
-            rate = (before - reach) / (1 - reach) if reach < 1 else ZERO
-        if oracle.accept(rate):
-            node, before, siblings = child, ZERO, iter(child.children)
+        if oracle.accept(accept[place[child]]):
+            node, siblings = child, iter(child.children)
     return node
