@@ -43,7 +43,7 @@ EVERY_FILTER = {
     "all": {"top_k": 20, "top_p": 0.9, "min_p": 0.1},
     "greedy": {"temperature": 0.0},
 }
-DRAFTS = {"token": "chain", "block": "chain", "greedy-block": "chain"}
+DRAFTS = {"token": "chain", "block": "chain"}
 DRAFTS |= {"specinfer": "tree+", "optimal": "tree+"}
 """Drafts of verifiers that are not made for a tree without replacement. Priority rules have strata too."""
 CASES = (

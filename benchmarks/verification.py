@@ -44,7 +44,7 @@ Call: TypeAlias = Callable[[], object]
 Maker: TypeAlias = Callable[[Case], Call]
 
 OURS = {
-    "chain": ("token", "block", "greedy-block"),
+    "chain": ("token", "block"),
     "tree": ("rrs", "traversal"),
     "tree+": ("specinfer", "traversal", "optimal", "lifted-optimal"),
     "strata": ("optimal", "lifted-optimal"),

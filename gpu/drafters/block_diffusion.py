@@ -246,7 +246,7 @@ class BlockSession(HiddenSession):
 
 class BlockDrafter(Drafter):
     """Drafts with a block network: without a Markov head or a selector all nodes of one depth have the same
-    row. It is not stateless, since its rows depend on where the last step stopped.
+    row. Its rows depend on where the last step stopped.
     """
 
     reads_hidden, session = True, BlockSession

@@ -18,15 +18,14 @@ from draftproof.gpu.sampling.rows import Sampling
 class Drafter:
     """Proposes tokens.
 
-    `reads_hidden`: needs the target's hidden states. `stateless`: its rows depend only on the context, not on
-    where the last step stopped. `only_chains`: cannot draft trees. `by_depth`: all nodes of a depth have the
-    same row. `deepest`: the most tokens that it drafts on one path, if there is a limit. `session`: its state
-    on a batch.
+    `reads_hidden`: needs the target's hidden states. `only_chains`: cannot draft trees. `by_depth`: all nodes
+    of a depth have the same row. `deepest`: the most tokens that it drafts on one path, if there is a limit.
+    `session`: its state on a batch.
     """
 
     name: str
     session: Any
-    reads_hidden = stateless = only_chains = by_depth = False
+    reads_hidden = only_chains = by_depth = False
     deepest: int | None = None
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
@@ -80,7 +79,7 @@ class ModelSession(Session):
 class ModelDrafter(Drafter):
     """Drafts with a causal language model."""
 
-    stateless, session = True, ModelSession
+    session = ModelSession
 
     def __init__(self, model: Model) -> None:
         self.model, self.name = model, model.name

@@ -170,7 +170,7 @@ class FeatureSession(HiddenSession):
 
 
 class FeatureDrafter(Drafter):
-    """Not stateless: its rows depend on where the last step stopped."""
+    """Its rows depend on where the last step stopped."""
 
     reads_hidden, session = True, FeatureSession
 

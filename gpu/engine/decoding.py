@@ -62,7 +62,7 @@ class Decoding:
         if drafter is not None and structure is not None:
             why = misfit(self.verifier, structure, drafter, self.target)
         if self.selection is not None:
-            why = why or cannot_select(self.verifier, structure)
+            why = why or cannot_select(structure)
             if self.batch is not None and self.selection.batch is not None:
                 why = why or "a selection within groups of prompts needs all of them at once"
         if why:
@@ -90,18 +90,13 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
     if drafter.deepest is not None and structure.depth > drafter.deepest:
         return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
-    if verifier.carry and not drafter.stateless:
-        needs = "a drafter whose rows depend on the context alone"
-        return f"{verifier.name} needs {needs}; {drafter.name} is not one"
     return None
 
 
-def cannot_select(verifier: Verifier, structure: Structure | None) -> str | None:
+def cannot_select(structure: Structure | None) -> str | None:
     """The reason why drafts of this structure cannot be selected from; None if they can."""
     if structure is None:
         return "there is no draft to select from"
     if structure.kind != "chain":
         return f"selection is defined on chains, not on {structure.name}"
-    if verifier.carry:
-        return f"{verifier.name} keeps state between steps, which selection would break"
     return None

@@ -79,7 +79,7 @@ class _Loop:
         self.clock.mark()
         logits, hidden = self._pass(left)
         self.clock.mark()
-        verdict = self._verify(draft, logits, coins, extra, left.kept)
+        verdict = judged(self.verifier, self.sampling, draft, logits, coins, extra, left.kept)
         self.clock.mark()
         committed = self._commit(draft, verdict, hidden)
         record = draft, self.sampling, logits, coins, extra, verdict.used, verdict.outcome
@@ -118,16 +118,6 @@ class _Loop:
             logits = pad(logits, (0, 1), value=-torch.inf)
         return logits, output.hidden_states if self.options else None
 
-    # Verification
-
-    def _verify(
-        self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor, kept: Tensor | None
-    ) -> Verdict:
-        target = None
-        if self.parts.carry and draft.proposal is not None:
-            target = self.parts.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
-        return judged(self.verifier, self.sampling, draft, logits, coins, extra, target, kept)
-
     # Commit
 
     def _commit(
@@ -151,11 +141,8 @@ class _Loop:
     def _advance(
         self, draft: Draft, verdict: Verdict, hidden: tuple[Tensor, ...] | None, words: list[list[int]]
     ) -> None:
-        """Reader, session, history and carry follow the words that the rows emitted."""
+        """Reader, session and history follow the words that the rows emitted."""
         parts, ahead, counts = self.parts, verdict.tau + 1, list(map(len, words))
-        if parts.carry and draft.proposal is not None and verdict.used is not None:
-            token = verdict.outcome.token
-            parts.carry.emit(verdict.used, draft.proposal, draft.tokens, verdict.tau, token)
         parts.noise.advance(counts, ahead)
         parts.reader.advance(counts, ahead, None if draft.tree.is_chain else verdict.path)
         parts.last = verdict.outcome.token[:, None]
@@ -184,5 +171,4 @@ class _Loop:
             Noise(self.given.seed, numbers, target.device),
             drafter.begin(prompts, self.capacity, hidden) if drafter else None,
             history,
-            self.verifier.carry() if self.verifier.carry else None,
         )

@@ -14,7 +14,6 @@ from draftproof.gpu import kernels
 from draftproof.gpu.network.session import Session
 from draftproof.gpu.sampling import noise
 from draftproof.gpu.sampling.history import History
-from draftproof.gpu.verify.carry import Carry
 
 
 class Clock:
@@ -74,9 +73,9 @@ class Noise:
 
 @dataclass
 class Parts:
-    """All parts of a batch: the target's `reader`, each row's `noise`, the drafter's `session`, the
-    processors' `history` and the verifier's `carry`, None where the run has none. `last` [B, 1] is each row's
-    last token, which the next pass reads.
+    """All parts of a batch: the target's `reader`, each row's `noise`, the drafter's `session` and the
+    processors' `history`, None where the run has none. `last` [B, 1] is each row's last token, which the next
+    pass reads.
     """
 
     last: Tensor
@@ -84,11 +83,10 @@ class Parts:
     noise: Noise
     session: Session | None = None
     history: History | None = None
-    carry: Carry | None = None
 
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
         self.last = self.last[rows]
-        for part in (self.reader, self.noise, self.session, self.history, self.carry):
+        for part in (self.reader, self.noise, self.session, self.history):
             if part is not None:
                 part.keep(rows)

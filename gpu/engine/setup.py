@@ -62,7 +62,7 @@ class Setup:
 
     def selecting(self, way: Way) -> list[Way]:
         """The same with each of the `selections`; none if its drafts cannot be selected from."""
-        unfit = cannot_select(way.verifier, way.structure)
+        unfit = cannot_select(way.structure)
         return [] if unfit else [way._replace(selection=each) for each in self.selections]
 
     def decode(

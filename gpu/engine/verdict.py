@@ -32,15 +32,14 @@ def judged(
     logits: Tensor,
     coins: Tensor,
     extra: Tensor,
-    target: Tensor | None = None,
     kept: Tensor | None = None,
 ) -> Verdict:
-    """Verifies drafts, by kernels if the verifier has any. logits [B, N, V] are the target's; `target`, if
-    given, replaces the rows made from them. `kept` [B]: of a chain, a later token that is accepted is the
-    extra token.
+    """Verifies drafts, by kernels if the verifier has any. logits [B, N, V] are the target's. `kept` [B]: of
+    a chain, a later token that is accepted is the extra token.
     """
     tree, tokens = draft.tree, draft.tokens
-    if target is None and has_kernels(verifier, logits.device):
+    target = None
+    if has_kernels(verifier, logits.device):
         unscaled, heat = draft.unscaled
         outcome = kernels.verify(
             verifier.name,
@@ -52,10 +51,9 @@ def judged(
             min_p=sampling.min_p,
         )
     else:
-        made = target is None and draft.rows is None
-        target = sampling.rows(logits) if target is None else target
+        target = sampling.rows(logits)
         batch = Batch(tree, target, draft.proposal, tokens, coins, extra, strata=draft.strata)
-        outcome = verifier.verify(batch, softmax=made)
+        outcome = verifier.verify(batch, softmax=draft.rows is None)
     if kept is not None and tokens.shape[1]:
         ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
         over = outcome.node > kept

@@ -19,7 +19,6 @@ from draftproof.gpu.kernels.nodes import (
     PP,
     QQ,
     RATES,
-    UNCAPPED,
     Block,
     Chunks,
     Counts,
@@ -97,7 +96,7 @@ class Launch:
         strides = target.stride(0), target.stride(1), proposal.stride(0), proposal.stride(1)
         self.logits = Logits(target, proposal, temperature, None, *strides)
         # Rows whose largest logits bound a rate.
-        self.placed = N if sampled and rule in (RATES, UNCAPPED) else 0
+        self.placed = N if sampled and rule == RATES else 0
         self.by_cells = sampled and rule == CELLS
         ints = partial(torch.empty, dtype=torch.int32, device=device)
         maxima, sums = self.floats(B, N + I, C), self.floats(B, N + I, C)

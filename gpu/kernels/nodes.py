@@ -21,10 +21,9 @@ PP, QQ, RATE, CUT, MASS, REST = (tl.constexpr(field) for field in range(6))
 the rate of an entered node. After rejections of children the node's row is (p - CUT q)+ / MASS, and REST is
 the mass of q without the rejected tokens."""
 
-COINS, RATES, UNCAPPED, CELLS = (tl.constexpr(rule) for rule in range(4))
+COINS, RATES, CELLS = (tl.constexpr(rule) for rule in range(3))
 """Rules for entering a child. COINS: if its coin is below its rate (recursive rejection). RATES: always, with
-the rate min(1, a p / q) (traversal). UNCAPPED: always, with the rate a p / q (greedy block). CELLS: by sums
-over classes of tokens (the optimum of a node)."""
+the rate min(1, a p / q) (traversal). CELLS: by sums over classes of tokens (the optimum of a node)."""
 
 
 class Logits(NamedTuple):
@@ -252,13 +251,10 @@ def fails(coin, rate, shared):
 
 
 @triton.jit
-def succeeds(coin, rate, kept, RULE: tl.constexpr):
+def succeeds(coin, rate, kept):
     """Whether a node's coin succeeds at every possible rate: `kept` is a part of sum (a p - q)+."""
     least = tl.maximum(kept * (1 - SLACK) - LEAST, 0.0)
-    sure = coin < share(least, least + (1 - rate))
-    if RULE == UNCAPPED:
-        sure = sure | (rate >= 1)
-    return sure
+    return coin < share(least, least + (1 - rate))
 
 
 @triton.jit
@@ -285,12 +281,8 @@ def accept_child(f, child, rate, cut, mass, rest, last, nodes, round, N, RULE: t
         entered = tl.where(tl.load(nodes.coins + child) < share(p, q), 1.0, 0.0)
         matters = entered == 0
     else:
-        if RULE == RATES:
-            entered = share(rate * p, q)
-        else:
-            entered = tl.where(p > 0, tl.minimum(rate * p / q, LARGEST), 0.0)
-        shared = drafted / rest * tl.minimum(entered, 1.0)
-        rejected = (f > 0) & last & fails(tl.load(nodes.coins + f), rate, shared)
+        entered = share(rate * p, q)
+        rejected = (f > 0) & last & fails(tl.load(nodes.coins + f), rate, drafted / rest * entered)
         matters = (rate > 0) & (rejected == 0)
     if matters:
         tl.store(nodes.pending_round + child, round + 1)
@@ -369,6 +361,6 @@ def reject_child(b, logits, chunks, tree, nodes, parent_of, token_of, counts, bl
             kept += tl.where(apart, tl.maximum(a_p - q, 0.0), 0.0)
 
             tl.store(nodes.pending_round + v, tl.zeros_like(v), mask=unsure & fails(coin, rate, shared))
-            sure = unsure & succeeds(coin, rate, kept, block.RULE)
+            sure = unsure & succeeds(coin, rate, kept)
             turns = tl.load(tree.turn + f, mask=sure, other=N).to(tl.int32)
             tl.atomic_min(nodes.stop, tl.min(turns, axis=0), sem="relaxed")

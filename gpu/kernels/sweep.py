@@ -4,7 +4,6 @@ import triton
 import triton.language as tl
 
 from draftproof.gpu.kernels.nodes import (
-    COINS,
     CUT,
     LARGEST,
     MASS,
@@ -94,9 +93,6 @@ def sweep(
             if block.RULE == RATES:
                 S = tl.where(mass > 0, rate * total / mass, 0.0)
                 rate = tl.where(S > 0, share(S, S + (1 - rate)), 0.0)
-            elif block.RULE != COINS:
-                S = rate * total
-                rate = tl.where(rate < 1, share(S, S + (1 - rate)), 1.0)
 
             parent_of, token_of = family(tree, nodes.ids, N, block.NODES)
             after = next_child(f, v, parent_of, token_of, block.NODES)

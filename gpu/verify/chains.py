@@ -1,11 +1,10 @@
-"""Verifiers of chains: token, block and greedy block verification."""
+"""Verifiers of chains: token and block verification."""
 
 import torch
 from torch import constant_pad_nd as pad
 
 from draftproof.gpu.verify.batch import Drafts
-from draftproof.gpu.verify.carry import Carry
-from draftproof.gpu.verify.residual import LARGEST, drafted, rate, share
+from draftproof.gpu.verify.residual import LARGEST, drafted, rate
 from draftproof.gpu.verify.verifier import CHAIN, Rates, Verifier
 
 HUGE = 1e18
@@ -39,26 +38,5 @@ def block_rates(drafts: Drafts) -> Rates:
     return Rates(accept, cut)
 
 
-def greedy_block_rates(drafts: Drafts) -> Rates:
-    """R_i = rho_1 ... rho_i;  D+ = sum (R_i p - q)+, D- = sum (q - R_i p)+, h_i = min(1, D+ / D-);
-    min(1, R) at the end;  Y ~ norm((R p - q)+), or p after the last token.
-
-    Lossless only if the next gamma - tau - 1 tokens get the modified target of
-    theory/verifiers/greedy_block.py. If R exceeds 1, R p and q are both divided by R to avoid overflow.
-    """
-    target, proposal, gamma = drafts.target, drafts.q, drafts.tokens.shape[1]
-    p, q = drafted(target, drafts.ids).double(), drafted(proposal, drafts.ids).double()
-    steps = torch.where(p > 0, p / q, 0.0).clamp(max=LARGEST)
-    R = pad(steps.cumprod(1).clamp(max=LARGEST), (1, 0), value=1)
-    up, down = R.clamp(max=1).to(target), (1 / R).clamp(max=1).to(target)
-    apart = up[:, :-1, None] * target[:, :-1] - down[:, :-1, None] * proposal[:, :gamma]
-    h = share(apart.clamp(min=0).sum(-1), (-apart).clamp(min=0).sum(-1))
-    h, goes_on = pad(h, (0, 1), value=1), pad(drafts.there, (0, 1))
-    accept = torch.where(goes_on, torch.where(R > 0, h, 0.0), up)
-    cut = (1 / R).clamp(max=LARGEST).to(target)
-    return Rates(accept, torch.where(goes_on, cut, 0.0))
-
-
 TOKEN = Verifier((CHAIN,), token_rates)
 BLOCK = Verifier((CHAIN,), block_rates, upwards=True)
-GREEDY_BLOCK = Verifier((CHAIN,), greedy_block_rates, upwards=True, carry=Carry)

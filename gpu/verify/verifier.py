@@ -9,7 +9,6 @@ from torch import constant_pad_nd as pad
 
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify.batch import Batch, Drafts, Outcome
-from draftproof.gpu.verify.carry import Carry
 from draftproof.gpu.verify.residual import draw, remainder
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifier import Stop
@@ -46,15 +45,13 @@ class Verifier:
     """A verification algorithm on batches; the exact one in theory/verifiers that names it cites its source.
 
     drafts: the kinds it is made for. upwards: coins are compared from leaf to root, and the first accepted
-    node is the stop; otherwise from the root down, child by child. carry: what keeps the changes that a stop
-    makes to the target's rows of later tokens. exact: the exact form of its decisions, where the exact
-    verifier has another. name: that of the exact one.
+    node is the stop; otherwise from the root down, child by child. exact: the exact form of its decisions,
+    where the exact verifier has another. name: that of the exact one.
     """
 
     drafts: tuple[str, ...]
     rates: Callable[[Drafts], Rates]
     upwards: bool = False
-    carry: type[Carry] | None = None
     exact: Callable[..., Stop] | None = None
     name: str = ""
 

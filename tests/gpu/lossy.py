@@ -16,7 +16,7 @@ from draftproof.gpu.drafters.likeliest import DDTree
 from draftproof.gpu.network.session import Draft, Structure
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
-from draftproof.gpu.verify.residual import drafted, draw
+from draftproof.gpu.verify.residual import LARGEST, drafted, draw, share
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 
 
@@ -30,6 +30,27 @@ def _uncapped_leaf(drafts: Drafts) -> Rates:
     whole = _ratios(drafts).prod(1).clamp(max=1)
     accept = torch.cat((rates.accept[:, :-1], whole[:, None]), 1)
     return Rates(torch.where(drafts.drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
+
+
+def greedy_block_rates(drafts: Drafts) -> Rates:
+    """R_i = rho_1 ... rho_i;  D+ = sum (R_i p - q)+, D- = sum (q - R_i p)+, h_i = min(1, D+ / D-);
+    min(1, R) at the end;  Y ~ norm((R p - q)+), or p after the last token.
+
+    Lossless only if the next gamma - tau - 1 tokens get the modified target of
+    theory/verifiers/greedy_block.py, which they do not get here. If R exceeds 1, R p and q are both
+    divided by R to avoid overflow.
+    """
+    target, proposal, gamma = drafts.target, drafts.q, drafts.tokens.shape[1]
+    p, q = drafted(target, drafts.ids).double(), drafted(proposal, drafts.ids).double()
+    steps = torch.where(p > 0, p / q, 0.0).clamp(max=LARGEST)
+    R = pad(steps.cumprod(1).clamp(max=LARGEST), (1, 0), value=1)
+    up, down = R.clamp(max=1).to(target), (1 / R).clamp(max=1).to(target)
+    apart = up[:, :-1, None] * target[:, :-1] - down[:, :-1, None] * proposal[:, :gamma]
+    h = share(apart.clamp(min=0).sum(-1), (-apart).clamp(min=0).sum(-1))
+    h, goes_on = pad(h, (0, 1), value=1), pad(drafts.there, (0, 1))
+    accept = torch.where(goes_on, torch.where(R > 0, h, 0.0), up)
+    cut = (1 / R).clamp(max=LARGEST).to(target)
+    return Rates(accept, torch.where(goes_on, cut, 0.0))
 
 
 def _typical(drafts: Drafts) -> Rates:
@@ -143,7 +164,7 @@ LOSSY = (
         faint=True,
     ),
     Lossy(
-        Verifier(_CHAIN, chains.greedy_block_rates, upwards=True, name="greedy-block-alone"),
+        Verifier(_CHAIN, greedy_block_rates, upwards=True, name="greedy-block-alone"),
         "greedy block verification without the modified target",
         faint=True,
     ),

@@ -45,6 +45,4 @@ VERIFIER = Verifier(
     lossless=True,
     verify=verify,
     carry=carry,
-    batched="gpu.verify.chains:GREEDY_BLOCK",
-    kernel="gpu.kernels.nodes:UNCAPPED",
 )

@@ -102,8 +102,6 @@ class Acceptance:
         for name, test in self.bounded.items() if self.bounds_hold else ():
             if drafts.proposal is None:
                 odds = covered(drafts.tree, drafts.target, drafts.tokens)
-            elif name == "stateless" and self.verifier.carry:
-                continue  # the step's rows are of the modified target
             else:
                 odds = chain_odds(drafts.target, drafts.proposal, drafts.tokens, name == "stateless")
             test.add_odds(self._wide(odds, self.depth), reached)

@@ -205,7 +205,6 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
         ([], {"selection": "tetriss"}, "no selection rule is named 'tetriss'; did you mean tetris"),
         (["--draft", "tree:2x2"], {"selection": "all"}, "selection is defined on chains"),
         (["--drafter", "none"], {"selection": "all"}, "no draft to select from"),
-        (["--verifier", "greedy-block"], {"selection": "all"}, "greedy-block keeps state"),
         ([], {"batch": 0}, "'--batch': 0 is not in the range x>=1"),
         ([], {"logits_processor": ["math:nothing"]}, "math: has no 'nothing'"),
         ([], {"top_q": 1}, "unknown key 'top_q'"),

@@ -45,8 +45,7 @@ def test_every_verifier_and_draft_is_as_predicted(command, two, toml):
         assert all(each["steps"] > 0 for each in cell["acceptance"]["positions"])
         stateless, full = cell["acceptance"]["bounds"].values()
         sampled = cell["draft"].startswith(("tree", "paths", "strata"))
-        keeps_state = cell["verifier"] == "greedy-block"
-        assert (full is None, stateless is None) == (sampled, sampled or keeps_state)
+        assert (full is None, stateless is None) == (sampled, sampled)
         assert stateless is None or 0 <= stateless <= full + 1e-9
 
 

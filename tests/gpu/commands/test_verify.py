@@ -76,7 +76,7 @@ class TestWithTorch:
         status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 0
         assert "every decision is the exact engine's" in out
-        assert "greedy-block" in out
+        assert "traversal" in out
         assert ("Kernels compared" in out) is (bool(find_spec("triton")) and not cuda.is_available())
 
     def test_without_triton_a_line_says_that_kernels_are_skipped(self, run, monkeypatch):
@@ -124,7 +124,7 @@ class TestWithTorch:
         assert answer["large"]
         assert "interrupted" in err
         status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
-        assert (status, "greedy-block" in out) == (130, True)
+        assert (status, "traversal" in out) == (130, True)
 
     def test_out_of_memory_is_one_line(self, run, monkeypatch):
         import torch

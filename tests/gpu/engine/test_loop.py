@@ -174,7 +174,6 @@ def test_a_row_ends_at_its_stop_string_its_length_or_the_context(own):
         ("block", "tree:2x2", "near", PROMPTS, "block is made for chain, not for tree:2x2"),
         ("traversal", "top-k:2x2x3", "near", PROMPTS, "not for top-k:2x2x3 (deterministic)"),
         ("one-hot", "tree:2x2", "ngram", PROMPTS, "ngram drafts chains"),
-        ("greedy-block", "chain:2", "features", PROMPTS, "greedy-block needs a drafter"),
     ],
 )
 def test_what_does_not_fit_is_bad_input(verifier, spelling, which, prompts, said):

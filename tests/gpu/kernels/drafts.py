@@ -16,7 +16,6 @@ TREE = [[[], [[]]], [[], []], []]
 CASES = (
     ("token", Tree.chain(3)),
     ("block", Tree.chain(3)),
-    ("greedy-block", Tree.chain(3)),
     ("rrs", Tree.of_shape(PAIR)),
     ("rrs", Tree.of_shape(TREE)),
     ("specinfer", Tree.paths(3, 2)),

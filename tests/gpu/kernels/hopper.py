@@ -18,7 +18,7 @@ def main() -> None:
     from draftproof.gpu.sampling.tree import Tree
 
     tree, chain, wide = Tree.of_shape([[[], []], [[]]]), Tree.chain(8), tree_of("tree", 8)
-    drafts = {"token": chain, "block": chain, "greedy-block": chain, "specinfer": Tree.paths(2, 2)}
+    drafts = {"token": chain, "block": chain, "specinfer": Tree.paths(2, 2)}
     V, half, single = 131072, torch.bfloat16, torch.float32
     launches = [(name, drafts.get(name, tree), 8, V, half) for name in NAMES]
     launches += [(name, tree_of("strata", 8), 8, V, half) for name in NAMES if "optimal" in name]

@@ -91,9 +91,9 @@ def test_without_bounds_more_is_read_and_nothing_else_changes(device):
     if device.type != "cpu":
         pytest.skip("a compiled kernel keeps the functions that it was compiled with")
     case = draft(Tree.chain(4), 6, 2 * CHUNK, seed=22, spread=3.0)
-    told, few = asked(case, "greedy-block")
+    told, few = asked(case, "block")
     with mock.patch.object(sys.modules["draftproof.gpu.kernels.opening"], "reject_child", return_value=None):
-        plain, many = asked(case, "greedy-block")
+        plain, many = asked(case, "block")
     assert torch.equal(told.node, plain.node)
     assert torch.equal(told.token, plain.token)
     assert 0 < few.sum() < many.sum()

@@ -72,7 +72,7 @@ def test_no_drafts_and_no_requests(name, device):
 @pytest.mark.sampled(8, long=True)
 def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
     """Every second token is impossible for the target, and drafted all the same."""
-    chain = name in ("token", "block", "greedy-block")
+    chain = name in ("token", "block")
     tree = Tree.chain(2) if chain else Tree.of_shape(TREE, replacement=name == "specinfer")
     if name == "specinfer":
         tree = Tree.paths(2, 2)
@@ -103,7 +103,7 @@ def test_a_token_that_is_drafted_twice_counts_once(name, device):
 def test_equal_rows_accept_everything_whatever_the_coins(device):
     case = draft(Tree.chain(3), 2, 70, spread=20.0, apart=0.0)
     case = replace(case, coins=torch.full_like(case.coins, 1 - 2**-24))
-    for name in ("token", "block", "greedy-block"):
+    for name in ("token", "block"):
         assert case.to(device).run(name).node.tolist() == [3, 3]
 
 

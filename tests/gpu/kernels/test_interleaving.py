@@ -30,7 +30,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 SMALL = (
     ("token", Tree.chain(2)),
     ("block", Tree.chain(2)),
-    ("greedy-block", Tree.chain(2)),
     ("specinfer", Tree.paths(2, 2)),
     ("rrs", Tree.of_shape([[], [], []])),
     ("traversal", Tree.of_shape(PAIR)),

@@ -167,17 +167,6 @@ def test_who_sees_whom(draft, device):
     assert mask(MOVED[draft].sees, starts, 20).shape == (B, 1, DRAFTS[draft].size, 20)
 
 
-def test_the_modified_target(device):
-    from draftproof.gpu.verify import carry
-
-    kept, tree = carry.Carry(), MOVED["chain"]
-    types = torch.double, torch.double, torch.long
-    owed = tuple(torch.empty(B, device=device, dtype=each) for each in types)
-    kept.layers = [owed, owed]
-    target, proposal, tokens, *_ = given(tree, device)
-    assert kept.modified(target, proposal, tokens).shape == target.shape
-
-
 class Blank:
     """A drafter's session without a network."""
 

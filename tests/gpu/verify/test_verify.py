@@ -20,7 +20,7 @@ everyone = pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS
 
 def test_names_are_those_of_the_exact_verifiers():
     assert set(VERIFIERS) <= set(EXACT)
-    names = {"token", "block", "greedy-block", "rrs", "specinfer", "traversal"}
+    names = {"token", "block", "rrs", "specinfer", "traversal"}
     assert names | {"one-hot", "nss"} <= set(VERIFIERS)
     assert named("rrs").drafts == ("chain", "tree without replacement")
     with pytest.raises(BadInput, match="no GPU verifier"):

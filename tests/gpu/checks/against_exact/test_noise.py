@@ -19,6 +19,7 @@ from draftproof.simulators.instances.suite import standard  # noqa: E402
 from draftproof.theory.drafts.chain import Chain  # noqa: E402
 from draftproof.theory.drafts.paths import Paths  # noqa: E402
 from draftproof.theory.drafts.tree import Tree as TreeScheme  # noqa: E402
+from tests.gpu.lossy import greedy_block_rates  # noqa: E402
 from tests.problems import LOPSIDED, SCHEMES  # noqa: E402
 
 
@@ -64,7 +65,7 @@ def test_the_whole_standard_suite(in_classes):
 
 
 def uncapped(drafts):
-    judged = VERIFIERS["greedy-block"].rates(drafts)
+    judged = greedy_block_rates(drafts)
     return Rates(judged.accept, chains.block_rates(drafts).cut)
 
 

@@ -11,10 +11,8 @@ from draftproof.gpu.checks.against_exact.noise import fits  # noqa: E402
 from draftproof.gpu.verify import VERIFIERS, chains  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.simulators.instances.scenarios import scenario  # noqa: E402
-from draftproof.simulators.laws.enumerate import emission  # noqa: E402
 from draftproof.theory.drafts.chain import Chain  # noqa: E402
 from draftproof.theory.instance import context_free  # noqa: E402
-from draftproof.theory.verifiers import named  # noqa: E402
 from tests.gpu.checks.against_exact.laws import ROUNDING, as_read, dyadic, rounded  # noqa: E402
 from tests.gpu.checks.against_exact.test_noise import no_update  # noqa: E402
 from tests.problems import SCHEMES, TOY  # noqa: E402
@@ -55,12 +53,6 @@ def test_wrong_verifiers_are_far_off():
     tree = SCHEMES["tree without replacement"]
     traversal = replace(VERIFIERS["traversal"], rates=no_update)
     assert rounded(traversal, Randoms(tree, 3, 1)[0], torch.float32).own > fmpq(1, 1000)
-
-
-def test_greedy_block_is_compared_with_its_own_exact_law():
-    instance = scenario("toy", Chain(2))
-    assert emission(instance, named("greedy-block")).total_variation > 0
-    assert float(rounded(VERIFIERS["greedy-block"], instance, torch.float32).own) <= ROUNDING
 
 
 def test_block_on_the_toy_is_within_a_unit_of_float32():

@@ -53,7 +53,7 @@ def test_a_fault_is_said_in_the_table_and_in_the_summary():
     assert not right.problems
     assert "1 of 2 as predicted" in summary([right, found])
     assert "chain:3 typical: the law is rejected at prompt 1" in summary([right, found])
-    assert list(table([right, found]).columns[-1].cells) == ["", "NOT as expected"]
+    assert list(map(str, table([right, found]).columns[-1].cells)) == ["", "NOT as expected"]
 
 
 @pytest.mark.slow

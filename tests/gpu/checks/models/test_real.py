@@ -116,7 +116,7 @@ def accepted(verifier, rates=None, spelling="chain:3", told=None):
 
 
 @pytest.mark.parametrize(
-    ("name", "spelling"), [("block", "chain:3"), ("greedy-block", "chain:3"), ("rrs", "tree:2x2"),
+    ("name", "spelling"), [("block", "chain:3"), ("rrs", "tree:2x2"),
                            ("specinfer", "tree+:2x2"), ("traversal", "paths:2x2"), ("nss", "top-k:2x2x4")]
 )  # fmt: skip
 def test_acceptance_is_what_the_rows_predict(name, spelling):
