@@ -14,14 +14,12 @@ from draftproof.proofs_check.prove import Proof
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import certificate_option, json_option
 from draftproof.simulators.instances.files import document, draft_of
-from draftproof.simulators.laws.batches import must_verify
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.reportable import spelled as spelled_word
-from draftproof.theory.selection import named as selected
 from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.verifier import Verifier
 
@@ -33,10 +31,6 @@ DRAWN = {
     "any": "drafts of any kind",
 }
 """How the children of a node are drawn, in words."""
-PREDICTABLE = (
-    "that a rule which decides by revealed tokens keeps the joint law is proved in Rocq (batch_lossless in "
-    "proofs_check/rocq/Selection.v); that it reads no others, its view enforces whenever it runs"
-)
 
 
 @click.command()
@@ -48,7 +42,6 @@ PREDICTABLE = (
     "--against", metavar="LAW", help="At one size: a declared law in place of p, such as interpolation:1/4."
 )
 @click.option("--every-size", is_flag=True, help="For every vocabulary and depth.")
-@click.option("--selection", metavar="RULE", help="With --every-size: a batch that this rule selects from.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
@@ -65,7 +58,6 @@ def prove(
     spelled: str | None,
     against: str | None,
     every_size: bool,
-    selection: str | None,
     seconds: float,
     certificate: Path | None,
     as_json: bool,
@@ -88,9 +80,7 @@ def prove(
     if every_size:
         if (vocab, depth, spelled, against) != (None,) * 4:
             raise BadInput("--every-size goes without --vocab, --depth, --draft and --against")
-        answer, lines = _every_size(rule, seconds, selection)
-    elif selection is not None:
-        raise BadInput("--selection goes with --every-size")
+        answer, lines = _every_size(rule, seconds)
     elif spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
     else:
@@ -131,23 +121,13 @@ def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
             yield f"words left: {words}{more}"
 
 
-def _every_size(rule: Verifier, seconds: float, selection: str | None) -> tuple[dict[str, Any], list[str]]:
-    selects = None if selection is None else selected(selection)
-    if selects is not None:
-        must_verify(rule)
+def _every_size(rule: Verifier, seconds: float) -> tuple[dict[str, Any], list[str]]:
     found = at_every_size(rule, seconds)
-    if selects is not None and not selects.predictable:
-        found.verdict = "undecided"
-        found.why = f"{selects.name} reads tokens that it decides about; `law` and `check` judge such rules"
     answer = found.to_dict()
-    if selects is not None:
-        answer["selection"] = selects.name
-    batch = "" if selects is None else f", batches selected by {selects.name}"
     return answer, [
         *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
         *(f"  proved by induction: {claim}" for claim in found.claims),
         *(f"  assumed, tested apart: {contract}" for contract in found.contracts),
-        f"{found.verifier}, {answer['scope']}{batch}: {found.verdict} ({found.seconds:.1f} s)",
+        f"{found.verifier}, {answer['scope']}: {found.verdict} ({found.seconds:.1f} s)",
         *filter(None, [found.why]),
-        *([f"  {PREDICTABLE}"] if selects and found.verdict == "proved" else []),
     ]

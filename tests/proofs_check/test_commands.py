@@ -144,19 +144,6 @@ def test_a_broken_verifier_is_not_proved_at_every_size(capsys, monkeypatch):
     assert status == 1, "the verdict is not the recorded one any more"
 
 
-def test_of_a_batch_the_verifier_is_proved_and_where_the_rule_is(capsys):
-    status, said = answer(capsys, "prove", "token", "--every-size", "--selection", "tetris-repaired")
-    assert (status, said["verdict"], said["selection"]) == (0, "proved", "tetris-repaired")
-    assert said["claims"] == answer(capsys, "prove", "token", "--every-size")[1]["claims"]
-    _, out, _ = run(capsys, "prove", "token", "--every-size", "--selection", "tetris-repaired")
-    assert "keeps the joint law is proved in Rocq (batch_lossless in" in out.splitlines()[-1]
-    status, out, _ = run(capsys, "prove", "token", "--every-size", "--selection", "tetris")
-    assert status == 3
-    assert "batches selected by tetris: undecided" in out
-    assert "tetris reads tokens that it decides about" in out
-    assert "Rocq" not in out
-
-
 def test_a_declared_law_on_the_command_line(capsys):
     mixture = "prove", "interpolation:1/4", "--depth", "1", "--against"
     status, said = answer(capsys, *mixture, "interpolation:1/4")
@@ -195,10 +182,6 @@ def test_a_failure_of_the_prover_is_undecided(capsys, monkeypatch):
         ["prove", "cactus", "--against", "cactus"],
         ["prove", "greedy-block", "--against", "interpolation:1/4"],
         ["prove", "rrs", "--against", "interpolation:1/4", "--draft", '{"kind": "chain"}'],
-        ["prove", "token", "--selection", "tetris"],
-        ["prove", "token", "--every-size", "--selection", "nothing"],
-        ["prove", "greedy-block", "--every-size", "--selection", "all"],
-        ["prove", "sampling-match", "--every-size", "--selection", "all", "--depth", "1"],
         ["prove", "token", "--every-size", "--draft", '{"kind": "chain", "depth": 1}'],
         ["claims", "nothing"],
         ["claims", "--paper", "2606.02091"],
