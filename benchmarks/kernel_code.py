@@ -157,14 +157,14 @@ def compile_only() -> None:
 
 
 def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -> list[tuple[str, int, Any]]:
-    """(name, programs, compiled kernel) of each launch that makes a step's noise, draws the children of a
-    tree's root and verifies it, from tensors without memory.
+    """(name, programs, compiled kernel) of each launch that makes a step's noise and verifies it, from
+    tensors without memory.
     """
     import torch
     from triton.runtime.jit import JITFunction
 
-    from draftproof.gpu.kernels import drafting, grid, launch, noise
-    from draftproof.gpu.sampling.rows import PLAIN, Sampling, settings
+    from draftproof.gpu.kernels import grid, launch, noise
+    from draftproof.gpu.sampling.rows import settings
     from draftproof.gpu.verify import VERIFIERS, Batch
 
     made: list[tuple[str, int, Any]] = []
@@ -178,7 +178,6 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
         target, proposal = torch.empty(B, N, V, dtype=dtype), torch.empty(B, I, V, dtype=dtype)
         tokens, coins = torch.empty(B, N - 1, dtype=torch.long), torch.empty(B, N - 1).double()
         temperature, extra = torch.empty(B, 2), torch.empty(B).double()
-        children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
         strata = torch.empty(B, I, V) if tree.stratified else None
     plan = mock.patch.object(launch.Launch, "_planned", lambda _, sums: sums.chunk(2, 3)[0].float())
     on_h200 = mock.patch.object(grid, "processors", return_value=PROCESSORS)
@@ -186,10 +185,6 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any, **filters: Any) -
         keys = torch.empty(B, 2, dtype=torch.long)
         noise.uniforms(keys, keys[:, 0].contiguous(), 2 * N - 1)
         sampling = settings(**filters)
-        drafting_by = sampling if isinstance(sampling, Sampling) else PLAIN
-        given = target[:, :1], drafting_by, coins, own, children, tokens, proposal, own
-        if strata is None:
-            drafting.draw_level(*given, replacement=tree.replacement)
         batch = Batch(tree, target, proposal, tokens, coins, extra, strata=strata)
         launch.launch(VERIFIERS[name], batch, temperature, sampling)
     return made

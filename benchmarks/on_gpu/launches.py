@@ -2,7 +2,7 @@
 
     compute-sanitizer --tool memcheck python -m benchmarks.on_gpu.launches
 
-Two children are drawn and each verifier is run once on two requests with a vocabulary of 5,000 tokens, which
+Each verifier is run once on two requests with a vocabulary of 5,000 tokens, which
 is no multiple of a block; with top-k and top-p only where that launches something else. Without a GPU it runs
 in Triton's interpreter, where the checker sees nothing.
 """
@@ -15,8 +15,6 @@ import torch
 
 from benchmarks.cases import make
 from draftproof.gpu.kernels import NAMES, verify
-from draftproof.gpu.kernels.drafting import draw_level
-from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
 
 VOCAB, GAMMA, BATCH = 5000, 2, 2
@@ -25,13 +23,6 @@ FILTERS = {"top_k": 20, "top_p": 0.9}
 
 def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    logits = torch.randn(BATCH, 1, VOCAB, device=device, dtype=torch.bfloat16)
-    tokens = torch.zeros(BATCH, 2, dtype=torch.long, device=device)
-    root = torch.tensor([-1], device=device), torch.tensor([[0, 1]], device=device)
-    uniforms, place = torch.rand(BATCH, 2, device=device).double(), torch.zeros_like(root[0])
-    for filters in ({}, FILTERS):
-        given = uniforms, *root, tokens, logits.clone(), place
-        draw_level(logits, Sampling(**filters), *given, replacement=False)
     for name in NAMES:
         draft = "tree" if "tree without replacement" in named(name).drafts else "chain"
         case = make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16)

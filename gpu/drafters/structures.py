@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from draftproof.gpu import kernels
 from draftproof.gpu.drafters.likeliest import DDTree, TopK
 from draftproof.gpu.network.session import Draft, Level, Session, Structure
 from draftproof.gpu.sampling import names as spelling
@@ -40,15 +39,12 @@ class Stage:
 
     A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
     all of them), and the places of their children's tokens. own: the places of the nodes' own tokens, -1 for
-    the root; children [n, K]: the places of their children's tokens in drawing order, then -1; rows: the
-    places of the nodes' rows among the draft's.
+    the root.
     """
 
     level: Level
     nodes: Tensor
     own: Tensor
-    children: Tensor
-    rows: Tensor
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
@@ -100,14 +96,13 @@ class Sampled(Structure):
             seen = None if self.tree.is_chain else sees[:, first : first + len(inner)]
             level = Level(depth, first, seen, up)
             children = self.tree.children[0, nodes] - 1
-            children = children[:, (children >= 0).any(0)].contiguous()
             turns, before = [], torch.ones_like(nodes, dtype=torch.bool)
-            for at in children.unbind(1):
+            for at in children[:, (children >= 0).any(0)].unbind(1):
                 drawing = at >= 0
                 among = drawing[before].nonzero()[:, 0]
                 turns.append((None if drawing.equal(before) else among, at[drawing]))
                 before = drawing
-            stages.append(Stage(level, nodes, nodes - 1, children, self.tree.rows[0, nodes], tuple(turns)))
+            stages.append(Stage(level, nodes, nodes - 1, tuple(turns)))
             above, first = inner, first + len(inner)
         return tuple(stages)
 
@@ -133,8 +128,7 @@ class Sampled(Structure):
         logits, uniforms = session.root()[:, None], uniforms.double()[..., None]
         missing = logits.shape[-1]  # in the place of a token that is not drawn, until all are
         tokens = torch.full_like(uniforms, missing, dtype=torch.long)
-        by_kernel = not self.tree.stratified and kernels.compiled_for(logits.device)
-        rows, made, strata = None, [], []
+        made, strata = [], []
         for stage in self.stages:
             if stage.level.depth:
                 own = tokens[:, stage.own, 0]
@@ -143,17 +137,12 @@ class Sampled(Structure):
                 words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
                 words = words[:, stage.nodes, : stage.level.depth]
                 logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
-            if by_kernel:
-                rows, tokens = self._draw_by_kernel(stage, sampling, logits, tokens, uniforms, rows)
-                continue
             new, places, tokens = self._draw(stage, sampling, logits, tokens, uniforms)
             made.append(new)
             strata += [] if places is None else [places]
         tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
-        rows, among = (
-            torch.cat(each, 1) if each else whole for each, whole in ((made, rows), (strata, None))
-        )
-        if self.reordered is not None and not by_kernel:
+        rows, among = (torch.cat(each, 1) if each else None for each in (made, strata))
+        if self.reordered is not None:
             rows, among = (each if each is None else each[:, self.reordered] for each in (rows, among))
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
@@ -188,21 +177,6 @@ class Sampled(Structure):
             if at is not stage.turns[-1][1] and not self.tree.replacement:
                 rows = rows.scatter(2, new.clamp(max=V - 1), 0.0)
         return made, None, tokens
-
-    def _draw_by_kernel(
-        self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor,
-        rows: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
-        from draftproof.gpu.kernels.drafting import draw_level
-
-        if rows is None:
-            rows = logits.new_empty(len(logits), len(self.order), logits.shape[2])
-        draw_level(
-            logits, sampling, uniforms, stage.own, stage.children, tokens, rows, stage.rows,
-            replacement=self.tree.replacement,
-        )  # fmt: skip
-        return rows, tokens
 
     def _draw_strata(
         self, stage: Stage, rows: Tensor, drawn: Tensor | None, tokens: Tensor, uniforms: Tensor

@@ -87,7 +87,7 @@ def verify(name: str, batch: Batch, *, draft_heat: float | None = None, **settin
             batch = filtered if draft_heat is None else replace(filtered, proposal=batch.proposal)
             sampling = rows.PLAIN
         elif draft_heat is None and batch.proposal is not None and batch.proposal.numel():
-            from draftproof.gpu.kernels.drafting import filtered as filter_rows
+            from draftproof.gpu.kernels.filtering import filtered as filter_rows
 
             batch = replace(batch, proposal=filter_rows(sampling, batch.proposal))
     heats = rows.heats(sampling, batch.target)

@@ -21,16 +21,7 @@ from torch import Tensor
 from draftproof.gpu.kernels import grid
 from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, limited
 from draftproof.gpu.kernels.opening import chunk_statistics
-from draftproof.gpu.sampling.rows import Sampling, Settings
-
-
-class Copy(NamedTuple):
-    """Where rows go: [B, ?, V] with its strides, and the place [n] of each."""
-
-    rows: Any
-    places: Any
-    stride_b: Any
-    stride_n: Any
+from draftproof.gpu.sampling.rows import Sampling, Settings, heats
 
 
 class Filters(NamedTuple):
@@ -293,7 +284,7 @@ def kept_statistics(
     logits,  # with limits
     chunks,  # as above; out: the sums of what the limits leave
     spans,  # as above
-    copy,  # out, or None: the rows that are left
+    copy,  # [B, N, V] out, or None: the rows that are left
     counts,
     C: tl.constexpr,
     SPAN: tl.constexpr,
@@ -321,8 +312,7 @@ def kept_statistics(
             row = limited(read.to(tl.float32), x, logits.limits, line)
             total += tl.sum(tl.sum(masses(row, shift, scale), axis=1), axis=0)
         if copy is not None:
-            to = copy.rows + b * copy.stride_b + tl.load(copy.places + i) * copy.stride_n
-            tl.store(to + x, row.to(copy.rows.dtype.element_ty), mask=x < V)
+            tl.store(copy + line * V + x, row.to(copy.dtype.element_ty), mask=x < V)
     tl.store(chunks.sums + at, total)
 
 
@@ -354,7 +344,7 @@ def statistics(
     counts: Counts,
     placed: int,
     split: grid.Split,
-    copy: Copy | None = None,
+    copy: Tensor | None = None,
 ) -> Logits:
     """Reads all rows for the statistics in `chunks`; `placed` is as in `opening.chunk_statistics`. With
     filters the target's become those of what is kept, which goes to `copy`. Returns the logits with their
@@ -378,3 +368,20 @@ def statistics(
     logits = logits._replace(limits=limits)
     grid.run(kept_statistics, B * N * C)(logits, chunks, spans, copy, counts, **parts)
     return logits
+
+
+def filtered(sampling: Settings, logits: Tensor) -> Tensor:
+    """As `sampling.filtered`, of logits [B, n, V] in float32, bfloat16 or float16, without a sort; there are
+    filters.
+
+    The same tokens are kept up to rounding of the mass that top-p asks for, and the lowest id of equal ones.
+    """
+    logits = logits if logits.stride(-1) == 1 else logits.contiguous()
+    rows = torch.empty_like(logits, memory_format=torch.contiguous_format)
+    B, n, V = logits.shape
+    split = grid.Split.of(B * n, V, logits.device)
+    maxima, sums = torch.empty(2, B, n, split.count, device=logits.device)
+    level = Logits(logits, logits, heats(sampling, logits), None, *logits.stride()[:2] * 2)
+    with torch.cuda.device_of(logits):  # Triton launches on the current device; of Chunks two are not used
+        statistics(sampling, level, Chunks(maxima, sums, sums, sums), Counts(n, 0, V), 0, split, rows)
+    return rows

@@ -75,7 +75,7 @@ FLAWS = {
     "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(nodes.stop)"}, "races"),
 }
 
-NAMES = ("cells", "draw", "drafting", "filtering", "launch", "nodes", "noise", "opening")
+NAMES = ("cells", "draw", "filtering", "launch", "nodes", "noise", "opening")
 NAMES += ("sweep", "walk")
 MODULES = [import_module(f"draftproof.gpu.kernels.{name}") for name in NAMES]
 

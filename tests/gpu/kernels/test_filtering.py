@@ -25,7 +25,7 @@ SETTINGS = [
 
 
 def by_kernel(sampling, logits):
-    from draftproof.gpu.kernels.drafting import filtered
+    from draftproof.gpu.kernels.filtering import filtered
 
     return filtered(sampling, logits)
 
