@@ -82,7 +82,7 @@ class _Loop:
         verdict = judged(self.verifier, self.sampling, draft, logits, coins, extra, left.kept)
         self.clock.mark()
         committed = self._commit(draft, verdict, hidden)
-        record = draft, self.sampling, logits, coins, extra, verdict.used, verdict.outcome
+        record = draft, self.sampling, logits, coins, extra, verdict.outcome
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
         return Step(rows, *record, *committed, seconds, left.counts)

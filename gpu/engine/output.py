@@ -16,9 +16,9 @@ class Step:
     """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
     logits [B, N, V] are the target's, processed; coins and extra are as in `verify.Batch`.
-    used: the target's rows if they were computed (kernels do not need them). accepted: number of drafted
-    tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end",
-    "stop", "length" or None. seconds: time of the phases draft, target, verify and rest.
+    accepted: number of drafted tokens accepted. emitted: the tokens added to each row, up to where its text
+    ended. finished: "end", "stop", "length" or None. seconds: time of the phases draft, target, verify and
+    rest.
 
     kept: with a selection, how many drafted tokens of each row the target read. The next drafted token is
     judged too; if it is accepted, it is the extra token.
@@ -30,7 +30,6 @@ class Step:
     logits: Tensor
     coins: Tensor
     extra: Tensor
-    used: Tensor | None
     outcome: Outcome
     accepted: list[int]
     emitted: list[list[int]]
@@ -40,8 +39,8 @@ class Step:
 
     @cached_property
     def drafts(self) -> Drafts:
-        """What the verifier was given, without its noise; the target's rows are those that it used."""
-        target, draft = self.sampling.rows(self.logits) if self.used is None else self.used, self.draft
+        """What the verifier was given, without its noise, as rows."""
+        target, draft = self.sampling.rows(self.logits), self.draft
         return Drafts(draft.tree, target, draft.proposal, draft.tokens, strata=draft.strata)
 
 

@@ -13,13 +13,11 @@ from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier
 
 
 class Verdict(NamedTuple):
-    """A step's outcome. `used` holds the target's rows if they were computed; tau and path are as in
-    `Tree.stopped`. summary [B, depth + 3] joins error, tau, the extra token and the tokens along the path, so
-    that the host reads only once.
+    """A step's outcome; tau and path are as in `Tree.stopped`. summary [B, depth + 3] joins error, tau, the
+    extra token and the tokens along the path, so that the host reads only once.
     """
 
     outcome: Outcome
-    used: Tensor | None
     tau: Tensor
     path: Tensor
     summary: Tensor
@@ -38,7 +36,6 @@ def judged(
     a chain, a later token that is accepted is the extra token.
     """
     tree, tokens = draft.tree, draft.tokens
-    target = None
     if has_kernels(verifier, logits.device):
         unscaled, heat = draft.unscaled
         outcome = kernels.verify(
@@ -51,8 +48,7 @@ def judged(
             min_p=sampling.min_p,
         )
     else:
-        target = sampling.rows(logits)
-        batch = Batch(tree, target, draft.proposal, tokens, coins, extra, strata=draft.strata)
+        batch = Batch(tree, sampling.rows(logits), draft.proposal, tokens, coins, extra, strata=draft.strata)
         outcome = verifier.verify(batch, softmax=draft.rows is None)
     if kept is not None and tokens.shape[1]:
         ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
@@ -61,7 +57,7 @@ def judged(
         outcome = replace(outcome, node=node, token=token)
     tau, path, along = tree.stopped(tokens, outcome.node)
     first = (each[:, None] for each in (outcome.error, tau, outcome.token))
-    return Verdict(outcome, target, tau, path, torch.cat((*first, along), 1))
+    return Verdict(outcome, tau, path, torch.cat((*first, along), 1))
 
 
 def has_kernels(verifier: Verifier, device: torch.device) -> bool:

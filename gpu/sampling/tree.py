@@ -1,6 +1,6 @@
 """Draft trees by parent indices, siblings in drawing order, with their attention and path tables."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from itertools import groupby
 from typing import Any
@@ -153,11 +153,6 @@ class Tree:
         place = torch.where(nodes > 0, parents * most + self.older.sum(-1), N * most)
         table = parents.new_zeros(len(parents), N * most + 1).scatter(1, place, nodes.expand_as(place))
         return table[:, :-1].unflatten(1, (N, most))
-
-    @property
-    def kind(self) -> Hashable:
-        """A key, equal for equal shared trees, and for per-row trees that differ only in their tables."""
-        return self.as_tuple, self.size, self.depth, self.replacement, self.stratified
 
     @property
     def tables(self) -> dict[str, Tensor]:
