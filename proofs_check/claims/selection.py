@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from draftproof.proofs_check.claims.claim import CODE, EXACT, REFUTED, UNDECIDED
 from draftproof.proofs_check.claims.every_size import PRODUCT, CodeRun, Kept
 from draftproof.simulators.instances.batches import Batches, witness
-from draftproof.simulators.laws.batches import judge_batch, measure_batch
+from draftproof.simulators.laws.batches import judge_batch, most_accepted
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.verifiers import named as verifier
 
@@ -17,8 +17,9 @@ def _on_its_witness(rule: str) -> str:
 
 
 def _tetris_emits_most() -> str:
-    gap = measure_batch(witness("tetris"), TOKEN)
-    return REFUTED if gap.emitted["tetris"] < gap.predictable else UNDECIDED
+    batch = witness("tetris")
+    accepted = judge_batch(batch, TOKEN).expected_accepted
+    return REFUTED if accepted < most_accepted(batch, TOKEN) else UNDECIDED
 
 
 @dataclass(frozen=True)

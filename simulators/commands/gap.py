@@ -10,13 +10,11 @@ from rich.table import Table
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
-from draftproof.simulators.instances.files import draft_of, read_any
+from draftproof.simulators.instances.files import draft_of, read
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.laws.batches import measure_batch
 from draftproof.simulators.laws.certificate import of_instance, of_optimum
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.laws.optimum import drafted
-from draftproof.simulators.screen import shown
 from draftproof.simulators.study import gap as study
 from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
@@ -28,9 +26,7 @@ from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
-from draftproof.theory.selection.batch import Batch
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
 STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
 """The drafts without an instance."""
@@ -69,8 +65,7 @@ def gap(
 
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that lossless
     verifiers without state can do (stateless) and of the best that any coupling of draft and target blocks
-    can do (full information). With a batch of requests: the tokens emitted under every selection rule, and
-    the most under a predictable one. Without an instance: a toy on three standard drafts or on one --draft
+    can do (full information). Without an instance: a toy on three standard drafts or on one --draft
     (means over many: `draftproof sweep`). With --rows: what a node of your own models accepts, by draft and
     verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and
     perhaps `sequence` [n] (`draftproof gpu record` writes one). A certificate is of an instance's
@@ -97,11 +92,7 @@ def gap(
 def _instance(
     path: Path, verifiers: Sequence[Verifier], certificate: Path | None, force: bool, as_json: bool
 ) -> int:
-    given = read_any(path)
-    if isinstance(given, Batch):
-        if certificate is not None:
-            raise BadInput(f"{path}: --certificate goes with one instance, not with a batch")
-        return _batch(given, verifiers or [TOKEN], as_json)
+    given = read(path)
     if not force:
         for verifier in verifiers:
             must_apply(verifier, given)
@@ -122,33 +113,6 @@ def _instance(
         screen.console().print(_table(found))
         for name, why in found.invalid.items():
             click.echo(f"{name}: {why}")
-    return 0
-
-
-def _batch(batch: Batch, verifiers: Sequence[Verifier], as_json: bool) -> int:
-    found = [measure_batch(batch, verifier) for verifier in verifiers]
-    if as_json:
-        answers = [
-            {
-                "verifier": each.verifier,
-                "expected_emitted": {name: text(mean) for name, mean in each.emitted.items()},
-                "lossless": each.lossless,
-                "optimum": {"predictable": text(each.predictable), "looking_ahead": text(each.ahead)},
-            }
-            for each in found
-        ]
-        click.echo(json.dumps({"batch": answers}))
-        return 0
-    for each in found:
-        title = f"{batch.name}: {each.verifier} with at most {batch.capacity} drafted tokens verified"
-        table = screen.table(escape(title), "lrrl", "selection", "emitted", "", "")
-        optima = {"optimum, looking ahead": each.ahead, "optimum, predictable": each.predictable}
-        rules = dict(sorted(each.emitted.items(), key=lambda pair: -pair[1]))
-        for name, mean in (optima | rules).items():
-            note = "" if each.lossless.get(name, True) else "not lossless here"
-            note = "over all such rules" if name in optima else note
-            table.add_row(name, shown(mean), f"{float(mean):.6f}", note, end_section=mean is each.predictable)
-        screen.console().print(table)
     return 0
 
 

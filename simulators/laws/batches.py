@@ -1,7 +1,7 @@
 """Batches, by exact enumeration of all drafts: the joint law of what is emitted, and what selection gains."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import prod
@@ -18,7 +18,6 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ONE, ZERO, text
 from draftproof.theory.rows import Prefix
-from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch, Shown, presented
 from draftproof.theory.selection.view import Unpredictable
 from draftproof.theory.table import Rows
@@ -224,73 +223,32 @@ def _first_wrong(both: Iterable[Law], lengths: list[int], slack: fmpq) -> JointW
     return None
 
 
-@dataclass(frozen=True)
-class BatchGap:
-    """The mean number of tokens that a batch emits in one call, for every selection rule.
-
-    `lossless`: whether the joint law is right on this batch. `predictable`: the most that a predictable rule
-    can emit. `ahead`: the most if the first dropped token of each request may be read, and is judged, too.
-    """
-
-    verifier: str
-    emitted: dict[str, fmpq]
-    lossless: dict[str, bool]
-    predictable: fmpq
-    ahead: fmpq
-
-
-def measure_batch(batch: Batch, verifier: Verifier) -> BatchGap:
-    """All rules with the batch's capacity. Raises BadInput for a verifier that a batch cannot use.
-
-    >>> from draftproof.simulators.instances.batches import witness
-    >>> from draftproof.theory.verifiers import named
-    >>> gap = measure_batch(witness("tetris"), named("token"))
-    >>> gap.emitted["tetris"], gap.emitted["tetris-repaired"], gap.predictable, gap.ahead
-    (8/3, 8/3, 17/6, 35/12)
-    """
-    must_verify(verifier)
-    verdicts = {name: judge_batch(replace(batch, rule=rule), verifier) for name, rule in RULES.items()}
-    every = ONE * len(batch.requests)  # one token of each request beside those accepted
-    return BatchGap(
-        verifier.name,
-        {name: every + verdict.expected_accepted for name, verdict in verdicts.items()},
-        {name: verdict.lossless for name, verdict in verdicts.items()},
-        every + most_accepted(batch, verifier, ahead=False),
-        every + most_accepted(batch, verifier, ahead=True),
-    )
-
-
-def most_accepted(batch: Batch, verifier: Verifier, ahead: bool) -> fmpq:
+def most_accepted(batch: Batch, verifier: Verifier) -> fmpq:
     """The largest mean number of accepted tokens over all predictable rules, which may know all rows.
 
     A dynamic programme over what was revealed: in each state the rule stops or keeps the next token of one
-    request, which reveals it, or with `ahead` the token after it. A rule that draws lots gains nothing.
+    request, which reveals it. A rule that draws lots gains nothing.
+
+    >>> from draftproof.simulators.instances.batches import witness
+    >>> from draftproof.theory.verifiers import named
+    >>> most_accepted(witness("tetris"), named("token"))
+    5/6
     """
     emitted = [Emitted(request, verifier) for request in batch.requests]
-    depths = [request.draft.depth for request in batch.requests]
-
-    def revealed(r: int, shown: Shown) -> list[tuple[fmpq, Shown]]:
-        # Every way to go on when the tokens up to kept (and one more) must be known.
-        if len(shown.tokens) >= min(shown.kept + ahead, depths[r]):
-            return [(ONE, shown)]
-        row = batch.requests[r].proposal[shown.tokens]
-        return [(q, replace(shown, tokens=(*shown.tokens, x))) for x, q in enumerate(row) if q > 0]  # type: ignore[misc]
 
     @cache
     def value(state: tuple[Shown, ...]) -> fmpq:
         options = [sum((emitted[r][shown].accepted for r, shown in enumerate(state)), ZERO)]
         if sum(shown.kept for shown in state) < batch.capacity:
-            options += [keep(state, r) for r, shown in enumerate(state) if shown.kept < depths[r]]
+            options += [
+                keep(state, r) for r, each in enumerate(batch.requests) if state[r].kept < each.draft.depth
+            ]
         return max(options)
 
     def keep(state: tuple[Shown, ...], r: int) -> fmpq:
-        next_one = replace(state[r], kept=state[r].kept + 1)
-        return sum(
-            (q * value((*state[:r], shown, *state[r + 1 :])) for q, shown in revealed(r, next_one)), ZERO
-        )
+        tokens = state[r].tokens
+        row: Any = batch.requests[r].proposal[tokens]
+        after = ((q, Shown((*tokens, x), len(tokens) + 1)) for x, q in enumerate(row) if q > 0)
+        return sum((q * value((*state[:r], shown, *state[r + 1 :])) for q, shown in after), ZERO)
 
-    out = ZERO
-    for start in product(*(revealed(r, Shown((), 0)) for r in range(len(depths)))):
-        masses, state = zip(*start, strict=True)
-        out += prod(masses, start=ONE) * value(state)
-    return out
+    return value((Shown((), 0),) * len(batch.requests))

@@ -377,7 +377,7 @@ def test_there_is_none_of_batches_declared_targets_and_floats(command, tmp_path,
         (("check", toy, "--against", "own"), "goes without --against"),
         (("prove", "token", "--every-size"), "goes without --every-size"),
         (("gap",), "goes with an instance"),
-        (("gap", batch), "not with a batch"),
+        (("gap", batch), "one instance is needed"),
     ):
         status, _, err = command(*arguments, "--certificate", file)
         assert status == 2

@@ -78,17 +78,10 @@ def test_check_refuses_a_rule_that_is_not_as_declared(command, monkeypatch):
     assert "NOT every verdict is as declared" in out
 
 
-def test_gap_of_a_batch(command):
-    status, out, _ = command("gap", TETRIS, "--json")
-    (found,) = json.loads(out)["batch"]
-    assert (status, found["verifier"]) == (0, "token")
-    assert found["optimum"] == {"predictable": "17/6", "looking_ahead": "35/12"}
-    assert found["expected_emitted"]["tetris"] == found["expected_emitted"]["tetris-repaired"] == "8/3"
-    assert found["lossless"]["tetris-repaired"]
-    assert not found["lossless"]["tetris"]
-    status, out, _ = command("gap", TETRIS, "--verifier", "block")
-    assert status == 0
-    assert "optimum, looking ahead" in out
+def test_gap_is_of_one_instance(command):
+    status, out, err = command("gap", TETRIS, "--json")
+    assert (status, out) == (2, "")
+    assert "holds a batch of requests, and one instance is needed" in err
 
 
 FAULTS = {
@@ -133,7 +126,7 @@ def test_faults_are_one_line(command, tmp_path, fault, mode):
 
 def test_what_a_batch_cannot_be_used_for(command):
     for verifier in ("spechub", "greedy-block"):
-        for mode in ("law", "check", "gap"):
+        for mode in ("law", "check"):
             status, _, err = command(mode, TETRIS, "--verifier", verifier)
             assert status == 2
             assert err.count("\n") == 1
