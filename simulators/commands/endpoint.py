@@ -60,9 +60,11 @@ def endpoint(url: str | None, **options: Any) -> int:
     if url is None:
         return _acceptance(**options)
     try:
+        import jsonschema  # noqa: F401
+
         from draftproof.simulators.endpoint.client import Client
     except ModuleNotFoundError as error:
-        if error.name != "httpx2":
+        if error.name not in ("httpx2", "jsonschema"):
             raise
         raise BadInput(f"endpoint needs {error.name}: pip install 'draftproof[endpoint]'") from None
     from draftproof.simulators.endpoint.compare import Comparison

@@ -1,10 +1,13 @@
 """Checks of single settings: those with a law of their own by bets, the others without chance."""
 
+import json
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from math import inf, log
 from typing import Any, TypeAlias
 
+import jsonschema
 import numpy as np
 
 from draftproof.simulators.endpoint.betting import FEW, Bets, Context
@@ -13,6 +16,7 @@ from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart, normalise
 from draftproof.simulators.endpoint.report import VERDICTS, Result
 from draftproof.simulators.endpoint.server import Place, Sample, Server
 from draftproof.simulators.support.anytime import Wealth
+from draftproof.theory.errors import BadInput
 
 SETTINGS = {
     "temperature": Setting(temperature=0.6),
@@ -36,6 +40,10 @@ LEAST = 1e-300
 
 AGAIN = 8
 """Rows that are asked for again, alone, before they are said to be wrong."""
+
+SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}, "n": {"enum": [1, 2]}}}
+_FORM = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
+_SCHEMA_TOKENS = 48
 
 Found: TypeAlias = tuple[str, str, int]
 """What a check without chance found: the verdict, its meaning, and how many tokens or texts were judged."""
@@ -155,10 +163,29 @@ def max_tokens(server: Server, prompts: Sequence[str]) -> Found:
     return _found(sum(found), f"{sum(found)} texts are longer than max_tokens", len(found))
 
 
+def json_schema(server: Server, prompts: Sequence[str]) -> Found:
+    """Finished texts under a JSON schema keep it. They are asked for by chat: OpenAI's completions have no
+    schemas, and some servers ignore them there.
+    """
+    talk = copy(server)
+    talk.chat, talk.listed = True, None
+    form = {"response_format": _FORM, "ignore_eos": False}
+    try:
+        found = talk.asked(prompts, count=4, length=_SCHEMA_TOKENS, **form)
+    except BadInput as error:
+        raise Refused(f": {error}") from None
+    done = [each.text for each in found if each.finish == "stop" and each.text]
+    if not done:
+        return "not judged", "no text was finished", 0
+    wrong = sum(not _keeps(text) for text in done)
+    return _found(wrong, f"{wrong} finished texts do not keep the schema", len(done))
+
+
 CHECKS: dict[str, Callable[[Server, Sequence[str]], Found]] = {
     "temperature 0": temperature_0,
     "stop": stop,
     "max_tokens": max_tokens,
+    "json_schema": json_schema,
 }
 
 
@@ -175,3 +202,12 @@ def checked(name: str, check: Callable[..., Result | Found], *given: Any) -> Res
 
 def _found(wrong: int, said: str, runs: int) -> Found:
     return VERDICTS[wrong > 0], said if wrong else "", runs
+
+
+def _keeps(text: str) -> bool:
+    """Whether a text is JSON that keeps `SCHEMA`, which is what was sent to the server."""
+    try:
+        jsonschema.validate(json.loads(text), SCHEMA)
+    except (ValueError, RecursionError, jsonschema.ValidationError):
+        return False
+    return True

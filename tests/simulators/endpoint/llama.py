@@ -34,6 +34,9 @@ class Llama(Fake):
         if not 1 <= body["n"] <= self.SLOTS:
             said = f"Field 'n': Value must be between 1 <= value <= {self.SLOTS}, but got {body['n']}"
             return httpx.Response(400, json={"error": {"code": 400, "message": said}})
+        if request.url.path == "/v1/chat/completions":  # schemas are kept there, and ignored elsewhere
+            choice = {"message": {"content": "{  }"}, "finish_reason": "stop"}
+            return httpx.Response(200, json={"choices": [choice] * body["n"]})
         found = self.answer({**body, "banned": [END] * bool(body.get("ignore_eos"))})
         found["usage"]["completion_tokens"] = body["max_tokens"]  # of one choice, however many there are
         return httpx.Response(200, json=found)

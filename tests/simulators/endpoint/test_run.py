@@ -5,7 +5,7 @@ import json
 import httpx2 as httpx
 import pytest
 
-from draftproof.simulators.endpoint.checks import SETTINGS, of_setting
+from draftproof.simulators.endpoint.checks import SETTINGS, checked, json_schema, of_setting
 from draftproof.simulators.endpoint.run import Plan, Run
 from draftproof.simulators.endpoint.server import Server, _spells
 from draftproof.theory.errors import BadInput
@@ -26,7 +26,8 @@ def test_a_right_server_passes_every_test():
     report = ran(Fake(), tokens=5000)
     assert (report.status, report.found) == (0, [])
     names = {each.name: each for each in report.results}
-    assert {each.verdict for each in report.results} == {"not rejected"}
+    assert names["json_schema"].verdict == "skipped"  # the fake refuses it
+    assert {each.verdict for each in report.results if each.name != "json_schema"} == {"not rejected"}
     assert 0 < names["law"].detectable < 0.5
     assert 4900 <= report.tokens <= 5000
 
@@ -94,7 +95,7 @@ def test_rounding_that_differs_from_request_to_request_is_no_fault(seed):
     """Neither of the rows nor of filters, whose bounds move with it."""
     report = ran(Fake("rounds", seed=seed), tokens=8000)
     assert report.found == []
-    assert {each.verdict for each in report.results} == {"not rejected"}
+    assert {each.verdict for each in report.results if each.name != "json_schema"} == {"not rejected"}
     [rows] = [each for each in report.results if each.name == "log-probabilities"]
     assert rows.verdict == "not rejected"
     assert "among plain requests" in rows.said
@@ -135,6 +136,38 @@ def test_a_server_that_never_answers_is_bad_input():
     fake.answer = lambda body: None
     with pytest.raises(BadInput, match="JSON object, 5 times in a row"):
         ran(fake)
+
+
+class Says(Fake):
+    """A server whose finished texts under a schema are all one text."""
+
+    text = ""
+
+    def __call__(self, request):
+        if b"response_format" not in request.content:
+            return super().__call__(request)
+        assert request.url.path == "/v1/chat/completions"  # completions have no schemas
+        choice = {"message": {"content": self.text}, "finish_reason": "stop"}
+        return httpx.Response(200, json={"choices": [choice] * json.loads(request.content)["n"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ('{"ok": true, "n": 2}', "not rejected"),
+        ("{}", "not rejected"),  # the schema requires no key
+        ('{"n": 1, "more": []}', "not rejected"),  # and forbids none
+        ('{"ok": 1}', "rejected"),
+        ('{"n": 3}', "rejected"),
+        ("[]", "rejected"),
+        ('{"ok": true', "rejected"),
+    ],
+)
+def test_texts_are_judged_by_the_schema_that_was_sent(text, verdict):
+    fake = Says()
+    fake.text = text
+    server = Server(fake.client())
+    assert checked("json_schema", json_schema, server, ["x"]).verdict == verdict
 
 
 class Lies(Fake):
