@@ -11,20 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.proofs_check.claims import calls, chains, keys, selection, systems, trees
-from draftproof.proofs_check.claims.checks import (
-    EQUAL,
-    NEVER_BELOW,
-    Case,
-    Follows,
-    Lossless,
-    related,
-    searched,
-)
+from draftproof.proofs_check.claims.checks import EQUAL, NEVER_BELOW, Case, Lossless, related, searched
 from draftproof.proofs_check.claims.claim import SIZES, STATED, Claim
 from draftproof.proofs_check.claims.every_size import LAWS, CodeRun, Kept, Stated
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.names import scheme
+from draftproof.theory.targets import declared
 from draftproof.theory.verifiers import named
 
 __all__ = ["CHECKS", "CLAIMS", "Claim", "registry"]
@@ -69,7 +62,7 @@ def checked(
     if theorem is not None:
         return Stated(tuple(theorem), in_rocq=True)
     if follows:
-        return Follows(follows, *cases)
+        return Lossless(follows, *cases, law=declared(follows))
     if equal or never_below:
         instance = None if witness is None else parse(json.dumps(witness))
         return related(EQUAL if equal else NEVER_BELOW, equal or never_below, cases, random, instance)

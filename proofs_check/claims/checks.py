@@ -19,9 +19,8 @@ from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
-from draftproof.theory.targets import ITSELF, declared
+from draftproof.theory.targets import ITSELF
 from draftproof.theory.targets.declared import Declared
-from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
 SECONDS = 1800.0  # time limit of one sign-cell proof, in CPU seconds
@@ -30,34 +29,20 @@ T = TypeVar("T")
 Case = tuple[int, Scheme]  # a vocabulary and a draft
 
 
-def by_cells(rule: Verifier, cases: Iterable[Case], law: Declared = ITSELF) -> str:
-    """Whether the rule emits the law at every size given: SIZES, or the first verdict that is not a proof."""
-    verdicts = (prove(rule, scheme, vocab, SECONDS, law).verdict for vocab, scheme in cases)
-    return next((verdict for verdict in verdicts if verdict != "proved"), SIZES)
-
-
 class Lossless:
-    """Proves one verifier lossless at every size given, by sign cells."""
+    """Proves by sign cells, at every size given, that a verifier follows the target; or, of a declared `law`,
+    that its rule follows that.
+    """
 
     behind = CELLS
 
-    def __init__(self, verifier: str, *cases: Case):
-        self.verifier, self.cases = verifier, cases
+    def __init__(self, verifier: str, *cases: Case, law: Declared = ITSELF):
+        self.verifier, self.cases, self.law = verifier, cases, law
 
     def __call__(self) -> str:
-        return by_cells(named(self.verifier), self.cases)
-
-
-class Follows:
-    """Proves by sign cells that a rule emits the law that it declares."""
-
-    behind = CELLS
-
-    def __init__(self, law: str, *cases: Case):
-        self.law, self.cases = declared(law), cases
-
-    def __call__(self) -> str:
-        return by_cells(self.law.rule, self.cases, self.law)
+        rule = named(self.verifier) if self.law == ITSELF else self.law.rule
+        verdicts = (prove(rule, scheme, vocab, SECONDS, self.law).verdict for vocab, scheme in self.cases)
+        return next((verdict for verdict in verdicts if verdict != "proved"), SIZES)
 
 
 EQUAL, NEVER_BELOW = "equal", "never below"
