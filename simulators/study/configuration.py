@@ -54,7 +54,7 @@ ROWS: dict[str, Keys] = {
         "far": (Fraction, 0.7),
         "grain": (Whole, 360),
     },
-    "grid": {"denominator": (Whole, 3), "symmetric": (bool, False)},
+    "grid": {"denominator": (Whole, 3)},
     "scenarios": {},
     "text": {"file": (str, ...), "histories": (Whole, 50)},
 }
@@ -102,12 +102,12 @@ def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence
                 yield Family(law.name, seed, temperature, draft, vocab, made)
         return
     if kind == "grid":
-        made = Grid(draft, vocab, rows["denominator"], rows["symmetric"])
+        made = Grid(draft, vocab, rows["denominator"])
         if made.size > GRID:
             raise BadInput(
                 f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}"
             )
-        name = f"{'orbits' if made.symmetric else 'grid'} denominator {made.denominator}"
+        name = f"grid denominator {made.denominator}"
     elif kind == "text":
         file = Path(rows["file"])
         read = _corpus(file, file.stat().st_mtime_ns if file.is_file() else 0, vocab, rows["histories"])
@@ -229,11 +229,6 @@ class Entry(Spec):
         """The verifiers to run on a draft."""
         chosen = [named(name) for name in self.verifiers] or VERIFIERS.values()
         return tuple(each for each in chosen if draft.label in each.drafts)
-
-    def suited(self, family: Family) -> list[Verifier]:
-        """The verifiers to run on a family: none that orders tokens on one reduced by relabelling them."""
-        symmetric = getattr(family.instances, "symmetric", False)
-        return [each for each in self.fitting(family.draft) if not (symmetric and each.ordered)]
 
     def families(self) -> Iterator[Family]:
         """Every family of the entry; BadInput if its rows cannot be made."""

@@ -172,7 +172,7 @@ def on_instances(
 
     def jobs(entry: Entry) -> Iterator[Slice]:
         for family in entry.families():
-            fit, drafts = entry.suited(family), family.draft.outcomes(family.vocab)
+            fit, drafts = entry.fitting(family.draft), family.draft.outcomes(family.vocab)
             many = [each for each in fit if entry.engine == "float" and in_step(each) and wide(entry, family)]
             rest = [each for each in fit if each not in many]
             each_file = family.block * max(1, 4_000_000 // (drafts * max(len(many), 1) * family.block))

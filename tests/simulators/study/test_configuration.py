@@ -106,13 +106,6 @@ def test_chunks_cover_every_instance_once():
     assert all(indices == list(range(100)) for indices in met.values())
 
 
-def test_a_grid_reduced_by_symmetry_is_not_for_rules_that_order_tokens():
-    given = {"metrics": ["check"], "rows": [{"kind": "grid", "denominator": 2, "symmetric": True}]}
-    names = {name for job in plan(parsed(given)).values() for name in job.verifiers}
-    assert "block" in names
-    assert "layered" not in names
-
-
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
 def test_the_studies_can_be_planned(path):
     assert plan(read(path))
