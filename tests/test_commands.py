@@ -86,42 +86,6 @@ def test_a_rule_declared_lossy_is_as_declared_for_check_and_no_lossless_law(comm
         assert "declare" in command(each, "--help")[1].partition("Exit status 0")[2]
 
 
-@pytest.mark.parametrize(
-    ("name", "row", "said", "statuses"),
-    [
-        ("hsd-released", ["1/3", "2/3"], "lossy, as declared", (1, 0)),
-        ("hsd-released", ["2/3", "1/3"], "lossless, declared lossy, which one instance", (0, 0)),
-        ("token", ["1/3", "2/3"], "lossless, as declared", (0, 0)),
-        (
-            "mine.py:target_row",
-            ["1/3", "2/3"],
-            "lossy, declared lossless",
-            (1, 1),
-        ),  # no declaration: lossless
-    ],
-)
-def test_law_as_declared_ends_as_check_does(command, tmp_path, monkeypatch, name, row, said, statuses):
-    monkeypatch.chdir(tmp_path)
-    rows = {"target": {"": row}, "proposal": {"": ["2/3", "1/3"]}}
-    Path("toy.json").write_text(json.dumps({"vocab": 2, **rows, "draft": {"kind": "chain", "depth": 2}}))
-    Path("mine.py").write_text(
-        "def target_row(oracle, draft, target):\n"
-        "    p = target[draft.root.prefix]\n"
-        "    child = draft.root.children[0]\n"
-        "    if oracle.accept(p[child.token]):\n"
-        "        return child, target[child.prefix]\n"
-        "    return draft.root, p\n"
-    )
-    law = ["law", "toy.json", "--verifier", name]
-    plain, asked = command(*law), command(*law, "--as-declared")
-    assert (plain[0], asked[0]) == statuses
-    assert said in asked[1]
-    assert command("check", "toy.json", "--verifier", name)[0] == asked[0]
-    status, out, _ = command(*law, "--as-declared", "--json")
-    assert status == asked[0]
-    assert json.loads(out)["declared"] is (name != "hsd-released")
-
-
 def test_force_shows_what_goes_wrong_and_says_so_with_status_1(command, tmp_path):
     path = tmp_path / "pair.json"
     path.write_text(json.dumps(document(scenario("reversed", Tree(((), ())), 4))), encoding="utf-8")

@@ -41,7 +41,6 @@ WORDS = 10**6  # of a law that is listed
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )
 @click.option("--keys", "keyed", metavar="WORDS", help=f"The law over keys of a watermark, {EXAMPLE}.")
-@click.option("--as-declared", is_flag=True, help="Exit with 0 when the verdict is what NAME declares.")
 @certificate_option
 @force_option
 @json_option
@@ -50,7 +49,6 @@ def law(
     name: str,
     iterations: int,
     keyed: str | None,
-    as_declared: bool,
     certificate: Path | None,
     force: bool,
     as_json: bool,
@@ -59,8 +57,8 @@ def law(
 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
     with the state that the verifier keeps; with --keys that of the first N tokens, over all keys. Exit status
-    0 when lossless, 1 when not, 2 for bad input. With --as-declared it is that of `check`: 1 only when a
-    verifier declared lossless is not.
+    0 when lossless, 1 when not, 2 for bad input; that of `check` is 1 only when a verifier declared lossless
+    is not.
     """
     verifier, given = named(name), read_any(instance)
     under = None if keyed is None else keys(keyed)
@@ -89,7 +87,7 @@ def law(
     one = given.requests[0] if isinstance(given, Batch) else given
     unseen = not_shown(one.draft.depth, one.vocab) if verdict.lossless else ""
     meant = other_law(one, verifier, one.draft.depth + iterations) if one is given else None
-    status = int(not (verdict.as_declared if as_declared else verdict.lossless))
+    status = int(not verdict.lossless)
     if as_json:
         answer = {
             "verifier": verifier.name,
@@ -100,7 +98,6 @@ def law(
             **verdict.more,
             **({"grammar": {name: str(x) for name, x in meant._asdict().items()}} if meant else {}),
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
-            **({"declared": verdict.declared} if as_declared else {}),
             **({"not_shown": unseen} if unseen else {}),
         }
         click.echo(json.dumps(answer))
@@ -118,7 +115,9 @@ def law(
         return status
     click.echo(f"{what}: {title}")
     screen.console().print(screen.law(emitted, heading))
-    answer = screen.declared(verdict.lossless) + _declared(verdict, as_declared)
+    answer = screen.declared(verdict.lossless)
+    if not verdict.lossless:
+        answer += ", declared lossless" if verdict.declared else ", as declared"
     distance = f"total variation {screen.shown(verdict.total_variation)}"
     if isinstance(verdict, BatchVerdict):
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
@@ -164,16 +163,3 @@ def _judged(
     else:
         verdict, emitted = joint(given, verifier, iterations, progress)
     return verdict, {spelled(word): mass for word, mass in emitted.items()}
-
-
-def _declared(verdict: Verdict, asked: bool) -> str:
-    # The declaration; of a lossless verdict only if it is asked for.
-    if verdict.lossless and not asked:
-        return ""
-    if verdict.lossless == verdict.declared:
-        return ", as declared"
-    return (
-        ", declared lossless"
-        if verdict.declared
-        else ", declared lossy, which one instance cannot contradict"
-    )

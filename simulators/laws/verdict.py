@@ -68,13 +68,6 @@ class Verdict(Reportable):
         """The fields that a JSON answer on a batch, or against a declared target, has besides."""
         return {}
 
-    @property
-    def as_declared(self) -> bool:
-        """Whether the verdict agrees with the declaration. A verifier declared lossy may be lossless on some
-        instances, so only a lossy verdict on a verifier declared lossless does not.
-        """
-        return self.lossless or not self.declared
-
     def __str__(self) -> str:
         word, why = ("lossless" if self.lossless else "NOT lossless"), self.invalid or self.wrong or ""
         figures = f"total variation {shown(self.total_variation)}, E[tau] {shown(self.expected_accepted)}"
