@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from heapq import heappop, heappush
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +144,32 @@ def _plain(seed: Any) -> tuple[Any, ...]:
     return (seed,) if isinstance(seed, str | bytes) else tuple(np.ravel(seed).tolist())
 
 
+class _Addresses:
+    """`id` as a caller may meet it: an address that is free again goes to the next object, so that a cache
+    by address finds what belongs to an object that is gone, of the same audit.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[int, Any]] = {0: (0, object())}  # real address -> (number, its object)
+        self._free: list[int] = []
+
+    def of(self, value: Any, salt: int) -> int:
+        """The number of an object, with the salt for plain ones, whose addresses real code may meet again at
+        any time. One that nothing else holds any more, as the object at 0, is gone.
+        """
+        for real in [*islice(reversed(self._held), _LATEST)]:
+            if real and sys.getrefcount(self._held[real][1]) <= sys.getrefcount(self._held[0][1]):
+                heappush(self._free, self._held.pop(real)[0])
+        if id(value) not in self._held:
+            number = heappop(self._free) if self._free else 16 * next(_UNUSED)
+            self._held[id(value)] = number, value
+        return self._held[id(value)][0] + 16 * salt * (type(value).__weakrefoffset__ == 0)
+
+
+_LATEST = 256  # objects of which one looks whether they are gone
+_UNUSED = count(1)  # of addresses, so that no audit gives one of another's
+
+
 class _Made(type):
     """A class of generators during an audit: a call makes a stand-in; real ones are its instances, too."""
 
@@ -179,7 +207,8 @@ def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
 def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     """While entered, replaces `random.*`, `numpy.random.*` and `secrets.*` by stand-ins, including names that
     the audited function's module and others imported, and the modules' own generators. What hashes of text
-    and the clock say differs where a run is made again, so that a result made of them does not recur.
+    and the clock say differs where a run is made again, so that a result made of them does not recur; of
+    what addresses say, see `_Addresses`.
     """
 
     def method(own: "_Own", name: str) -> Callable[..., Any]:
@@ -201,6 +230,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
             return _URANDOM(*a, **k)
         raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
 
+    addresses = _Addresses()
     python, numpys = _Own(current, Random, "random"), _Own(current, RandomState, "numpy.random")
     changes = [
         (module, name, method(own, name))
@@ -232,6 +262,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     new_of = {id(getattr(place, name)): new for place, name, new in changes}
     own = {
         "float": _Float,  # float(coin) is the coin
+        "id": lambda value: addresses.of(value, current.salt),
         "hash": lambda value: hash(value) + current.salt * isinstance(value, str | bytes),
     }
     with ExitStack() as undo, swapped(changes):

@@ -110,12 +110,13 @@ def test_an_integer_whose_value_matters_is_not_taken_for_a_seed():
 @pytest.mark.parametrize(
     "rare",
     [
+        lambda: id(object()) // 16 % 20 == 0,
         lambda: hash("a text") % 20 == 0,
         lambda: int(time.time() * 1e6) % 20 == 0,
         lambda: time.perf_counter_ns() % 20 == 0,
     ],
 )
-def test_chance_from_hashes_and_the_clock_is_noticed(rare):
+def test_chance_from_addresses_hashes_and_the_clock_is_noticed(rare):
     def make(p, q, x, rng, right):
         if rare():
             return [0]
