@@ -192,7 +192,7 @@ VERIFIER = Verifier("takes-none", "leviathan2023fast, its worst case", CHAIN, lo
 def test_a_new_verifier_is_one_file(tmp_path):
     """It is in `check`, `law`, `gap` and `prove` at once."""
     package = tmp_path / "draftproof"
-    for each in ("theory", "simulators", "proofs_check"):
+    for each in ("theory", "simulators", "proofs_check", "docs"):
         shutil.copytree(ROOT / each, package / each, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "draftproof.py", package / "__init__.py")
     (package / "theory" / "verifiers" / "takes_none.py").write_text(TOY, encoding="utf-8")
