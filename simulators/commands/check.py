@@ -120,28 +120,8 @@ def check(
     families: list[Any] = [[read_any(path)] for path in instances]
     grid = _grid(made["grid"], [instances, made["source"], against, certificate, force])
     families += grid or _of_text(made["source"], made["vocab"], made["depth"])
-    pairs, whole = _pairs(against, names), not families
-    for verifier, _ in pairs if grid and names else []:
-        must_be_in_step(verifier)
-        must_apply(verifier, grid[0][0])
-    if grid:
-        pairs = [pair for pair in pairs if in_step(pair[0])]
-    if (names or against not in (None, OWN)) and not force:
-        for [each], (verifier, _) in product(families[: len(instances)], pairs):
-            must_apply(verifier, each)
-    for [each] in [] if names or force else families[: len(instances)]:
-        if isinstance(each, Instance):
-            applicable(each)  # raises BadInput if there is none
-    if against is not None:
-        work = _measured(families, pairs, force)
-    elif whole:
-        all_asked = rows or certificate is not None  # of every instance, which lanes do not have
-        work = _standard(pairs, pairs if names else [(TOKEN, None)], force, None if all_asked else MANY)
-    else:
-        most = None if instances or names else TWICE
-        work = list(pieces(families, pairs, force, most, lanes=0 if grid else None))
-    if instances:
-        work = _sized(work, bool(names))
+    whole = not families
+    work = _work(families, names, against, force, len(instances), bool(grid), rows or certificate is not None)
     with (certificate or Path(os.devnull)).open("w", encoding="utf-8") as file:
         written = file if certificate else None
         every = rows or not (whole or grid)
@@ -155,6 +135,39 @@ def check(
     else:
         _show(found, ok, against == OWN)
     return INTERRUPTED if found.left else int(not ok)
+
+
+def _work(
+    families: list[Any],
+    names: tuple[str, ...],
+    against: str | None,
+    force: bool,
+    given: int,
+    grid: bool,
+    every: bool,
+) -> Sequence[Piece]:
+    # What is to be judged, of the standard suite if there are no families; the first `given` are instances.
+    pairs = _pairs(against, names)
+    for verifier, _ in pairs if grid and names else []:
+        must_be_in_step(verifier)
+        must_apply(verifier, families[0][0])
+    if grid:
+        pairs = [pair for pair in pairs if in_step(pair[0])]
+    if (names or against not in (None, OWN)) and not force:
+        for [each], (verifier, _) in product(families[:given], pairs):
+            must_apply(verifier, each)
+    for [each] in [] if names or force else families[:given]:
+        if isinstance(each, Instance):
+            applicable(each)  # raises BadInput if there is none
+    if against is not None:
+        work = _measured(families, pairs, force)
+    elif not families:
+        lanes = None if every else MANY  # which have no verdict of every instance
+        work = _standard(pairs, pairs if names else [(TOKEN, None)], force, lanes)
+    else:
+        most = None if given or names else TWICE
+        work = list(pieces(families, pairs, force, most, lanes=0 if grid else None))
+    return _sized(work, bool(names)) if given else work
 
 
 def _grid(spelling: str | None, others: list[Any]) -> list[Grid]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 from flint import fmpq
@@ -66,11 +67,11 @@ def law(
         must_apply(verifier, given)
     if certificate and (isinstance(given, Batch) or under):
         raise BadInput(f"{instance}: --certificate goes with one instance, not with a batch or --keys")
-    if isinstance(given, Batch) and (iterations > 1 or under):
-        asked = "--keys" if under else "--iterations"
-        raise BadInput(f"{instance}: a batch is judged over one call; {asked} goes with one instance")
     if isinstance(given, Instance):
         size(given, verifier, iterations)
+    elif iterations > 1 or under:
+        asked = "--keys" if under else "--iterations"
+        raise BadInput(f"{instance}: a batch is judged over one call; {asked} goes with one instance")
     judge = partial(judge_any, verifier=verifier, iterations=iterations, keys=under)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
@@ -87,33 +88,63 @@ def law(
     one = given.requests[0] if isinstance(given, Batch) else given
     unseen = not_shown(one.draft.depth, one.vocab) if verdict.lossless else ""
     meant = other_law(one, verifier, one.draft.depth + iterations) if one is given else None
-    status = int(not verdict.lossless)
     if as_json:
-        answer = {
-            "verifier": verifier.name,
-            "lossless": verdict.lossless,
-            "total_variation": text(verdict.total_variation),
-            "expected_accepted": text(verdict.expected_accepted),
-            "law": {word: text(mass) for word, mass in emitted.items()},
-            **verdict.more,
-            **({"grammar": {name: str(x) for name, x in meant._asdict().items()}} if meant else {}),
-            **({"invalid": verdict.invalid} if verdict.invalid else {}),
-            **({"not_shown": unseen} if unseen else {}),
-        }
-        click.echo(json.dumps(answer))
-        return status
-    what = printable(f"{verifier.name} on {given.name}")
+        click.echo(json.dumps(_answer(verifier, verdict, emitted, meant, unseen)))
+    elif verdict.invalid:
+        click.echo(f"{printable(_what(given, verifier))}: no law: {verdict.invalid}")
+    else:
+        _print(given, verifier, verdict, emitted, iterations, under)
+        if meant:
+            away, accepted = map(screen.shown, meant[2:])
+            found = f"total variation {away}, E[tau] {accepted} there"
+            click.echo(f"judged against the {meant.judged}; to the {meant.other}: {found}")
+        if unseen:
+            click.echo(unseen)
+        if small:
+            screen.say(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
+    return int(not verdict.lossless)
+
+
+def _answer(
+    verifier: Verifier, verdict: Verdict, emitted: dict[str, fmpq], meant: Any, unseen: str
+) -> dict[str, Any]:
+    # The JSON document.
+    return {
+        "verifier": verifier.name,
+        "lossless": verdict.lossless,
+        "total_variation": text(verdict.total_variation),
+        "expected_accepted": text(verdict.expected_accepted),
+        "law": {word: text(mass) for word, mass in emitted.items()},
+        **verdict.more,
+        **({"grammar": {name: str(x) for name, x in meant._asdict().items()}} if meant else {}),
+        **({"invalid": verdict.invalid} if verdict.invalid else {}),
+        **({"not_shown": unseen} if unseen else {}),
+    }
+
+
+def _what(given: Instance | Batch, verifier: Verifier) -> str:
+    what = f"{verifier.name} on {given.name}"
+    return f"{given.rule.name} with {what}" if isinstance(given, Batch) else what
+
+
+def _print(
+    given: Instance | Batch,
+    verifier: Verifier,
+    verdict: Verdict,
+    emitted: dict[str, fmpq],
+    iterations: int,
+    under: Keys | None,
+) -> None:
+    # The law as a table, and the verdict in a line.
     title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
-    heading, total = "tokens", "E[tau]"
+    heading, total, scope = "tokens", "E[tau]", ""
     if isinstance(given, Batch):
-        what = f"{given.rule.name} with {what}"
         title, heading, total = "joint law of the emitted blocks", "tokens of each request", "sum of E[tau]"
+    else:
+        scope = f" (V = {given.vocab}, depth {given.draft.depth})"
     if under:
         title = f"law over keys of the first {iterations} tokens, {under}"
-    if verdict.invalid:
-        click.echo(f"{what}: no law: {verdict.invalid}")
-        return status
-    click.echo(f"{what}: {title}")
+    click.echo(f"{printable(_what(given, verifier))}: {title}")
     screen.console().print(screen.law(emitted, heading))
     answer = screen.declared(verdict.lossless)
     if not verdict.lossless:
@@ -121,19 +152,9 @@ def law(
     distance = f"total variation {screen.shown(verdict.total_variation)}"
     if isinstance(verdict, BatchVerdict):
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
-    scope = "" if isinstance(given, Batch) else f" (V = {given.vocab}, depth {given.draft.depth})"
     screen.say(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
     if isinstance(verdict, KeysVerdict):
         screen.say(verdict)
-    if meant:
-        away, accepted = map(screen.shown, meant[2:])
-        found = f"total variation {away}, E[tau] {accepted} there"
-        click.echo(f"judged against the {meant.judged}; to the {meant.other}: {found}")
-    if unseen:
-        click.echo(unseen)
-    if small:
-        screen.say(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
-    return status
 
 
 def _judged(

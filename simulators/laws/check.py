@@ -196,13 +196,7 @@ def pieces(
         else:
             requests, draft, outcomes = (first,), first.draft.label, first.draft.outcomes(first.vocab)
         large = most is not None and draft not in CHAIN and len(family) * outcomes**2 > most
-        fit = tuple(
-            (verifier, law)
-            for verifier, law in pairs
-            if _can_run(verifier, first, force)
-            and not (verifier.ordered and getattr(family, "symmetric", False))
-            and not (verifier.carry is not None and large)
-        )
+        fit = _fit(family, pairs, force, large)
         vocab = max(request.vocab for request in requests)
         depth = max(request.draft.depth for request in requests)
         about = draft, outcomes, vocab, depth
@@ -218,6 +212,19 @@ def pieces(
             for start in range(0, len(family) if some or not (many or fit) else 0, step):
                 indices = range(start, min(start + step, len(family)))
                 yield Piece(family, indices, some, *about, many, counted=not (many and rest))
+
+
+def _fit(
+    family: Family | Sequence[Batch], pairs: Sequence[Pair], force: bool, large: bool
+) -> tuple[Pair, ...]:
+    symmetric = getattr(family, "symmetric", False)
+    return tuple(
+        (verifier, law)
+        for verifier, law in pairs
+        if _can_run(verifier, family[0], force)
+        and not (verifier.ordered and symmetric)
+        and not (verifier.carry is not None and large)
+    )
 
 
 def _can_run(verifier: Verifier, given: Instance | Batch, force: bool) -> bool:
