@@ -8,6 +8,9 @@ from draftproof.theory.errors import BadInput
 from tests.simulators.audit import keyed
 
 
+pytest.importorskip("torch", reason="loops are given models of torch")
+
+
 @pytest.mark.parametrize(("name", "lossless"), [("token", True), ("block", False), ("block_spared", True)])
 def test_a_loop_with_seeds_made_of_contexts_is_judged_over_all_keys(name, lossless):
     report = examine(Loop(getattr(keyed, name), name=name), vocab=2, depth=2)
