@@ -11,10 +11,10 @@ from draftproof.theory.errors import BadInput
 
 pytest.importorskip("torch", reason="the optimum in classes is planned by torch")
 
-from studies.tree_designs.__main__ import main  # noqa: E402
-from studies.tree_designs.designs import DESIGNS, Trees, drawn, measured, named  # noqa: E402
-from tests.checks import assert_one_line  # noqa: E402
-from tests.simulators.study.test_recorded import softmax  # noqa: E402
+from studies.tree_designs.__main__ import main
+from studies.tree_designs.designs import DESIGNS, Trees, drawn, measured, named
+from tests.checks import assert_one_line
+from tests.simulators.study.test_recorded import softmax
 
 V = 9
 TREES = "2x2", "[[[]],[]]", "6"

@@ -21,11 +21,11 @@ from draftproof.theory.verifiers.shared.priority import included, plan
 
 pytest.importorskip("torch", reason="the optimum in classes is planned by torch")
 
-from studies.tree_designs import values  # noqa: E402
-from studies.tree_designs.designs import DESIGNS  # noqa: E402
-from tests.checks import drafts, mean_accepted  # noqa: E402
-from tests.strategies import instances  # noqa: E402
-from tests.studies.test_drafts import Rows  # noqa: E402
+from studies.tree_designs import values
+from studies.tree_designs.designs import DESIGNS
+from tests.checks import drafts, mean_accepted
+from tests.strategies import instances
+from tests.studies.test_drafts import Rows
 
 SHAPES = every(2, 2), (((), ()), ()), every(3, 1)
 KINDS = {

@@ -7,7 +7,6 @@ from draftproof.simulators.audit.targets.loops import Loop
 from draftproof.theory.errors import BadInput
 from tests.simulators.audit import keyed
 
-
 pytest.importorskip("torch", reason="loops are given models of torch")
 
 

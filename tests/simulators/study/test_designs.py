@@ -28,8 +28,8 @@ from draftproof.theory.verifiers.shared.priority import included
 
 pytest.importorskip("torch", reason="the optimum in classes is planned by torch")
 
-from studies.tree_designs.values import judged  # noqa: E402
-from tests.strategies import rows  # noqa: E402
+from studies.tree_designs.values import judged
+from tests.strategies import rows
 
 V = 6
 COUNTS = 1, 2, 3, 5
