@@ -101,6 +101,7 @@ class _Table(Table):
     """
 
     def add_row(self, *cells: Any, **options: Any) -> None:
+        cells += ("",) * (len(self.columns) - len(cells))
         shown = (Text("\n".join(map(printable, str(cell).split("\n")))) for cell in cells)
         both = zip(shown, self.columns, strict=True)
         super().add_row(*(VERDICT(x) if str(c.header) in VERDICTS else x for x, c in both), **options)

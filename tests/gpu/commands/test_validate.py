@@ -33,7 +33,7 @@ def test_every_verifier_and_draft_is_as_predicted(command, two, toml):
     assert (status, err) == (0, "")
     assert answer["ok"]
     assert answer["complete"]
-    assert len(answer["cells"]) == 31
+    assert len(answer["cells"]) == 30
     (selected,) = [cell for cell in answer["cells"] if cell["selection"]]
     assert (selected["draft"], selected["selection"]) == ("chain:3", "tetris-repaired")
     assert len(selected["laws"]) == 4  # pairs of the eight requests
