@@ -41,7 +41,7 @@ WRONG = [
     *([], [[]], [[[1]]], (), (1, 2), {}, {1: 2}, set(), range(3), iter([1]), DEEP, [None], ["block"]),
     *({"kind": "chain"}, {"": [1]}, {(): [1]}, {(): [0.5, 0.5]}, {(): "ab"}, {(0, 1.5): ["1", "0"]}),
     *(object(), Odd(), Odd, int, print, len, Exception(), ..., memoryview(b"ab")),
-    *(Path("/nonexistent/file"), Path("/"), TOY, dp.Chain(2), dp.verifiers["block"]),
+    *(Path("/dev/null/file"), Path("/"), TOY, dp.Chain(2), dp.verifiers["block"]),
 ]
 TABLE = dp.Table.exact(2, P)
 CALLS = {
