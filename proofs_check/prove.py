@@ -33,8 +33,8 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.shared.reportable import Reportable, spelled
 from draftproof.theory.table import Rows
 from draftproof.theory.targets import ITSELF
 from draftproof.theory.targets.declared import Declared

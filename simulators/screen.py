@@ -21,8 +21,8 @@ from draftproof.simulators.laws.verdict import Verdict, instead
 from draftproof.theory.errors import printable
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import shown, text
-from draftproof.theory.reportable import spelled
 from draftproof.theory.selection.batch import Batch
+from draftproof.theory.shared.reportable import spelled
 
 VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget"}
 """Headings of columns of verdicts."""

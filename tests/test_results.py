@@ -10,7 +10,7 @@ from flint import fmpq
 
 import draftproof as dp
 from draftproof.theory.errors import BadInput
-from draftproof.theory.reportable import SHOWN
+from draftproof.theory.shared.reportable import SHOWN
 from tests.problems import TOY
 
 STUDY = {

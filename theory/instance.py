@@ -12,8 +12,8 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.numbers import text
-from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import supported
+from draftproof.theory.shared.reportable import Reportable, spelled
 from draftproof.theory.table import Table
 
 OUTCOMES = 10**8

@@ -7,8 +7,8 @@ from flint import fmpq
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO, Exact, text
-from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import Prefix, above
+from draftproof.theory.shared.reportable import Reportable, spelled
 from draftproof.theory.table import Rows
 
 WORDS = 250_000

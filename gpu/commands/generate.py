@@ -10,7 +10,7 @@ from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands import options as shared
 from draftproof.theory.errors import BadInput
-from draftproof.theory.reportable import counted
+from draftproof.theory.shared.reportable import counted
 
 if TYPE_CHECKING:
     from draftproof.gpu.engine.output import Transcript

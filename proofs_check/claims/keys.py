@@ -1,4 +1,4 @@
-"""Laws over keys: which rules lose the law under a watermark, what repairs them, and what strength costs."""
+"""Laws over keys: which rules lose the law under a watermark, what repairs them, what strength costs."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

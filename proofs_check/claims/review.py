@@ -11,7 +11,7 @@ from draftproof.proofs_check.claims import CLAIMS
 from draftproof.proofs_check.claims.claim import CELLS, CODE, EXACT, ROCQ, STATED, WRITTEN, Claim
 from draftproof.simulators.support.files import SHIPPED
 from draftproof.theory.errors import BadInput, quoted, unknown
-from draftproof.theory.reportable import Reportable, counted
+from draftproof.theory.shared.reportable import Reportable, counted
 
 QUICK = 5.0  # verdicts that take at most so many seconds are checked again by default
 NUMBER = re.compile(r"\d{4}\.\d{4,5}")
@@ -59,7 +59,7 @@ class Review(Reportable):
         return {"claim": claim.key, **said, **rests, **made}
 
     def lines(self, claim: Claim) -> list[str]:
-        """A claim in lines of text."""
+        """What is printed of a claim, line by line."""
         found, took = self.found.get(claim.key, ("", claim.seconds))
         said = "checked" if found == claim.verdict else f"NOW: {found}"
         said = said if found else "recorded, not checked now"

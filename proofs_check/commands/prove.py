@@ -19,7 +19,7 @@ from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
-from draftproof.theory.reportable import spelled as spelled_word
+from draftproof.theory.shared.reportable import spelled as spelled_word
 from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.verifier import Verifier
 

@@ -24,7 +24,7 @@ from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import Space
 from draftproof.proofs_check.every_size.state import Decide, Refuted, Vacuous
 from draftproof.proofs_check.every_size.values import Named
-from draftproof.theory.reportable import Reportable
+from draftproof.theory.shared.reportable import Reportable
 from draftproof.theory.verifier import Verifier
 
 EVERY_SIZE = "every vocabulary and depth"

@@ -46,9 +46,9 @@ from draftproof.theory.drafts.names import scheme
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
-from draftproof.theory.reportable import counted
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch
+from draftproof.theory.shared.reportable import counted
 from draftproof.theory.targets import ITSELF, TARGETS, declared
 from draftproof.theory.verifiers import VERIFIERS
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN

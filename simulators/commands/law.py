@@ -28,8 +28,8 @@ from draftproof.theory.keys import EXAMPLE, keys
 from draftproof.theory.keys.keyed import Keys
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
-from draftproof.theory.reportable import spelled
 from draftproof.theory.selection.batch import Batch
+from draftproof.theory.shared.reportable import spelled
 from draftproof.theory.verifier import Verifier
 
 WORDS = 10**6  # of a law that is listed

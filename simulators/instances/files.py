@@ -16,10 +16,10 @@ from draftproof.theory.drafts.names import scheme as spelled_scheme
 from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import DIGITS, exact, text
-from draftproof.theory.reportable import spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import named as rule_named
 from draftproof.theory.selection.batch import Batch
+from draftproof.theory.shared.reportable import spelled
 from draftproof.theory.table import Table
 from draftproof.theory.targets.processors import PROCESSORS, Step, processed
 

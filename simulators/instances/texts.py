@@ -10,8 +10,8 @@ from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.reportable import spelled
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.shared.reportable import spelled
 
 TARGET_CONTEXT, PROPOSAL_CONTEXT = 3, 1
 """Number of preceding classes that the target's rows, and the proposal's, depend on."""

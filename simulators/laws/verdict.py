@@ -13,8 +13,8 @@ from draftproof.theory.emission import Emission
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, shown, text
-from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.rows import Prefix
+from draftproof.theory.shared.reportable import Reportable, spelled
 from draftproof.theory.verifier import Verifier
 
 

@@ -16,8 +16,8 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, shown, text
-from draftproof.theory.reportable import Reportable
 from draftproof.theory.rows import Number
+from draftproof.theory.shared.reportable import Reportable
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate
 from draftproof.theory.verifier import Verifier

@@ -19,7 +19,7 @@ from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import draft_document
 from draftproof.theory.numbers import text
-from draftproof.theory.reportable import spelled
+from draftproof.theory.shared.reportable import spelled
 from draftproof.theory.verifier import Verifier
 
 

@@ -14,7 +14,7 @@ from draftproof.simulators.study.plan import FAMILY, place
 from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.reportable import Reportable, counted
+from draftproof.theory.shared.reportable import Reportable, counted
 
 Rows = list[dict[str, Any]]
 

@@ -1,6 +1,6 @@
 """sgl-project/sglang 0.5.23: the torch form of `BlockwiseRejection`.
 
-Its file calls it a reference with the same math as its kernels. Not run: its kernels, the budget.
+SGLang calls this form the reference for its kernels. Neither the kernels nor the budget are run here.
 """
 
 from types import SimpleNamespace

@@ -71,7 +71,7 @@ class Chain:
 
 
 def sorted_together(steps):
-    """(probability, state) of steps by state, those to one state as one."""
+    """The steps (probability, state) in the order of states; steps to the same state are added up."""
     together = {}
     for mass, to in steps:
         together[to] = [*together.get(to, []), mass]
@@ -163,7 +163,7 @@ class Functions(Branches):
 
 
 class Function:
-    """A rational function as Storm reads it."""
+    """A rational function of a proof, written for Storm's parser."""
 
     def __init__(self, symbol):
         self.symbol = symbol

@@ -1,1 +1,1 @@
-"""Mathematics that several drafts and rules share: strata, races, divergences, and a cache for exact rows."""
+"""What several rooms share: strata, races, divergences, named coins, a cache for rows, results as tables."""

@@ -27,9 +27,9 @@ from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO, shown, text
-from draftproof.theory.reportable import spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
+from draftproof.theory.shared.reportable import spelled
 from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import named
 

@@ -19,8 +19,8 @@ from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
-from draftproof.theory.reportable import Reportable, spelled
 from draftproof.theory.selection.batch import Batch
+from draftproof.theory.shared.reportable import Reportable, spelled
 from draftproof.theory.targets import ITSELF
 
 

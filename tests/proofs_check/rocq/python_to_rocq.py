@@ -25,7 +25,7 @@ ROWS |= {name: f"{name} V" for name in ("total", "normalise", "without")} | {"po
 MEANING = {("draftproof.theory.rows", name): word for name, word in ROWS.items()}
 MEANING["itertools", "pairwise"] = ITERATORS["pairwise"]
 MEANING["draftproof.theory.verifiers.shared.priority", "planned"] = "planned_at V"
-"""(module, name) -> the word for it; what goes over the vocabulary is told it."""
+"""(module, name) -> its word in Rocq; one that goes over the vocabulary has V as its first argument."""
 ATTRIBUTES = ("prefix", "proposal", "children", "path", "root", "replacement", "left")
 ENDS = {"0": "hd_error", "-1": "last_of"}
 OPERATORS = {ast.Add: "N.add", ast.Sub: "N.sub", ast.Mult: "N.mul"}

@@ -1,4 +1,4 @@
-"""Named coins, the schemes that use them, and the words that name a setting."""
+"""Coins with names, the schemes that use them, and how a setting is written."""
 
 from itertools import pairwise, product
 from pathlib import Path
