@@ -157,8 +157,8 @@ class Launch:
         if batch.strata is not None:
             places = batch.strata if batch.strata.stride(-1) == 1 else batch.strata.contiguous()
             strata = Strata(places, places.stride(0), places.stride(1))
-            groups = int(triton.next_power_of_2(tree.children.shape[2]))
-        classes = count(groups)
+            groups = max(2, triton.next_power_of_2(tree.children.shape[2]))
+        classes = count(strata is not None)
         size = {"G": groups, "KINDS": classes}
         found = self.floats(B, N, C, classes, 2 * groups)
         rows = self.logits, self.chunks, self.tree, self.nodes, strata

@@ -11,9 +11,9 @@ from torch import Tensor
 from draftproof.theory.values.optimal_classes import OWN, SHARED
 
 
-def count(groups: int) -> int:
-    """How many classes there are; `groups` is 1 for i.i.d. siblings, and the largest number of strata."""
-    return SHARED if groups == 1 else OWN
+def count(strata: bool) -> int:
+    """How many classes there are, whatever the number of children: so the exact form has them too."""
+    return OWN if strata else SHARED
 
 
 def edges(classes: int, device: torch.device) -> Tensor:
@@ -36,7 +36,7 @@ def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
     place of the upper edge, and what in that of the lower one. The highest class has no upper edge: instead
     of it what of p is above the lower one.
     """
-    classes = count(groups)
+    classes = count(places is not None)
     cell, taken = split(p, q, classes)
     rows = torch.where(cell > 0, taken, (p - (classes - 1) * q).clamp(min=0)), q - taken
     if places is not None:

@@ -29,7 +29,8 @@ class Nodes:
     child [B, F, K]: the children in drawing order, 0 where there is none; there [B, F, K]: whether each was
     drawn; first [B, F, K]: where among them the first copy of each token is; kind, upper [B, F, K]: the
     classes of the tokens, and how likely each takes the upper place; mass [B, F, C, G]: of the places of each
-    stratum, where G is 1 for i.i.d. siblings and K with strata; over [B, F]: what of p is above all edges.
+    stratum, where G is 1 for i.i.d. siblings and K with strata (C tells which they are); over [B, F]: what of
+    p is above all edges.
     """
 
     child: Tensor
@@ -118,7 +119,7 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     whole = nodes.mass.sum(2, keepdim=True)
     mass = torch.where(whole > 0, nodes.mass / whole, 0.0)
     cap = a[..., None, None] * edge * nodes.mass
-    w, kept = (lending if mass.shape[3] == 1 else passing)(nodes, mass, cap)
+    w, kept = (lending if mass.shape[2] == exact.SHARED else passing)(nodes, mass, cap)
     cut = torch.where(cap > 0, (edge * (1 - kept / cap)).clamp(min=0), edge)
     w = torch.where(nodes.there & (a > 0)[..., None], w, 0.0)
     w = torch.zeros_like(w).scatter_add(2, nodes.first, w)

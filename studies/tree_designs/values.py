@@ -152,8 +152,6 @@ def optimal(
     t: np.ndarray, q: np.ndarray, tokens: list[int], stratified: bool = False
 ) -> tuple[list[float], np.ndarray]:
     """The optimum in classes as the batched form has it; siblings drawn from q, or each from its stratum."""
-    if stratified and len(tokens) == 1:
-        return single(t, q, tokens)
     a = float(t.sum())
     p, K = torch.from_numpy(t / a if a > 0 else t)[None], len(tokens)
     own, places, groups = torch.from_numpy(q)[None], None, 1

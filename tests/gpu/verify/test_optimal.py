@@ -17,6 +17,8 @@ from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree as Drawn
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
 
 NAMES = "optimal", "lifted-optimal"
 UNEVEN = (((), ()), ())
@@ -41,6 +43,19 @@ def test_decisions_are_the_exact_engines(scheme, name):
     found = compared(scheme, named(name))
     assert found.wrong == 0, found
     assert found.rows > (10 if scheme == "fewer tokens than children" else 20) * found.narrow, found
+
+
+@pytest.mark.parametrize("shape", [(((),),), (((),), ())], ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_only_child_has_the_classes_of_strata(shape, name):
+    """Entered with 1/2, a ratio of 2 is where a coarse class loses most."""
+    p = {(): ("1/4", "3/4"), (0,): ("2/3", "1/3"), (1,): ("2/3", "1/3")}
+    q = {(): ("1/2", "1/2"), (0,): ("1/3", "2/3"), (1,): ("1/3", "2/3")}
+    last = dict.fromkeys(product(range(2), repeat=2), ("1/2", "1/2"))
+    instance = Instance(Table.exact(2, p | last), Table.exact(2, q), Stratified(shape))
+    (found,) = agreement([instance], verifiers=[named(name)])
+    assert found.rows > 4 * found.narrow
+    assert found.wrong == 0, found
 
 
 def _one_cut(drafts):
