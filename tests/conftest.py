@@ -14,6 +14,7 @@ from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.instances.files import document
 
 pytest.register_assert_rewrite("tests.checks")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # workers, and what they start, share the cores
 
 settings.register_profile("local", deadline=None, max_examples=25)
 settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True)

@@ -105,9 +105,8 @@ def _instances(draft: Scheme) -> Sequence[Instance]:
     return [*named, *telling, *Randoms(draft, 3, 6)]
 
 
-def page() -> str:
+def page(found: Sequence[Found]) -> str:
     """docs/mutants.md but for the mutants of the GPU verifiers."""
-    found = [examined(mutant) for mutant in ORDERED]
     mutants = [each for each in found if each.mutant.expected != "lossless"]
     passed = [each for each in found if each.mutant.expected == "lossless"]
     kept = sum(each.as_expected for each in passed)
@@ -159,22 +158,32 @@ def gpu_section() -> str:
     return "\n".join(lines)
 
 
-def data() -> str:
+def entry(found: Found) -> dict[str, str]:
+    """One line of simulators/study/report/mutants.json."""
+    return {
+        "row": found.mutant.row,
+        "name": found.mutant.name,
+        "flaw": found.mutant.flaw,
+        "verdict": _verdict(found),
+        "evidence": found.evidence,
+        "instance": found.instance,
+    }
+
+
+def data(found: Sequence[Found]) -> str:
     """simulators/study/report/mutants.json: a mutant or control a line."""
-    rows = [
-        json.dumps(
-            {
-                "row": found.mutant.row,
-                "name": found.mutant.name,
-                "flaw": found.mutant.flaw,
-                "verdict": _verdict(found),
-                "evidence": found.evidence,
-                "instance": found.instance,
-            }
-        )
-        for found in map(examined, ORDERED)
-    ]
-    return "[\n" + ",\n".join(rows) + "\n]\n"
+    return "[\n" + ",\n".join(json.dumps(entry(each)) for each in found) + "\n]\n"
+
+
+def recorded() -> list[Found]:
+    """The verdicts that the data has, in its order. A mutant that it lacks has none."""
+    mutants = {mutant.name: mutant for mutant in CATALOGUE}
+    found = []
+    for line in json.loads(DATA.read_text(encoding="utf-8")):
+        mutant = mutants[line["name"]]
+        kind = mutant.expected if line["verdict"] == "control passes" else line["verdict"].split(": ")[-1]
+        found.append(Found(mutant, kind, line["evidence"], line["instance"]))
+    return found
 
 
 def _verdict(found: Found) -> str:
@@ -198,7 +207,8 @@ def _safe(name: str) -> str:
 
 
 if __name__ == "__main__":
+    every = [examined(mutant) for mutant in ORDERED]
     if "--write" in sys.argv:
-        PAGE.write_text(page() + gpu_section(), encoding="utf-8")
-        DATA.write_text(data(), encoding="utf-8")
-    print(data(), end="")
+        PAGE.write_text(page(every) + gpu_section(), encoding="utf-8")
+        DATA.write_text(data(every), encoding="utf-8")
+    print(data(every), end="")
