@@ -204,14 +204,8 @@ def sweep(
     else:
         entries = configuration.read(path_of(study))
         folder = path_of(Path("results") / path_of(study).stem if results is None else results)
-    chunks = plan(entries)
-    from draftproof.simulators import screen  # imported here, since rich is slow
-
-    with screen.progress("evaluations", shown=progress) as bar:
-        task = bar.add_task("sweeping", total=None)
-        advance = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
-        if store.sweep(chunks, store.manifest(entries, len(chunks)), folder, workers, advance).interrupted:
-            raise KeyboardInterrupt
+    if store.sweep(entries, plan(entries), folder, workers, progress).interrupted:
+        raise KeyboardInterrupt
     return Results(folder)
 
 

@@ -4,7 +4,7 @@ A *row* is a next-token law or a part of one: `row[x]` is the mass of token x. T
 one vocabulary, so that a verifier never knows which one it holds:
 
 * a tuple of V numbers of any one kind: exact rationals, floats, symbols that answer `<`;
-* a numpy array of shape [V, lanes]: float64, one lane an instance, all lanes in step; or of shape [V], one
+* a numpy array of shape [V, lanes]: one lane an instance, all lanes in step; or of shape [V]: float64, one
   row over a large vocabulary.
 
 A *number* is accordingly one number, or an array with one entry a lane. Every comparison a

@@ -28,8 +28,8 @@ from draftproof.theory.errors import extra, located
 def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str | None, as_json: bool) -> int:
     """Check and gap over many instances.
 
-    FILE.toml has [[family]] tables, whose keys are metrics, verifiers, drafts, vocabularies, rows, seeds,
-    engine and optima; results are Parquet files in a folder. After an interruption the same command continues
+    FILE.toml has [[family]] tables, whose keys are metrics, verifiers, drafts, vocabularies, rows, seeds
+    and optima; results are Parquet files in a folder. After an interruption the same command continues
     the sweep. Exit status 0, or 2 for bad input.
     """
     folder = folder or Path("results") / file.stem
@@ -41,12 +41,7 @@ def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str |
     with located(file):
         chunks = plan(entries)
     started = monotonic()
-    with screen.progress("evaluations") as bar:
-        task = bar.add_task("sweeping", total=None)
-        progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
-        found = store.sweep(
-            chunks, store.manifest(entries, len(chunks)), folder, scheduler or workers or cores(), progress
-        )
+    found = store.sweep(entries, chunks, folder, scheduler or workers or cores(), None)
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.kept + found.computed:,} of {found.chunks:,} chunks are kept in {folder}"
@@ -79,8 +74,7 @@ COLUMNS = {
 def _table(lines: list[dict[str, Any]]) -> Table:
     table = screen.table("Swept", "lllrlrrrr", "metric", "draft", "verifier", "rows", "verdicts", *COLUMNS)
     for line in lines:
-        counts = sorted(line.get("verdicts", {}).items())  # floats decide nothing
-        verdicts = ", ".join(f"{count:,} {word}" for word, count in counts if word != "not decided")
+        verdicts = ", ".join(f"{count:,} {word}" for word, count in sorted(line.get("verdicts", {}).items()))
         numbers = [
             shown.format(line[column][statistic]).replace("%", " %") if column in line else ""
             for column, statistic, shown in COLUMNS.values()

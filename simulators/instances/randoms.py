@@ -1,21 +1,17 @@
-"""Random instances: rows for thousands of instances are drawn at once, as whole-number weights.
+"""Random instances: rows for thousands of instances are drawn at once, as whole-number weights."""
 
-The same weights make an exact instance (w / sum w, rationals) and a lane of floats (the nearest float64
-numbers), so that a result of the float engine can be repeated exactly.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.laws.lanes import BATCH, Lanes
+from draftproof.simulators.laws.lanes import BATCH
 from draftproof.simulators.support.make import limit_prefixes, prefixes, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
-from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Table
 
 Pairs: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
@@ -116,21 +112,11 @@ class Randoms(Sequence[Instance]):
         if not 0 <= index < self.size:
             raise IndexError(index)
         lane = index % self.block
-        exactly = lambda weights: weighted(weights[:, lane].tolist())  # noqa: E731
-        return Instance(*self._tables(index, exactly), self.draft, f"{self.name} #{index}")
-
-    def lanes(self, start: int, stop: int) -> Lanes:
-        """The instances start .. stop - 1, all of one block, as lanes."""
-        which = slice(start % self.block, start % self.block + stop - start)
-        nearly = lambda weights: weights[:, which] / weights[:, which].sum(axis=0)  # noqa: E731
-        return Lanes(*self._tables(start, nearly), self.draft)
-
-    def _tables(self, index: int, row: Callable[[np.ndarray], Row]) -> tuple[Table, Table]:
-        p, q = (
-            Table(self.vocab, {prefix: row(weights) for prefix, weights in table.items()})
+        target, proposal = (
+            Table(self.vocab, {prefix: weighted(drawn[:, lane].tolist()) for prefix, drawn in table.items()})
             for table in _block(self, index // self.block)
         )
-        return p, q
+        return Instance(target, proposal, self.draft, f"{self.name} #{index}")
 
 
 def rounded(rows: np.ndarray, grain: int) -> np.ndarray:

@@ -5,23 +5,21 @@ pydantic checks every key and fills in every default. An error is one line that 
 
 import json
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from draftproof.simulators.instances.files import draft_of
 from draftproof.simulators.instances.grids import Grid
-from draftproof.simulators.instances.randoms import Edges, Logits, Mixed, Randoms
+from draftproof.simulators.instances.randoms import Edges, Law, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.laws.check import must_fit
-from draftproof.simulators.laws.lanes import BATCH, Lanes, stack
 from draftproof.simulators.support.files import text_of
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts import Scheme
@@ -35,33 +33,9 @@ Listed = Annotated[list[T], Field(min_length=1)]
 Distinct = Annotated[list[T], AfterValidator(lambda values: list(dict.fromkeys(values)))]
 Whole = Annotated[int, Field(ge=1, lt=2**63)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(ge=0, le=1)]
-
-Keys = Mapping[str, Any]
-"""Key -> (type, default); `...` means that there is no default."""
 
 WORDS = 10**5  # most words of depth + 1 tokens of an instance
 GRID = 10**7  # largest number of instances of a grid
-
-_COUNT: Keys = {"count": (Whole, 100)}
-ROWS: dict[str, Keys] = {
-    "random": _COUNT,
-    "mixed": _COUNT,
-    "logits": {
-        **_COUNT,
-        "temperatures": (Listed[Positive], [1.0]),
-        "spread": (Positive, 2.0),
-        "far": (Fraction, 0.7),
-        "grain": (Whole, 360),
-    },
-    "grid": {"denominator": (Whole, 3)},
-    "scenarios": {},
-    "text": {"file": (str, ...), "histories": (Whole, 50)},
-}
-"""Kind of rows -> its keys."""
-
-LAWS = {"random": Edges, "mixed": Mixed, "logits": Logits}
-"""Kind of random rows -> their law, whose fields are keys of the table."""
 
 
 @dataclass(frozen=True)
@@ -78,43 +52,71 @@ class Family:
     vocab: int
     instances: Sequence[Instance]
 
-    @property
-    def block(self) -> int:
-        """The number of instances made together as lanes."""
-        return self.instances.block if isinstance(self.instances, Randoms) else BATCH
 
-    def lanes(self, start: int, stop: int) -> Lanes:
-        """The instances start .. stop - 1, all of one block, as lanes of floats."""
-        if isinstance(self.instances, Randoms):
-            return self.instances.lanes(start, stop)
-        return stack([self.instances[index] for index in range(start, stop)])
+class Spec(pydantic.BaseModel):
+    """A table of known keys with values of the right type; whole numbers are accepted as floats."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
-    """The families of one table of `rows` with all keys filled in; BadInput if they cannot be made."""
-    kind = rows["kind"]
-    if kind in LAWS:
+class _Drawn(Spec):
+    # Rows that are random: `laws` has a law for each temperature.
+    kind: Literal["random", "mixed"]
+    count: Whole = 100
+
+    def laws(self) -> Iterator[tuple[Law, float | None]]:
+        yield (Edges() if self.kind == "random" else Mixed()), None
+
+    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
         for seed in seeds:
-            for temperature in rows.get("temperatures", [None]):
-                given = {**rows, "temperature": temperature}
-                law = LAWS[kind](**{f.name: given[f.name] for f in fields(LAWS[kind]) if f.name in given})
-                made = Randoms(draft, vocab, rows["count"], seed, law)
+            for law, temperature in self.laws():
+                made = Randoms(draft, vocab, self.count, seed, law)
                 yield Family(law.name, seed, temperature, draft, vocab, made)
-        return
-    if kind == "grid":
-        made = Grid(draft, vocab, rows["denominator"])
+
+
+class _Logits(_Drawn):
+    kind: Literal["logits"]  # type: ignore[assignment]
+    temperatures: Listed[Positive] = Field([1.0])
+    spread: Positive = 2.0
+    far: Annotated[float, Field(ge=0, le=1)] = 0.7
+    grain: Whole = 360
+
+    def laws(self) -> Iterator[tuple[Law, float | None]]:
+        for temperature in self.temperatures:
+            yield Logits(self.spread, self.far, temperature, self.grain), temperature
+
+
+class _Grid(Spec):
+    kind: Literal["grid"]
+    denominator: Whole = 3
+
+    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
+        made = Grid(draft, vocab, self.denominator)
         if made.size > GRID:
             raise BadInput(
                 f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}"
             )
-        name = f"grid denominator {made.denominator}"
-    elif kind == "text":
-        file = Path(rows["file"])
-        read = _corpus(file, file.stat().st_mtime_ns if file.is_file() else 0, vocab, rows["histories"])
-        name, made = f"text {read.name}", Texts(read, draft)
-    else:
-        name, made = "scenarios", Scenarios(draft, vocab)
-    yield Family(name, None, None, draft, vocab, made)
+        yield Family(f"grid denominator {made.denominator}", None, None, draft, vocab, made)
+
+
+class _Scenarios(Spec):
+    kind: Literal["scenarios"]
+
+    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
+        yield Family("scenarios", None, None, draft, vocab, Scenarios(draft, vocab))
+
+
+class Text(Spec):
+    """Rows of a text."""
+
+    kind: Literal["text"]
+    file: str
+    histories: Whole = 50
+
+    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
+        file = Path(self.file)
+        read = _corpus(file, file.stat().st_mtime_ns if file.is_file() else 0, vocab, self.histories)
+        yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft))
 
 
 @cache
@@ -122,61 +124,14 @@ def _corpus(file: Path, changed: int, vocab: int, histories: int) -> Corpus:
     return corpus(file, vocab, histories)
 
 
-class Spec(pydantic.BaseModel):
-    """A table of known keys with values of the right type; whole numbers are accepted as floats."""
-
-    model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_keys(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        return known_keys(given, cls.model_fields)
-
-
-def known_keys(given: Mapping[str, Any], keys: Collection[str]) -> Mapping[str, Any]:
-    """Returns the table; BadInput names the first unknown key and the most similar known one."""
-    for key in given:
-        if key not in keys:
-            raise BadInput(f"unknown key {quoted(key)}; {_hint(str(key), keys)}")
-    return given
-
-
-def one_of(value: Any, names: Collection[str]) -> str:
-    """The value if it is one of the names, else BadInput."""
-    if not isinstance(value, str) or value not in names:
-        problem = "is missing" if value is None else f"{quoted(value)} is unknown"
-        raise BadInput(f"{problem}; {_hint(str(value), sorted(names))}")
-    return value
-
-
-_MODELS = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in ROWS.items()}
-
-
-def _rows(value: Any) -> dict[str, Any]:
-    # A table whose `kind` determines its other keys, filled in; a string is the kind.
-    table = value if isinstance(value, dict) else {"kind": value}
-    with located("kind"):
-        kind = one_of(table.get("kind"), ROWS)
-    try:
-        made = _MODELS[kind].model_validate({key: table[key] for key in table if key != "kind"})
-    except ValidationError as error:
-        raise BadInput(f"{kind}: {fault(error)}") from None
-    return {"kind": kind, **made.model_dump()}
-
-
 def fault(error: ValidationError) -> str:
-    """The first error of a table, after the keys that lead to it."""
-    first = error.errors()[0]
+    """The first error of a table, an unknown key before others, after the keys that lead to it."""
+    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     keys = [part for part in first["loc"] if isinstance(part, str)]
     line = first["msg"].removeprefix("Value error, ")
     if line.startswith("Input should be "):
         line = f"must be {line.removeprefix('Input should be ')}, not {quoted(first['input'])}"
-    return ": ".join([*keys, line])
-
-
-def _hint(word: str, names: Collection[str]) -> str:
-    near = get_close_matches(word, names, 1)
-    return f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(names)}"
+    return ": ".join([*keys, "unknown key" if first["type"] == "extra_forbidden" else line])
 
 
 def _scheme(value: Any) -> Scheme:
@@ -187,13 +142,15 @@ def _scheme(value: Any) -> Scheme:
 def _verifier(value: Any, info: ValidationInfo) -> str:
     if info.context is None:  # of finished results, which do not need its code
         return value
-    return named(value).name if isinstance(value, str) and ":" in value else one_of(value, VERIFIERS)
+    return (named if isinstance(value, str) and ":" in value else VERIFIERS.named)(value).name
 
 
-_Rows = Annotated[dict[str, Any], BeforeValidator(_rows)]
+_Rows = Annotated[
+    Annotated[_Drawn | _Logits | _Grid | _Scenarios | Text, Field(discriminator="kind")],
+    BeforeValidator(lambda value: {"kind": value} if isinstance(value, str) else value),
+]
 _Draft = Annotated[Any, BeforeValidator(_scheme)]
 _ONE_OR_MORE = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
-_Metric = Annotated[str, BeforeValidator(lambda value: one_of(value, ("check", "gap")))]
 _CHAIN: Any = Field(["chain:2"], validate_default=True)
 _ROWS: Any = Field("random", validate_default=True)
 
@@ -204,8 +161,7 @@ class Entry(Spec):
     Without `verifiers`, all verifiers made for a draft are run. `optima`: whether `gap` computes the optima.
     """
 
-    metrics: Annotated[Distinct[_Metric], Field(min_length=1)]
-    engine: Annotated[str, BeforeValidator(lambda value: one_of(value, ("exact", "float")))] = "exact"
+    metrics: Annotated[Distinct[Literal["check", "gap"]], Field(min_length=1)]
     verifiers: Distinct[Annotated[str, BeforeValidator(_verifier)]] = Field([])
     drafts: Annotated[Distinct[_Draft], Field(min_length=1)] = _CHAIN
     vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
@@ -238,7 +194,7 @@ class Entry(Spec):
                     words = f"more than {WORDS:,} words of {draft.depth + 1} tokens"
                     raise BadInput(f"vocabulary {vocab} and depth {draft.depth}: {words}")
                 for rows in self.rows:
-                    yield from families(rows, draft, vocab, self.seeds)
+                    yield from rows.families(draft, vocab, self.seeds)
 
     def document(self) -> dict[str, Any]:
         """The entry as written to the manifest; `Entry.model_validate` reads it."""
@@ -261,12 +217,11 @@ def parsed(given: Mapping[str, Any]) -> list[Entry]:
     tables = given.get("family", [{}])
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
         raise BadInput("family: must be tables, [[family]]")
-    known_keys(given, [*Entry.model_fields, "family"])
     shared = {key: value for key, value in given.items() if key != "family"}
     entries = []
     for number, table in enumerate(tables, 1):
         try:
-            entries.append(Entry.model_validate({"metrics": [None], **shared, **table}, context="file"))
+            entries.append(Entry.model_validate({**shared, **table}, context="file"))
         except ValidationError as error:
             raise BadInput(f"family {number}: {fault(error)}" if len(tables) > 1 else fault(error)) from None
     return entries

@@ -78,20 +78,20 @@ class Results(Reportable):
         """One line for each metric, kind of draft and verifier: its rows, verdicts and statistics of numbers.
         Those of one kind are over the same drafts.
         """
-        words = {"true": "lossless", "false": "lossy", "~": "not decided"}  # "~" comes last
+        words = {"true": "lossless", "false": "lossy"}
         found: Rows = []
         for metric in self.metrics:
             verdict, numbers = SUMMARISED[metric]
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
             if verdict:
-                columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
+                columns.append(f", histogram({verdict}::varchar) as verdicts")
                 good = f"filter ({verdict})"
                 columns.append(f", max(depth) {good} as depth, max(vocab) {good} as vocab")
             numbered = f"select kind, verifier as name, count(*) as rows {''.join(columns)}"
             for row in self.rows(f'{numbered} from "{metric}" group by kind, name order by kind, name'):
                 line = {"metric": metric, **{key: row[key] for key in ("kind", "name", "rows")}}
                 if verdict:
-                    line["verdicts"] = {words.get(key, key): n for key, n in row["verdicts"].items()}
+                    line["verdicts"] = {words[key]: n for key, n in row["verdicts"].items()}
                     if {*row["verdicts"]} <= {"true"} and (unseen := not_shown(row["depth"], row["vocab"])):
                         line["not_shown"] = unseen
                 for n in numbers:

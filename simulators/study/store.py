@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 from pyarrow import parquet
 
+from draftproof.simulators import screen
 from draftproof.simulators.instances.own_draft import OwnDraft
-from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.configuration import Entry, Text
 from draftproof.simulators.study.plan import Slice, computed
 from draftproof.simulators.support.files import replacing, text_of, unusable
 from draftproof.simulators.support.load import digest, version
@@ -56,7 +57,7 @@ def sources(entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         found |= {name: version(name) for name in entry.verifiers if ":" in name}
         found |= {draft.spelling: draft.version for draft in entry.drafts if isinstance(draft, OwnDraft)}
-        found |= {rows["file"]: digest([Path(rows["file"])]) for rows in entry.rows if "file" in rows}
+        found |= {rows.file: digest([Path(rows.file)]) for rows in entry.rows if isinstance(rows, Text)}
     return found
 
 
@@ -81,31 +82,32 @@ class Swept:
 
 
 def sweep(
+    entries: Sequence[Entry],
     chunks: dict[str, Slice],
-    manifest: dict[str, Any],
     folder: Path,
     workers: int | str = 1,
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    shown: bool | None = False,
 ) -> Swept:
-    """Computes the chunks that the folder lacks, in processes of this machine or on the Dask cluster of an
-    address. A KeyboardInterrupt ends the sweep; then and after BadInput finished chunks are kept. A chunk
-    whose process is lost is computed again. `progress` is called with the number of evaluations done and the
-    total.
+    """Computes the chunks of the plan that the folder lacks, in processes of this machine or on the Dask
+    cluster of an address. A KeyboardInterrupt ends the sweep; then and after BadInput finished chunks are
+    kept. A chunk whose process is lost is computed again. `shown`: whether progress is, by default on a
+    terminal.
     """
-    with opened(folder, manifest) as store:
+    progress = screen.progress("evaluations", shown)
+    with progress as bar, opened(folder, manifest(entries, len(chunks))) as store:
         finished = store.finished()
         todo = {name: job for name, job in chunks.items() if name not in finished or not store.whole(name)}
         found = Swept(len(chunks), len(chunks) - len(todo))
         total = sum(job.evaluations for job in chunks.values())
         before = total - sum(job.evaluations for job in todo.values())
-        progress(before, total)
+        task = bar.add_task("sweeping", total=total, completed=before)
         try:
             with closing(_computed(todo, workers)) as shards:
                 for name, shard in shards:
                     store.write(f"{SHARDS}/{name}.parquet", shard)
                     found.computed += 1
                     found.evaluations += todo[name].evaluations
-                    progress(before + found.evaluations, total)
+                    bar.update(task, completed=before + found.evaluations)
         except KeyboardInterrupt:
             found.interrupted = True
             found.computed = len(store.finished() & todo.keys())

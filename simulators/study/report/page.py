@@ -14,10 +14,7 @@ SCRIPTS = ("html", "charts", "sections", "main")
 """The JavaScript modules, each after those that it imports."""
 
 SECTIONS = {
-    "verdicts": (
-        "Verdicts",
-        "Each verifier over all instances. Exact rows give verdicts; float rows are counted but give none.",
-    ),
+    "verdicts": ("Verdicts", "Each verifier over all instances, by exact enumeration."),
     "gaps": (
         "Gaps",
         "The share each verifier reaches of the best possible E[tau], the mean number of accepted tokens.",

@@ -110,7 +110,7 @@ def verdicts(results: Results) -> Rows:
     """One row per kind of draft and verifier: means of one kind are over the same drafts."""
     rows = results.rows("""
         select kind, verifier, max(depth) as depth, max(vocab) as vocab, count(*) as instances,
-               count(lossless) as decided, count(*) filter (lossless) as lossless,
+               count(*) filter (lossless) as lossless,
                max(total_variation) as total_variation,
                arg_max(total_variation_exact, total_variation) as total_variation_exact,
                avg(expected_accepted) as expected_accepted, any_value(declared) as declared,
@@ -119,7 +119,7 @@ def verdicts(results: Results) -> Rows:
     """)
     for row in rows:  # what its size cannot show in place of the size
         size = row.pop("depth"), row.pop("vocab")
-        row["not_shown"] = not_shown(*size) if row["decided"] and row["found"] else ""
+        row["not_shown"] = not_shown(*size) if row["found"] else ""
     return rows
 
 
@@ -182,8 +182,7 @@ def wrong(results: Results) -> Rows:
         select verifier, total_variation, total_variation_exact, witness_prefix, witness_got, witness_want,
                witness_got as got, witness_want as want, {PLACE}
         from (select distinct on (verifier) * from "check"
-              where lossless is false or (lossless is null and not declared and total_variation > 1e-9)
-              order by verifier, total_variation desc, {PLACE})
+              where not lossless order by verifier, total_variation desc, {PLACE})
         order by total_variation desc, verifier
     """)
     for row in rows:

@@ -1,4 +1,4 @@
-"""Rows are what the engines say of the same instances, one by one."""
+"""Rows are what the exact engine says of the same instances, one by one."""
 
 import pytest
 
@@ -43,33 +43,6 @@ def test_check_is_the_exact_verdict():
         assert exact(row["expected_accepted_exact"]) == verdict.expected_accepted
         assert row["total_variation"] == pytest.approx(float(verdict.total_variation), rel=1e-15)
         assert (row["witness_got"] is None) == verdict.lossless
-        assert row["engine"] == "exact"
-
-
-def test_floats_are_near_the_exact_numbers_and_decide_nothing():
-    given = {
-        "metrics": ["check"],
-        "drafts": ["chain:2", "tree:2x2"],
-        "vocabularies": [3],
-        "rows": ["scenarios", {"kind": "logits", "count": 5}, {"kind": "mixed", "count": 5}],
-        "verifiers": ["block", "hsd-released", "rrs", "greedy-block"],
-    }
-    floats, _ = rows(engine="float", **given)
-    exacts, _ = rows(**given)
-
-    def key(row: dict) -> tuple:
-        return row["verifier"], row["kind"], row["rows"], row["index"]
-
-    twins = {key(row): row for row in exacts}
-    assert len(twins) == len(exacts) == len(floats)
-    for row in floats:
-        twin = twins[key(row)]
-        if row["verifier"] == "greedy-block":
-            assert row == twin
-            continue
-        assert (row["engine"], row["lossless"], row["total_variation_exact"]) == ("float", None, None)
-        assert row["total_variation"] == pytest.approx(twin["total_variation"], abs=1e-13)
-        assert row["expected_accepted"] == pytest.approx(twin["expected_accepted"], abs=1e-13)
 
 
 def test_gap_is_the_measured_gap():
@@ -90,30 +63,6 @@ def test_gap_is_the_measured_gap():
         assert (row["stateless_upper"], row["note"]) == (text(best), gap.note(name))
         shares = ratio(gap.expected_accepted[name], best), gap.shares(name)[1]
         assert (row["share_stateless"], row["share_full"]) == pytest.approx(shares, rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["chain:2", "paths:2x2"])
-def test_gaps_in_floats_are_near_the_certified_ones(kind):
-    given = {
-        "metrics": ["gap"],
-        "drafts": [kind],
-        "rows": [{"kind": "logits", "count": 4, "temperatures": [0.5, 2]}, {"kind": "scenarios"}],
-        "verifiers": ["traversal", "nss", "multipath-block", "rrs"],
-    }
-    floats, made = rows(engine="float", **given)
-    assert len(floats) == 4 * sum(len(each["family"].instances) for each in made)
-    for row in floats:
-        instance = about(row, made)
-        gap = measure(instance, [])
-        assert row["full_information"] == pytest.approx(float(gap.full.value), abs=1e-12)
-        assert row["stateless"] == pytest.approx(gap.stateless.value, abs=1e-8)
-        mean = float(expected(instance, VERIFIERS[row["verifier"]]))
-        assert row["expected_accepted"] == pytest.approx(mean, abs=1e-12)
-        assert row["share_stateless"] <= 1 + 1e-9
-        assert row["note"] == ""
-    engines = {row["engine"] for row in floats if row["verifier"] == "traversal"}
-    assert engines == {"float" if kind == "chain:2" else "exact"}
-    assert {row["engine"] for row in floats if row["verifier"] == "multipath-block"} == {"exact"}
 
 
 @pytest.mark.parametrize("kind", ["tree:2x1", "greedy:2x1", "spechub:1"])

@@ -64,7 +64,6 @@ SHAPES = {
     "one depth": f'metrics = ["check", "gap"]\nverifiers = ["token"]\n{CHAINS.replace("1, 2", "1")}',
     "lossy rules": f'metrics = ["check", "gap"]\nverifiers = ["hsd-released"]\n{CHAINS}',
     "a rule with state": f'metrics = ["check", "gap"]\nverifiers = ["greedy-block"]\n{CHAINS}',
-    "floats": f'metrics = ["check", "gap"]\nengine = "float"\nverifiers = ["token", "typical"]\n{CHAINS}',
     "no optima": f'metrics = ["check", "gap"]\noptima = false\nverifiers = ["token"]\n{CHAINS}',
     "several kinds": 'metrics = ["check"]\nverifiers = ["rrs"]\n'
     'drafts = ["chain:2", "paths:2x2"]\nrows = ["scenarios"]',

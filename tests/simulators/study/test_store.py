@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from draftproof.simulators.study.store import opened
+from draftproof.simulators.study.configuration import parsed
+from draftproof.simulators.study.store import opened, sources
 from draftproof.theory.errors import BadInput
 
 ABOUT = {
@@ -109,3 +110,12 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(BadInput, match="file"), opened(tmp_path / "file", ABOUT):
         pass
+
+
+def test_a_text_is_among_the_sources(tmp_path):
+    (tmp_path / "text").write_text("abracadabra")
+    [entry] = parsed({"metrics": ["check"], "rows": {"kind": "text", "file": str(tmp_path / "text")}})
+    before = sources([entry])
+    assert before.keys() == {"draftproof", str(tmp_path / "text")}
+    (tmp_path / "text").write_text("hocus pocus")
+    assert sources([entry])[str(tmp_path / "text")] != before[str(tmp_path / "text")]

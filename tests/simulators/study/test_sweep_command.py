@@ -164,9 +164,10 @@ def test_two_sweeps_on_one_folder(command, toml, tmp_path):
 def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
     def limited() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 
-    toml.write_text(FILE + "[[family]]\n[[family]]\ndrafts = ['chain:1', 'chain:2']\nengine = 'float'\n")
+    more = "drafts = ['chain:2']\nverifiers = ['token', 'block', 'hsd', 'nss', 'traversal', 'hsd-released']"
+    toml.write_text(f"{FILE}[[family]]\n[[family]]\n{more}\n")
     process = started(toml, "--results", tmp_path / "r", "--workers", workers, preexec_fn=limited)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.count("\n")) == (2, "", 1)
