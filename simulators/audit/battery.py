@@ -38,11 +38,7 @@ def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iter
     if slow:
         yield from (scenario(name, Chain(depth), vocab) for name in CORE)
         return
-    if vocab < 2 or depth < 1 or depth > WORDS.bit_length() or vocab ** (depth + 1) > WORDS:
-        raise BadInput(
-            f"vocabulary {vocab:,} and depth {depth}: too large to enumerate (at least 2 and 1, and at most "
-            f"{WORDS:,} words of depth + 1 tokens); --statistical tests larger ones on samples"
-        )
+    must_be_small(vocab, depth)
     sizes = dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)])
     for v, d in (size for size in sizes if size[0] <= vocab and size[1] <= depth):
         if rounds > 1:
@@ -55,6 +51,15 @@ def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iter
         for v, d in ((VOCAB + 1, 1), (2, DEPTH + 1)):
             yield from (scenario(name, Chain(d), v) for name in LARGER)
             yield steep(v, d)
+
+
+def must_be_small(vocab: int, depth: int) -> None:
+    """BadInput for instances of more than WORDS words of depth + 1 tokens."""
+    if vocab < 2 or depth < 1 or depth > WORDS.bit_length() or vocab ** (depth + 1) > WORDS:
+        raise BadInput(
+            f"vocabulary {vocab:,} and depth {depth}: too large (at least 2 and 1, at most {WORDS:,} words "
+            "of depth + 1 tokens)"
+        )
 
 
 def _one_round(vocab: int, depth: int, largest: bool) -> Iterator[Instance]:

@@ -16,7 +16,7 @@ from draftproof.simulators.audit.judge.invariant import varies
 from draftproof.simulators.audit.judge.plan import Options, Plan, checked, plan_of
 from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
-from draftproof.simulators.audit.judge.samples import TEST_SECONDS, SmallInstance, sampled
+from draftproof.simulators.audit.judge.samples import TEST_SECONDS, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already
 from draftproof.simulators.audit.sandbox import Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
@@ -115,7 +115,9 @@ class _Audit:
                     report.undecided = "a final draw is judged by all its numbers"
                     report.final, report.undecided = final_draw(target, sandbox, plan.vocab), ""
                 elif plan.statistical:
-                    self._sample()
+                    self._test()
+                    if sandbox.current.constant:
+                        report.undecided = f"the same seed in every call: {sandbox.current.constant}"
                 else:
                     self._enumerate()
             except NotEnumerable as error:
@@ -235,7 +237,6 @@ class _Audit:
                 report.note("has the proposal's law", what)
             if plan.law is None:
                 return True
-        report.seen.append(now)
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
         return False
@@ -307,15 +308,6 @@ class _Audit:
             "then have no law; pass it an rng, or make the generator once"
         )
 
-    def _sample(self) -> None:
-        if self.plan.rows is None:
-            self._test()
-            return
-        rows, runs = self.plan.rows, self.plan.runs
-        self.report.add_sampled(sampled(self.target, self.sandbox, rows, runs, native=True))
-        if self.sandbox.current.constant:
-            self.report.undecided = f"the same seed in every call: {self.sandbox.current.constant}"
-
     def _test_instead(self, error: str) -> None:
         # Random runs in place of an enumeration that failed.
         target, plan = self.target, self.plan
@@ -337,11 +329,11 @@ class _Audit:
         error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
         shows: tuple[bool, bool, float] = (False, False, -1.0)  # of what is reported, that it decides most
         for instance in chosen:
-            words = SmallInstance(instance)
+            given = target, self.sandbox, instance, plan.runs, error, seconds
             try:
-                now = sampled(target, self.sandbox, words, plan.runs, error, seconds)
+                now = sampled(*given)
             except NotEnumerable:  # a random function without a stand-in
-                now = sampled(target, self.sandbox, words, plan.runs, error, seconds, native=True)
+                now = sampled(*given, native=True)
             if (now.rejected, bool(now.faults), now.detectable) > shows:
                 shows = now.rejected, bool(now.faults), now.detectable
                 report.add_sampled(now)

@@ -14,11 +14,11 @@ from flint import fmpq
 
 from draftproof.simulators.audit.coins.sources import Words
 from draftproof.simulators.audit.coins.state import NotEnumerable, dyadic
-from draftproof.simulators.audit.judge.samples import LargeVocabulary
 from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets.base import DraftVerifier
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.numbers import ZERO
+from draftproof.theory.table import Table
 
 LIMIT = fmpq(1, 10**6)  # largest total variation that is accepted
 FINE, RACE = 44, 24  # bits to which the end of a token is sought; bits of the numbers of a race
@@ -52,8 +52,7 @@ def final_draw(target: DraftVerifier, sandbox: Sandbox, vocab: int) -> Counted:
     asked: list[tuple[int, int]] = []
 
     def drawing(row: np.ndarray) -> Callable[[Any], int]:
-        rows = LargeVocabulary(row[None, None], np.empty((0, 1, vocab)), "")
-        prepared = target.prepare(rows, Draft(Node((), None)))
+        prepared = target.prepare(Table(vocab, {(): row}), Draft(Node((), None)))
 
         def draw(words: Any) -> int:
             source = Words(np.asarray(words))

@@ -11,8 +11,8 @@ from typing import Annotated, Any, NamedTuple, TypedDict, get_args, get_type_hin
 
 from flint import fmpq
 
-from draftproof.simulators.audit.battery import DEPTH, VOCAB
-from draftproof.simulators.audit.judge.samples import TEST_RUNS, LargeVocabulary
+from draftproof.simulators.audit.battery import DEPTH, VOCAB, must_be_small
+from draftproof.simulators.audit.judge.samples import TEST_RUNS
 from draftproof.simulators.audit.processors import processed_battery
 from draftproof.simulators.audit.sandbox import CALL_SECONDS
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
@@ -22,8 +22,6 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.targets import declared
 from draftproof.theory.targets.declared import Declared
-
-ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
 
 
 class Given(NamedTuple):
@@ -57,7 +55,7 @@ class Options(TypedDict, total=False):
     ]
     smallest: Annotated[bool, Given(True, "Shrink an instance on which the target fails.")]
     against: Annotated[str | None, Given(None, "A declared target in place of p, such as interpolation:1/4.")]
-    statistical: Annotated[bool, Given(False, "Test random runs instead of enumerating, at any vocabulary.")]
+    statistical: Annotated[bool, Given(False, "Test random runs instead of enumerating.")]
     float32: Annotated[bool, Given(False, "Count the final draw's random numbers, at any vocabulary.")]
     runs: Annotated[int, Given(TEST_RUNS, "Number of runs of a test.", 0)]
     seconds: Annotated[
@@ -92,13 +90,12 @@ class Plan:
 
     The exact law on each of the `chosen` instances, of a text over so many iterations, is compared with the
     target's or with `law`; then the joint law of the requests of each of the batches. If it is `statistical`,
-    random runs are tested, on rows over a large vocabulary or, if there are none, on a few small instances.
+    random runs on a few instances are tested.
     """
 
     chosen: tuple[Any, ...]
     batches: tuple[Batch, ...]
     law: Declared | None
-    rows: LargeVocabulary | None
     statistical: bool
     float32: bool
     vocab: int
@@ -154,21 +151,18 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
         raise BadInput("invariant goes with a function that verifies one draft")
     if target.whole and asked["against"]:
         raise BadInput(SEVERAL_CALLS)
-    chosen, batches, law, rows = (), (), None, None
+    chosen, batches, law = (), (), None
     if asked["float32"]:
         if not isinstance(target, DraftVerifier):
             raise BadInput("float32 goes with a function that verifies one draft")
     elif asked["statistical"]:
-        vocab, depth = asked["vocab"], asked["depth"]
-        if vocab * depth > ENTRIES:
-            raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at most {ENTRIES:,} together")
-        rows = LargeVocabulary.peaked(vocab, depth) if isinstance(target, DraftVerifier) else None
+        must_be_small(asked["vocab"], asked["depth"])
     else:
         law = declared(asked["against"]) if asked["against"] else None
         chosen = _instances(target, asked)
         batches = tuple(_batches(target, asked)) if law is None else ()
     named = {each.name: asked[each.name] for each in fields(Plan) if each.name in asked}
-    return Plan(chosen, batches, law, rows, **named)
+    return Plan(chosen, batches, law, **named)
 
 
 def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:

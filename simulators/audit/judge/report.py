@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any
 
 from flint import fmpq
@@ -44,11 +43,11 @@ class Report(Reportable):
 
     `lossless` is None if nothing was decided. The figures belong to `case`: the smallest instance found on
     which the target is biased, or else the one with the largest total variation. If nothing could be
-    enumerated, they are the estimates of `sampled`. `seen` are the cases without a fault. Where another
-    target is declared, `token` and `text` are the largest distances from p of all instances. Other
-    `findings` change the verdict only if their probability exceeds the bound for rounding. `run` is one run
-    behind a wrong law, if there is one to show. `sizes` are the largest vocabulary and depth of
-    the `instances` enumerated; `too_large` says why others were skipped.
+    enumerated, they are the estimates of `sampled`. Where another target is declared, `token` and `text` are
+    the largest distances from p of all instances. Other `findings` change the verdict only if their
+    probability exceeds the bound for rounding. `run` is one run behind a wrong law, if there is one to show.
+    `sizes` are the largest vocabulary and depth of the `instances` enumerated; `too_large` says why others
+    were skipped.
     """
 
     target: str
@@ -64,7 +63,6 @@ class Report(Reportable):
     skipped: int = 0  # instances that were not enumerated
     tokens: int = 0  # of a generation loop, how many of its text were judged
     too_large: str = ""
-    seen: list[Case] = field(default_factory=list)
     token: Distance = NONE
     text: Distance = NONE
     seconds: float = 0.0
@@ -192,7 +190,6 @@ class Report(Reportable):
                 given.pop("selection", None)
             lines += _case_lines(self.case, over, bool(self.lossless), given)
             lines += _far(self.case, self.token, self.text)
-            lines += self._means() if self.lossless else []
         lines += self.run.lines() if self.run else []
         lines += [f"  not a function of the seed: {self.varies}"] if self.varies else []
         lines += self._requests()
@@ -223,17 +220,6 @@ class Report(Reportable):
         if self.together:
             line += f"; then two together, by their joint law, in {self.together} batches of {REQUESTS}"
         return [line + (f"; two together were not judged: {self.apart}" if self.apart else "")]
-
-    def _means(self) -> list[str]:
-        # Of E[tau], beside the valid optimum, over all instances where both are known.
-        known = [(case, case.expected_accepted, case.optimum) for case in self.seen]
-        both = [(float(got), float(best), case) for case, got, best in known if got is not None and best]
-        if len(both) < 2:
-            return []
-        mean, most = fmean(got for got, _, _ in both), fmean(best for _, best, _ in both)
-        share, where = min((got / best, named(case.instance)) for got, best, case in both)
-        of = f"mean E[tau] {mean:.4g}, {mean / most:.1%} of the mean valid optimum"
-        return [f"  over {len(both)} instances: {of}; the least share is {share:.1%} (on {where})"]
 
     def _verdict(self) -> str:
         if self.lossless is None:
@@ -301,7 +287,7 @@ def _text(number: fmpq | None) -> str | None:
 
 def _estimates(sampled: Sampled) -> dict[str, Any]:
     outcome, fraction, probability = sampled.likeliest
-    shown = sampled.rejected and sampled.tokens and outcome
+    shown = sampled.rejected and outcome
     return {
         "total_variation": sampled.total_variation,
         "error_bound": sampled.detectable,
@@ -317,8 +303,8 @@ def _test_lines(sampled: Sampled) -> list[str]:
     if accepted is not None:
         lines.append(f"  E[tau] about {accepted:.3g}{_optimum_text(sampled.optimum)}")
     if sampled.rejected and outcome:
-        what = f"{'tokens' if sampled.tokens else 'tokens of classes'} {spelled(outcome)!r}"
-        lines.append(f"  {what} came in {fraction:.4g} of the runs, and should in {probability:.4g}")
+        often = f"came in {fraction:.4g} of the runs, and should in {probability:.4g}"
+        lines.append(f"  tokens {spelled(outcome)!r} {often}")
     return lines
 
 

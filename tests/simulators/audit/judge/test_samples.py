@@ -1,4 +1,4 @@
-"""The test on samples: its law, its power, its false alarms; small instances and large vocabularies."""
+"""The test on samples: its law, its power, its false alarms."""
 
 from itertools import product
 from math import lgamma, log
@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.judge.samples import LargeVocabulary, classes
 from draftproof.simulators.support.anytime import Process, detectable
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law
@@ -74,29 +73,9 @@ def test_what_is_detectable_is_detected():
     assert detectable(2, 10 * runs) < detectable(2, runs) < detectable(20, runs) <= detectable(10**9, 1) == 1
 
 
-def test_the_law_of_classes_is_the_sum_over_words():
-    wide = LargeVocabulary.peaked(5, 2, seed=3)
-    seen = {}
-    for word in product(range(5), repeat=3):
-        mass = np.prod([wide[word[:at]][token] for at, token in enumerate(word)])
-        outcome, said = wide.outcome(word)
-        seen.setdefault(outcome, [said, 0.0])[1] += mass
-    assert len(seen) <= wide.outcomes == classes(5, 2) ** 3
-    for said, mass in seen.values():
-        assert said == pytest.approx(mass)
-
-
-def test_a_word_that_cannot_be_has_no_probability():
-    target, proposal = np.array([[1.0, 0, 0], [0, 1, 0]]), np.array([[0.5, 0.5, 0]])
-    both = (np.repeat(rows[:, None], classes(3, 1), axis=1) for rows in (target, proposal))
-    wide = LargeVocabulary(*both, "one token each")
-    assert wide.outcome((1, 1))[1] == 0
-    assert wide.outcome((0, 1))[1] == 1
-
-
 @pytest.mark.parametrize("verify", [foreign.good, controls.sampling_match])
-def test_good_ones_pass_at_a_large_vocabulary(verify):
-    report = audit.assert_lossless(verify, statistical=True, vocab=3000, depth=2, runs=1500)
+def test_good_ones_pass(verify):
+    report = audit.assert_lossless(verify, statistical=True, vocab=3, depth=2, runs=300)
     assert report.to_dict()["adapter"].endswith("statistical")
     assert report.to_dict()["witness"] is None
     assert "no bias found, statistical" in str(report)
@@ -112,8 +91,8 @@ def test_good_ones_pass_at_a_large_vocabulary(verify):
     ],
 )
 @pytest.mark.sampled(2)
-def test_biased_ones_are_rejected_at_a_large_vocabulary(verify):
-    report = audit.examine(verify, statistical=True, vocab=1000, depth=2, runs=20_000)
+def test_biased_ones_are_rejected(verify):
+    report = audit.examine(verify, statistical=True, vocab=3, depth=2)
     assert (report.lossless, report.status) == (False, 1), report
     assert "rejected after" in str(report)
 
@@ -129,18 +108,12 @@ def test_torch_functions_are_tested_with_their_own_coins():
         return [int(torch.multinomial(q[0], 1))]
 
     good, bad = (audit.Function(verify, tensors=True) for verify in (from_the_target, from_the_draft))
-    options = {"statistical": True, "vocab": 500, "depth": 1, "runs": 3000}
+    options = {"statistical": True, "vocab": 5, "depth": 1, "runs": 3000}
     assert audit.examine(good, **options).lossless
     assert audit.examine(bad, **options).lossless is False
     assert torch.equal(before, torch.random.get_rng_state())
 
 
 def test_a_vocabulary_that_is_too_large():
-    with pytest.raises(BadInput, match="at most 1,000,000 together"):
+    with pytest.raises(BadInput, match="at most 5,000 words"):
         audit.examine(foreign.good, statistical=True, vocab=10**9)
-
-
-def test_the_number_of_classes():
-    assert (classes(32_000, 1), classes(32_000, 3), classes(2, 1)) == (10, 3, 2)
-    wide = LargeVocabulary.peaked(vocab=1000, depth=2, seed=0)
-    assert (wide.outcomes, round(sum(wide.classes[0][0]), 9)) == (64, 1.0)
