@@ -16,7 +16,7 @@ from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.network.models import WAYS, Model, quiet
+from draftproof.gpu.network.models import Model, quiet
 from draftproof.gpu.sampling.device import memory_errors, out_of_memory
 from draftproof.gpu.sampling.history import along
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
@@ -84,15 +84,14 @@ class Found:
 
 
 def checked(model: Model) -> Model:
-    """The model, read in the first of `WAYS` that gives its own rows; BadInput if none does."""
-    why = None
-    for way in WAYS:
-        tried = replace(model, way=way, why=why)
-        with quiet():
-            found = compared(tried, CHAIN_DRAFT if tried.only_chains else TREE_DRAFT)
-        if found.ok:
-            return replace(tried, rows=str(found))
-        why = why or _why(model.network, found)
+    """The model if trees of it, or chains alone, are read as its own rows; BadInput if neither are."""
+    with quiet():
+        found = compared(model, TREE_DRAFT)
+        if not found.ok:
+            model = replace(model, why=_why(model.network, found))
+            found = compared(model, CHAIN_DRAFT)
+    if found.ok:
+        return replace(model, rows=str(found))
     kind = type(model.network).__name__
     raise BadInput(f"{model.name}: {kind} is not decoded as it should be: {found}")
 

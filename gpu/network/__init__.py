@@ -1,1 +1,1 @@
-"""A transformers model as the engine reads it: passes over its cache, kept states, sessions."""
+"""A transformers model as the engine reads it: passes over its cache or over whole texts, sessions."""

@@ -16,13 +16,9 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, Genera
 from transformers.utils import logging
 
 from draftproof.gpu.network.reader import ORIGINAL, Reader, ropes
-from draftproof.gpu.network.states import StateReader
+from draftproof.gpu.network.whole import WholeReader
 from draftproof.gpu.sampling.device import refused, usable
 from draftproof.theory.errors import BadInput, quoted
-
-WAYS = "slots", "states", "whole"
-"""How a network's texts are read: with one cache for all rows, whose slots hold a tree; row by row, with the
-network's own states, which are kept and restored; row by row, with the whole text in each pass."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +26,8 @@ class Model:
     """A causal language model of transformers (`network`) with its tokenizer.
 
     `vocab` is the number of the network's outputs; the last `padding` of them stand for no token and are
-    -inf. `context` is the largest number of tokens in a text. `way`: one of `WAYS`; `why`: if it is not the
-    first, why not. `rows`: what the row test found; None if it was not run.
+    -inf. `context` is the largest number of tokens in a text. `why`: why trees are not read, if
+    they are not. `rows`: what the row test found; None if it was not run.
     """
 
     name: str
@@ -40,24 +36,23 @@ class Model:
     vocab: int
     context: int
     padding: int = 0
-    way: str = WAYS[0]
     why: str | None = None
     rows: str | None = None
 
     @property
     def only_chains(self) -> bool:
-        """Whether drafts must be chains."""
-        return self.way != WAYS[0]
+        """Whether drafts must be chains, and each pass reads whole texts."""
+        return self.why is not None
 
     @property
     def known(self) -> int:
         """The number of ids that stand for a token."""
         return self.vocab - self.padding
 
-    def reader(self, batch: int, capacity: int) -> Reader | StateReader:
+    def reader(self, batch: int, capacity: int) -> Reader | WholeReader:
         """An empty reader of so many texts, each of at most `capacity` tokens with its draft."""
         if self.only_chains:
-            return StateReader(self.network, batch, whole=self.way == "whole")
+            return WholeReader(self.network, batch)
         return Reader(self.network, batch, capacity, self.context)
 
     @property

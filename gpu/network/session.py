@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.network.reader import Reader
-from draftproof.gpu.network.states import StateReader
+from draftproof.gpu.network.whole import WholeReader
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling, softened
 from draftproof.gpu.sampling.tree import Tree
@@ -81,7 +81,7 @@ class Session:
 
     last: Tensor
 
-    def __init__(self, reader: Reader | StateReader) -> None:
+    def __init__(self, reader: Reader | WholeReader) -> None:
         self.reader: Any = reader
 
     def root(self) -> Tensor:

@@ -7,7 +7,7 @@ import torch
 
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import Reader
-from draftproof.gpu.network.states import StateReader
+from draftproof.gpu.network.whole import WholeReader
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.theory.rows import Prefix
 
@@ -52,7 +52,7 @@ class Nodes(Mapping[Prefix, np.ndarray]):
         }
 
     @torch.inference_mode()
-    def _read(self, model: Model) -> Reader | StateReader:
+    def _read(self, model: Model) -> Reader | WholeReader:
         reader = model.reader(1, len(self.text) + PATH)
         if len(self.text) > 1:
             known = [self.text[:-1]]

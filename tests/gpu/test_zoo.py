@@ -41,7 +41,7 @@ def one_thread():
         ("gemma3n_text", "trees", DRAFTS),  # layers that share keys and values
         ("bloom", "chains", CHAINS),
         ("lfm2", "chains", CHAINS),
-        ("mamba", "chains, whole texts", CHAINS),
+        ("mamba", "chains", CHAINS),
     ],
 )
 @pytest.mark.sampled(4)

@@ -40,7 +40,7 @@ HEADING = """# Architectures
 
 Each was read by the [row test](real-models.md#the-row-test) and, if it passed, decoded greedily with chains,
 trees, merged paths and top-k trees, as far as its way of reading allows. The texts, {:,} in all, are those of
-transformers' own `generate` (without a cache where each pass reads the whole text); they cross attention
+transformers' own `generate` (without a cache for chains only); they cross attention
 windows of 24 tokens and end at different times. They are transformers' own again with each sampling
 parameter, on chains and trees; {:,} of these texts are changed by their parameter:
 {}.
@@ -49,8 +49,7 @@ again when they are loaded.
 """
 READS = {
     "trees": "Trees and chains",
-    "chains": "Chains only",
-    "chains, whole texts": "Chains only, the whole text in each pass",
+    "chains": "Chains only, the whole text in each pass",
     "refused": "Refused",
 }
 
@@ -147,7 +146,7 @@ def entry(name: str, all_parameters: bool = True) -> Entry:
         more = parameters(made) if all_parameters else {}
     wrong = [draft for draft, each in found.items() if not each.ok]
     wrong += [name for name, (_, ok) in more.items() if not ok]
-    reads = {"slots": "trees", "states": "chains", "whole": "chains, whole texts"}[made.way]
+    reads = "chains" if made.only_chains else "trees"
     return Entry(
         name,
         kind,

@@ -71,7 +71,7 @@ class Reference:
             self.sampling.processors,
             max_new_tokens=min(self.tokens, self.target.context - len(prompt)),
             do_sample=False,
-            use_cache=self.target.way != "whole",  # the network's own cache did not give its rows
+            use_cache=not self.target.only_chains,  # a cache may not give the network's own rows
             eos_token_id=ends or None,
             pad_token_id=ends[0] if ends else 0,
         )

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, GenerationConfig
 
 from draftproof.gpu.checks import row_test
 from draftproof.gpu.checks.row_test import CHAIN_DRAFT, TREE_DRAFT, compared, trusted
-from draftproof.gpu.network import reader, states
+from draftproof.gpu.network import reader, whole
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling import tree as draft
 from draftproof.theory.errors import BadInput
@@ -115,7 +115,7 @@ def test_a_temperature_by_place_is_that_of_each_row():
     """Llama 4's attention reads places from the cache's length; here it changes at each second token."""
     made = long("llama4_text", floor_scale=2, attn_scale=1.0)
     right = row_test.checked(made)
-    assert right.way == "states"
+    assert right.only_chains
     assert all(each.ok for each in greedy(right).values())
 
 
@@ -191,25 +191,20 @@ LENGTHS = [
     ("reader", "return self.slots.lengths[:, None]", "return 0"),
 ]
 """Each is one number for all rows, from which Llama 4 makes a temperature."""
-STATES = [
-    ("states", "if start < self.read:", "if start + 1 < self.read:"),
-    (
-        "states",
-        "self.read, self.states = self.kept[0], deepcopy(self.kept[1])",
-        "self.read, self.states = start, self.states",
-    ),
-    ("states", "self._pass(start)", "self.read = start"),
-    ("states", "self.kept = self.read, deepcopy(self.states)", "self.kept = self.read, self.states"),
-    ("states", "if start <= self.length:", "if True:"),
-    ("states", "            text.length += count", "            text.length += count - 1"),
+WHOLE = [
+    ("whole", "text[length + offset :] = part", "text[length + offset :] = part[::-1]"),
+    ("whole", "text[length + offset :] = part", "text += part"),
+    ("whole", "given = torch.tensor([text or [0]]", "given = torch.tensor([text[1:] or [0]]"),
+    ("whole", "length + more for length, more", "length + more - 1 for length, more"),
+    ("whole", "states.shape[1] - size :]", "states.shape[1] - size - 1 : -1]"),
 ]
 MUTANTS = [
     *[("llama", TREE_DRAFT, *each) for each in SLOTS],
     *[("mistral", TREE_DRAFT, *each) for each in WINDOWS],
     *[("llama4_text-cold", TREE_DRAFT, *each) for each in CHUNKS],
-    *[("rwkv", CHAIN_DRAFT, *each) for each in STATES],
+    *[("bloom", CHAIN_DRAFT, *each) for each in WHOLE],
 ]
-MODULES = {"reader": reader, "states": states, "draft": draft}
+MODULES = {"reader": reader, "whole": whole, "draft": draft}
 
 
 def test_every_edit_is_one_of_the_present_source():
@@ -229,7 +224,7 @@ def test_edits_of_long_windows_and_of_lengths_that_are_asked_for_are_found(where
 @pytest.mark.sampled(3)
 def test_edits_of_the_engine_are_found(name, shape, where, old, new, monkeypatch):
     model = zoo.model(name)
-    model = replace(model, way="states") if shape == CHAIN_DRAFT else model
+    model = replace(model, why="no slots") if shape == CHAIN_DRAFT else model
     assert compared(model, shape).ok
     edit(MODULES[where], old, new, monkeypatch)
     assert not compared(model, shape).ok

@@ -13,7 +13,7 @@ from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine import loop, parts
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
-from draftproof.gpu.network import reader, session, states
+from draftproof.gpu.network import reader, session, whole
 from draftproof.gpu.sampling import history
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
@@ -106,9 +106,9 @@ def test_positions_that_are_left_behind_are_noticed(window, monkeypatch):
     assert not same_proposals(LONG)
 
 
-def same_in_batches(name, way):
+def same_in_batches(name, why=None):
     """Whether texts are the same all at once and two at a time."""
-    model = replace(zoo.model(name), way=way)
+    model = replace(zoo.model(name), why=why)
     given = {"verifier": named("block"), "structure": structure("chain:3"), "max_new_tokens": 9}
     prompts = [[3, 4, 5, 6, 7, 8], [9, 1], [11, 12, 13] * 4, [5, 6], [2] * 9]
     run = [
@@ -119,16 +119,16 @@ def same_in_batches(name, way):
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [("mistral", "slots"), ("llama4_text-cold", "slots"), ("rwkv", "states")]
+    ("name", "why"), [("mistral", None), ("llama4_text-cold", None), ("bloom", "no slots")]
 )
-def test_windows_chunks_and_kept_states(name, way):
-    assert same_in_batches(name, way)
+def test_windows_chunks_and_whole_texts(name, why):
+    assert same_in_batches(name, why)
 
 
-def test_states_of_another_row_are_noticed(monkeypatch):
-    right = "self.texts = [self.texts[row] for row in rows]"
-    edit(states, right, "self.texts = self.texts[: len(rows)]", monkeypatch)
-    assert not same_in_batches("rwkv", "states")
+def test_the_text_of_another_row_is_noticed(monkeypatch):
+    right = "([each[row] for row in rows] for each in (self.texts, self.counts))"
+    edit(whole, right, "(each[: len(rows)] for each in (self.texts, self.counts))", monkeypatch)
+    assert not same_in_batches("bloom", "no slots")
 
 
 EDITS = [

@@ -20,7 +20,7 @@ from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.eagle3 import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.network import reader, states
+from draftproof.gpu.network import reader, whole
 from draftproof.gpu.network.models import check_pair, context_of, load
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
@@ -133,7 +133,7 @@ def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_
 
 
 def test_a_checkpoint_that_is_read_wrongly_is_refused_by_name(folders, monkeypatch):
-    monkeypatch.setattr(states.Text, "feed", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(whole.WholeReader, "_pass", lambda *_, **__: 1 / 0)
     monkeypatch.setattr(reader.Reader, "prefill", lambda *_: 1 / 0)
     said = "LlamaForCausalLM is not decoded as it should be: with chain:3 a pass fails: ZeroDivisionError"
     with pytest.raises(BadInput, match=rf"^{re.escape(folders['plain'])}: {said}"):
