@@ -112,8 +112,8 @@ def train(out: Path, sizes: Sizes = SHIPPED, seed: int = 0) -> dict[str, Any]:
     target = trained(0, sizes.target.untrained(len(tokenizer), sizes.context), text_loss)
     drafter = sizes.drafter.untrained(len(tokenizer), sizes.context)
     drafter = trained(1, drafter, lambda model, given: drafter_loss(model, target, given))
-    variant, scale = Variant(), sizes.block / 2
-    block = with_confidence(new_block(target, min(sizes.block, length), sizes.block_layers, variant))
+    variant, scale = Variant(confidence=True), sizes.block / 2
+    block = new_block(target, min(sizes.block, length), sizes.block_layers, variant)
     block = trained(2, block, lambda own, given: block_loss(drawn_blocks(own, target, given), scale))
     models = {"target": target, "drafter": drafter, "block": block}
     for name, model in models.items():
@@ -126,7 +126,7 @@ def train(out: Path, sizes: Sizes = SHIPPED, seed: int = 0) -> dict[str, Any]:
         "preset": "tiny",
         "seed": seed,
         "corpus": "standard library",
-        "block": asdict(variant) | {"confidence": True, "scale": scale},
+        "block": asdict(variant) | {"scale": scale},
         "sizes": asdict(sizes),
         "characters": sum(map(len, texts)),
         "tokens": len(ids) + len(later),
@@ -154,17 +154,10 @@ def new_block(target: Any, block: int, layers: int, variant: Variant | None = No
     return BlockNetwork(config, block, sources, variant)
 
 
-def with_confidence(network: Any) -> Any:
-    """The network with a head that predicts sum min(p, q) of each row (DSpark's); the engine ignores it."""
-    network.confidence_head = nn.ModuleDict({"proj": nn.Linear(network.config.hidden_size, 1)})
-    return network
-
-
 def save_block(network: BlockNetwork, folder: Path) -> None:
     """Writes model.safetensors (bfloat16) and config.json, in DFlash's layout."""
     variant = network.variant
-    sure = hasattr(network, "confidence_head")
-    how = {"target_layer_ids": list(network.sources), "enable_confidence_head": sure}
+    how = {"target_layer_ids": list(network.sources), "enable_confidence_head": variant.confidence}
     how |= {"markov_rank": variant.markov} if variant.markov else {}
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: each.bfloat16().contiguous() for name, each in network.state_dict().items()}
@@ -280,8 +273,7 @@ def drawn_blocks(network: BlockNetwork, target: Any, batch: Tensor) -> Blocks:
     states = states.unflatten(1, places.shape)[:, :, 1:]
     before = batch[:, places[:, :-1]]
     logits = network.biased(target.get_output_embeddings()(states), before)
-    head = getattr(network, "confidence_head", None)
-    sure = None if head is None else head.proj(states)[..., 0]
+    sure = network.confidence(states, before) if network.variant.confidence else None
     return Blocks(logits, rows[:, places[:, :-1]], sure)
 
 

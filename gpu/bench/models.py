@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from statistics import fmean
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -41,10 +42,14 @@ class Plan:
 
 
 class Repeat(NamedTuple):
-    """One repeat of a cell: the tokens of all texts, and the seconds that they took, prompts included."""
+    """One repeat of a cell: the tokens of all texts, the seconds that they took, prompts included, and, if
+    this engine decoded, the calls of the target and the drafted tokens that these verified.
+    """
 
     tokens: int
     seconds: float
+    calls: int = 0
+    verified: int = 0
 
 
 @dataclass
@@ -57,11 +62,11 @@ class Cell:
     batch: int = 1
 
     def __post_init__(self) -> None:
-        structure, verifier = self.way
+        structure, verifier, _ = self.way
         self.draft = structure.name if structure else ""
         self.acceptance = None
         if structure and self.method != ASSISTED:
-            self.acceptance = Acceptance(verifier, structure)
+            self.acceptance = Acceptance(verifier, structure, by_value=self.way.by_value)
         self.repeats = list[Repeat]()
         self.phases = Counter[str]()
 
@@ -69,6 +74,11 @@ class Cell:
     def speeds(self) -> list[float]:
         """Tokens a second of each repeat."""
         return [each.tokens / each.seconds for each in self.repeats]
+
+    def a_call(self, name: str) -> float | None:
+        """The mean of a number a call of the target over the repeats; None if calls were not counted."""
+        known = [getattr(each, name) / each.calls for each in self.repeats if each.calls]
+        return fmean(known) if known else None
 
     def add(self, step: Step) -> None:
         """Adds a step of this engine's."""
@@ -81,7 +91,8 @@ class Cell:
 class Bench:
     """What is compared, prompts and a plan. `run` fills the cells; repeats that it has yielded are complete.
 
-    Packages that decode one text at a time are not run with larger batches. The temperatures are the plan's.
+    Verifiers of chains run once with every drafted token and once with each of the selections. Packages that
+    decode one text at a time are not run with larger batches. The temperatures are the plan's.
     """
 
     setup: Setup
@@ -90,7 +101,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         setup, self.every = self.setup, list[Cell]()
-        ways, chains = setup.ways(), [each for each in setup.structures if each.kind == "chain"]
+        whole, chains = setup.whole(), [each for each in setup.structures if each.kind == "chain"]
         for heat, batch in product(self.plan.temperatures, self.plan.batches):
             self.every.append(Cell(PLAIN, heat, batch=batch))
             if batch == 1:
@@ -98,7 +109,11 @@ class Bench:
             # assisted generation needs a model, and drafts chains
             if batch == 1 and type(setup.drafter) is ModelDrafter:
                 self.every += [Cell(ASSISTED, heat, Way(shape)) for shape in chains]
-            self.every += [Cell(way.verifier.name, heat, way, batch) for way in ways]
+            for way in whole:
+                name = way.verifier.name
+                self.every.append(Cell(name, heat, way, batch))
+                selecting = ((f"{name} {each.rule}", each) for each in setup.selecting(way))
+                self.every += [Cell(method, heat, each, batch) for method, each in selecting]
 
     @property
     def total(self) -> int:
@@ -140,14 +155,16 @@ class Bench:
             timed=True,
         )
         wait(device)
-        taken, made, clock = perf_counter() - clock, 0, perf_counter()
+        taken, made, calls, verified, clock = perf_counter() - clock, 0, 0, 0, perf_counter()
         for step in steps:
             wait(device)
             taken += perf_counter() - clock
+            calls += 1
             made += sum(map(len, step.emitted))
+            verified += int((step.draft.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
             cell.add(step)
             clock = perf_counter()  # what is computed from a step is not timed
-        cell.repeats.append(Repeat(made, taken))
+        cell.repeats.append(Repeat(made, taken, calls, verified))
 
     def _transformers(
         self, cell: Cell, prompts: Sequence[list[int]], sampling: Sampling, seed: int, tokens: int

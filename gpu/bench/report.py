@@ -65,6 +65,9 @@ def row_of(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
         "over_transformers_plain": _over(cell, _like(cells, cell, TRANSFORMERS, "")),
         "over_faster_plain": _over(cell, max(plain, key=lambda each: fmean(each.speeds), default=None)),
         "over_assisted": _over(cell, _like(cells, cell, ASSISTED, cell.draft)),
+        "tokens_per_call": cell.a_call("tokens"),
+        "verified_per_call": cell.a_call("verified"),
+        "selection": cell.way.rule,
         "phases": {phase: seconds / whole for phase, seconds in phases.items()} if whole else None,
         "problems": [],
     }
@@ -120,7 +123,8 @@ def tables(rows: Rows, name: str) -> list[Table]:
     start = "T", "draft", "method"
     headings = "tokens/s", "x faster plain", "x assisted", "phases %"
     speed = screen.table(f"Speed: {name}", "lllrrrr", *start, *headings)
-    headings = "MAT", "predicted", "stateless", "full inf.", "by position"
+    selecting = ["verified"] if any(row["selection"] for row in rows) else []
+    headings = "MAT", "predicted", "stateless", "full inf.", *selecting, "by position"
     accepted = screen.table("Acceptance", "lll" + "r" * len(headings), *start, *headings)
     for row in rows:
         named = f"{row['temperature']:g}", row["draft"], _method(row)
@@ -134,6 +138,7 @@ def tables(rows: Rows, name: str) -> list[Table]:
                 *(*named, f"{row['mean_acceptance_length']:.2f}"),
                 f"{middle:.2f} ± {max(high - middle, middle - low):.2f}",
                 *("" if bound is None else f"{1 + bound:.2f}" for bound in row["bounds"].values()),
+                *(f"{row['verified_per_call']:.1f}" for _ in selecting),
                 " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
                 style="bold red" if row["problems"] else "",
             )
@@ -147,7 +152,8 @@ x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; faste
 this engine or by transformers; x8: eight texts at once; phases: {"/".join(PHASES)}
 MAT: mean acceptance length, the extra token counted (block efficiency): all tokens over all steps.
 predicted: from the rows seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on
-it, plus 1"""
+it, plus 1
+verified: drafted tokens of a batch in a call of the target"""
 
 
 def notes(rows: Rows) -> str:

@@ -34,6 +34,8 @@ from draftproof.theory.errors import BadInput
 @shared.settings(
     option("--top-k", type=IntRange(min=0)),
     *shared.SAMPLING,
+    shared.selections,
+    shared.budget,
     shared.chat,
     option("--seed", type=IntRange(0)),
     shared.dtype,
@@ -46,8 +48,9 @@ def COMMAND(**options: Any) -> int:
     Measures tokens a second, mean acceptance length (with the extra token), acceptance by position, and time
     by phase for every verifier, draft, temperature and batch, for plain decoding, and for transformers' own
     plain and assisted generation, which decode one text at a time. All use the same prompts, repeats are
-    interleaved, and ratios have intervals. Each cell's mean acceptance length is compared with the prediction
-    from its rows; exit status 1 if they disagree. Ctrl-C prints what was measured so far.
+    interleaved, and ratios have intervals. With a selection, chains are also decoded in batches that share a
+    budget. Each cell's mean acceptance length is compared with the prediction from its rows; exit status 1 if
+    they disagree. Ctrl-C prints what was measured so far.
     """
     from draftproof.gpu.bench import report
     from draftproof.gpu.sampling.device import described, memory_errors
@@ -89,11 +92,11 @@ def COMMAND(**options: Any) -> int:
 
 def _bench(options: dict[str, Any]) -> Any:
     from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
-    from draftproof.gpu.commands.settings import setup
+    from draftproof.gpu.commands.settings import selected, setup
     from draftproof.gpu.engine.prompts import prompts
 
     most = max(options["batches"], default=1)
-    given = setup(options, DRAFTS, "plain decoding is always measured too")
+    given = setup(options, DRAFTS, selected(options), "plain decoding is always measured too")
     asked = ((key, options[key]) for key in Plan.__match_args__)
     plan = Plan(**{key: value for key, value in asked if value not in (None, ())})
     count = options["count"] or max(4, most)

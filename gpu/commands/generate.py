@@ -47,7 +47,13 @@ DRAFT = (
 )
 @shared.device
 @shared.settings(
-    *shared.SAMPLING, option("--batch", type=IntRange(1)), shared.stop, shared.chat, shared.dtype
+    *shared.SAMPLING,
+    option("--selection", callback=shared.known_rule),
+    shared.budget,
+    option("--batch", type=IntRange(1)),
+    shared.stop,
+    shared.chat,
+    shared.dtype,
 )
 @shared.json_option
 def COMMAND(**options: Any) -> int:
@@ -55,7 +61,7 @@ def COMMAND(**options: Any) -> int:
 
     The texts are written at the end, also after Ctrl-C. The last line counts tokens and steps. Block
     efficiency is the mean number of emitted tokens per step of a text. In --settings
-    `batch` is the most texts decoded at once.
+    `batch` is the most texts decoded at once, which share a `budget`.
     """
     from draftproof.gpu.sampling.device import memory_errors
 
@@ -83,7 +89,7 @@ def COMMAND(**options: Any) -> int:
 
 def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"]:
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
-    from draftproof.gpu.commands.settings import pair, sampling
+    from draftproof.gpu.commands.settings import pair, sampling, selected
     from draftproof.gpu.drafters.structures import structure
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.engine.output import Transcript
@@ -92,7 +98,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
 
     shape = structure(options["spelling"])
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
-    heat = options["draft_temperature"]
+    chosen, heat = next(iter(selected(options)), None), options["draft_temperature"]
     target, drafter = pair(options)
     rows = sampling(options)
     every = questions(options["file"]) if options["file"] else given
@@ -109,10 +115,12 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
         structure=shape if drafter else None,
         sampling=rows,
         draft_sampling=rows if heat is None else replace(rows, temperature=heat),
+        selection=chosen,
         **{name: options[name] for name in ("batch", "max_new_tokens", "stop", "seed")},
     )
     options |= {name: getattr(rows, name) for name in ("top_p", "min_p")}
     options["processors"] = list(dict.fromkeys(each.name for each in rows.processors))
+    options["selection"] = chosen.rule.name if chosen else None
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
     shown = [prompt.text for prompt in prompts]
@@ -128,6 +136,7 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
         rows = "temperature", "top_k", "top_p", "min_p", "processors"
         parts = transcript.prompts, texts, transcript.ids, transcript.finished
         keys = "prompt", "text", "tokens", "finished"
+        selecting = ("selection", "budget", "batch") if options["selection"] else ()
         answer = {name: options[name] for name in ("model", "drafter", "verifier", *rows, "seed")} | {
             "draft": options["spelling"],
             "outputs": [dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)],
@@ -135,6 +144,8 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
             "steps": steps,
             "block_efficiency": round(mean, 4),
             "accepted": transcript.accepted,
+            **({"verified": transcript.verified} if selecting else {}),
+            **{name: options[name] for name in selecting},
             "error": transcript.error,
             "seconds": round(seconds, 3),
             "loading": round(loaded - started, 3),
@@ -143,6 +154,8 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
         return
     plain = options["drafter"] == "none"
     draft = "plain decoding" if plain else f"{options['verifier']}, {options['spelling']}"
+    if options["selection"]:
+        draft += f", {options['selection']}: {transcript.accepted} accepted of {transcript.verified} verified"
     if len(texts) > 1:
         both = enumerate(zip(transcript.prompts, texts, strict=True), 1)
         texts = [f"--- {number}: {prompt!r}\n{text}" for number, (prompt, text) in both]

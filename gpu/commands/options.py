@@ -7,7 +7,7 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import Any, TypeAlias, TypeVar
 
-from click import Choice, Context, FloatRange, Parameter, echo, option
+from click import Choice, Context, FloatRange, IntRange, Parameter, echo, option
 
 from draftproof.gpu.sampling import names as spelling
 from draftproof.simulators import screen
@@ -15,7 +15,7 @@ from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE as FILE
 from draftproof.simulators.commands.options import json_option as json_option
 from draftproof.simulators.commands.options import settings as settings
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, unknown
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -31,12 +31,17 @@ def _each(check: Callable[[str], object]) -> Callable[..., Any]:
     return checked
 
 
+def _rule(name: str) -> None:
+    if name not in spelling.SELECTIONS:
+        raise unknown("selection rule", name, spelling.SELECTIONS)
+
+
 def _not_empty(text: str) -> None:
     if not text:
         raise BadInput("--stop is empty")
 
 
-known_draft, not_empty = map(_each, (spelling.draft, _not_empty))
+known_draft, known_rule, not_empty = map(_each, (spelling.draft, _rule, _not_empty))
 
 
 def _no_row_test(context: Context, _: Parameter, given: bool) -> None:
@@ -82,6 +87,8 @@ SAMPLING = (
     ),
     option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
 )
+budget = option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch.")
+selections = option("--selection", multiple=True, callback=known_rule)
 
 Item = TypeVar("Item")
 Stop: TypeAlias = KeyboardInterrupt | BadInput | None

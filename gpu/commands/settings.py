@@ -1,4 +1,4 @@
-"""What the options of a run ask for: the pair, structures, verifiers, and the sampling."""
+"""What the options of a run ask for: the pair, structures, verifiers, the sampling, and selections."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ import torch
 from draftproof.gpu.checks.row_test import checked_pair
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.structures import structure
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.sampling.rows import Processor, Sampling
@@ -31,7 +32,9 @@ def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
     return checked_pair(options["model"], options["drafter"], options["device"], dtype)
 
 
-def setup(options: Mapping[str, Any], drafts: Sequence[str], refusal: str) -> Setup:
+def setup(
+    options: Mapping[str, Any], drafts: Sequence[str], selections: Sequence[Selection], refusal: str
+) -> Setup:
     """What the options compare: `drafts` without --draft; with --drafter none `refusal` is the error."""
     structures = [structure(each) for each in options["draft"] or drafts]
     verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
@@ -39,4 +42,13 @@ def setup(options: Mapping[str, Any], drafts: Sequence[str], refusal: str) -> Se
     if drafter is None:
         raise BadInput(f"--drafter none: {refusal}")
     heat = options["draft_temperature"]
-    return Setup(target, drafter, structures, verifiers, sampling(options), heat)
+    return Setup(target, drafter, structures, verifiers, selections, sampling(options), heat)
+
+
+def selected(options: Mapping[str, Any], batch: int | None = None) -> list[Selection]:
+    """The selections for batches of so many texts, `all` for a mere budget; BadInput if a rule is missing."""
+    names, budget = options["selection"] or (), options["budget"]
+    if not names and budget is None:
+        return []
+    names = [names] if isinstance(names, str) else names or ["all"]
+    return [Selection.of(name, budget, batch) for name in dict.fromkeys(names)]

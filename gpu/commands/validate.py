@@ -1,7 +1,7 @@
 """The command `gpu validate`."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import monotonic
 from typing import Any
 
@@ -41,6 +41,9 @@ MANY = 128
 @shared.settings(
     option("--half-width", type=FloatRange(0, min_open=True), default=0.1),
     option("--batch", type=IntRange(1), default=500),
+    option("--requests", type=IntRange(2), default=8),
+    shared.selections,
+    shared.budget,
     *shared.SAMPLING,
     shared.chat,
     option("--dtype", type=shared.DTYPE, default="float32"),
@@ -54,9 +57,10 @@ def COMMAND(**options: Any) -> int:
     joint law of the first tokens against its enumeration, by an anytime-valid test; and compares tau with
     E[tau] computed from the rows of the same steps, in total and by position, with an interval of error 1e-6,
     and on chains with the stateless and full-information bounds. Of the settings, `half_width` is that of
-    E[tau]'s interval (as many steps are taken), `batch` counts rows decoded at once. A narrow `dtype` also
-    rounds the law used for comparison. Exit status 0 if all is as expected, 1 if not, 2 for bad input. Ctrl-C
-    prints what was finished.
+    E[tau]'s interval (as many steps are taken), `batch` counts rows decoded at once, and a `selection` (by
+    default tetris-repaired) is tested in batches of `requests`. A narrow `dtype` also rounds the law used for
+    comparison. Exit status 0 if all is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was
+    finished.
     """
     from draftproof.gpu.checks.models.run import summary, table
     from draftproof.gpu.checks.row_test import reports
@@ -103,11 +107,17 @@ def COMMAND(**options: Any) -> int:
 
 def _prepared(options: dict[str, Any]) -> Any:
     from draftproof.gpu.checks.models.run import DRAFTS, Plan, Validation
-    from draftproof.gpu.commands.settings import setup
+    from draftproof.gpu.commands.settings import selected, setup
     from draftproof.gpu.engine.prompts import prompts
 
-    given = setup({**options, "top_k": 0}, DRAFTS, "there is nothing to validate without a draft")
-    asked = ("runs", "length", "half_width", "batch", "seed", "temperature", "top_k")
+    limit = options["requests"] if options["budget"] is None else options["budget"]
+    rules = options["selection"] or ["tetris-repaired"]
+    selections = selected({**options, "selection": rules, "budget": limit}, options["requests"])
+    refusal = "there is nothing to validate without a draft"
+    given = setup({**options, "top_k": 0}, DRAFTS, selections, refusal)
+    if given.drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
+        given = replace(given, selections=())
+    asked = ("runs", "requests", "length", "half_width", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
     many = [each.ids for each in prompts(options["prompts"], given.target, count=MANY, chat=options["chat"])]
     few = many[:8]

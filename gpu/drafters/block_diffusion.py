@@ -3,7 +3,7 @@ are read by `drafters.block_layouts`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,14 +18,17 @@ from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.drafters.published import family, gemma, widened
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Reader, Within
-from draftproof.gpu.network.session import Level
+from draftproof.gpu.network.session import Draft, Level, Structure
+from draftproof.gpu.sampling.history import History
+from draftproof.gpu.sampling.rows import Sampling
 
 
 @dataclass(frozen=True)
 class Variant:
     """In what a block drafter differs from DFlash's first.
 
-    `markov`: rank of a bias W2 W1[x] on the token after x, 0 for none (DSpark, dspark2026throughput).
+    `markov`: rank of a bias W2 W1[x] on the token after x, 0 for none; `confidence`: a head that predicts
+    sum min(p, q) of each row, which reads W1[x] too if `joined` (both: DSpark, dspark2026throughput).
     `first`: the place of the block whose row is that of the next token, 0 for the anchor's own. `conv`: taps
     and group size, `selector`: rank and candidates of DFlash 2. Embeddings are multiplied by `scale`, logits
     by `multiplier` and then bounded by `cap`. `causal`: whether a place sees those after it in its block; by
@@ -33,6 +36,8 @@ class Variant:
     """
 
     markov: int = 0
+    confidence: bool = False
+    joined: bool = True
     first: int = 1
     conv: tuple[int, int] | None = None
     selector: tuple[int, int] | None = None
@@ -90,6 +95,8 @@ class BlockNetwork(nn.Module):
             first, second = nn.Embedding(vocab, rank), nn.Linear(rank, own.get("lm_head", vocab), False)
             nn.init.zeros_(second.weight)
             self.markov_head: Any = nn.ModuleDict({"markov_w1": first, "markov_w2": second})
+        if variant.confidence:
+            self.confidence_head: Any = nn.ModuleDict({"proj": nn.Linear(hidden + rank * variant.joined, 1)})
         if variant.selector is not None:
             self.candidate_selector = CandidateSelector(hidden, vocab, *variant.selector)
 
@@ -165,6 +172,12 @@ class BlockNetwork(nn.Module):
             return logits
         return logits + self.markov_head.markov_w2(self.markov_head.markov_w1(before))
 
+    def confidence(self, states: Tensor, before: Tensor) -> Tensor:
+        """The logit [..] of sum min(p, q), from the states [.., H] of masks and the tokens before them."""
+        if self.variant.markov and self.variant.joined:
+            states = torch.cat((states, self.markov_head.markov_w1(before)), -1)
+        return self.confidence_head.proj(states)[..., 0]
+
 
 class BlockSession(HiddenSession):
     """The reader keeps the context's keys and values; a block is written behind them and then overwritten.
@@ -213,6 +226,17 @@ class BlockSession(HiddenSession):
         return shut(
             rows if self.network.ids is None else widened(rows, self.network.ids, vocab), known, vocab
         )
+
+    def draft(
+        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """Chains have the confidence of each row, if the network has a head for it."""
+        draft = super().draft(structure, sampling, uniforms, history)
+        if not self.network.variant.confidence or not draft.tree.is_chain:
+            return draft
+        before = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)[:, :-1]
+        logits = self.network.confidence(self.states[:, : before.shape[1]], before)
+        return replace(draft, confidence=logits.float().sigmoid())
 
     def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
         """Keeps the context of the accepted path; the anchors are the last tokens."""

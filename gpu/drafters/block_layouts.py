@@ -11,10 +11,11 @@ from draftproof.gpu.drafters import published as saved
 from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant
 from draftproof.theory.errors import BadInput
 
-LAYOUT: saved.Layout = (("logit_head.markov_head.", "markov_head."),)
+LAYOUT: saved.Layout = (
+    ("logit_head.markov_head.", "markov_head."),
+    ("logit_head.confidence_head.", "confidence_head."),
+)
 """Early DSpark checkpoints have their heads one level deeper; all other keys are parameters' own names."""
-CONFIDENCE = "confidence_head.", "logit_head.confidence_head."
-"""Heads that predict how likely a token is accepted, which draft nothing."""
 USUAL = {"markov_head_type": "vanilla", "attention_mode": "gqa", "is_neox_style": True, "use_swa": False}
 """Settings of which no other values can be loaded."""
 
@@ -48,7 +49,7 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
     ids = saved.identified(given, vocab, folder) if own.get("lm_head", vocab) != vocab else None
     mask = None if "mask_embedding" in given else how.get("mask_token_id")
     network = BlockNetwork(config, block, tuple(sources), _variant(how, config, given), mask, own, ids)
-    left_out = *(f"{name}." for name in tables if name not in own), *saved.SHARED, *CONFIDENCE
+    left_out = *(f"{name}." for name in tables if name not in own), *saved.SHARED
     return saved.fill(network, target, given, LAYOUT, folder, left_out)
 
 
@@ -56,6 +57,7 @@ def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -
     """The variant that a config.json describes, if need be by the weights beside it."""
     kind = how.get("speculators_model_type")
     table = given.get("markov_head.markov_w1.weight", torch.empty(0, 0))
+    sure = (how.get("confidence_head_alpha") or 0) > 0 or (kind and "confidence_head.proj.weight" in given)
     deep = any("DSparkModel" in str(each) for each in how.get("architectures") or ())  # DeepSpec's
     pairs = ("conv_kernel_size", "conv_group_size"), ("selector_rank", "selector_top_k")
     conv, selector = ((how[a], how[b]) if how.get(a) else None for a, b in pairs)
@@ -64,6 +66,8 @@ def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -
         causal = False
     return Variant(
         markov=table.shape[1] if how.get("markov_rank") is None else how["markov_rank"],
+        confidence=bool(how.get("enable_confidence_head", sure)),
+        joined=how.get("confidence_head_with_markov", True),
         first=0 if how.get("sample_from_anchor", deep or kind == "dspark") else 1,
         conv=conv,
         selector=selector,

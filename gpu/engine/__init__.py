@@ -1,3 +1,4 @@
-"""Decoding with real models: loop.py. Come here for what a run decodes (decoding, prompts) or a command
-compares (setup), how it verifies (verdict) and what it yields (output).
+"""Decoding with real models: loop.py, and plain.py, the same without features. Come here for what a run
+decodes (decoding, prompts) or a command compares (setup), what it verifies (selection, verdict) and what it
+yields (output).
 """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.likeliest import DDTree
 from draftproof.gpu.drafters.structures import Sampled
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
@@ -23,6 +24,7 @@ class Decoding:
 
     drafter, structure: what proposes tokens, and in which shape; both None for plain decoding.
     sampling, draft_sampling: the target's, and the drafter's if it is not the target's.
+    selection: which drafted tokens are verified; None: all.
     batch: the most texts decoded at once, by default all; when they have ended, the next prompts begin.
     max_new_tokens, stop, ignore_end: a text ends after so many tokens, at one of these strings, at an end
     token unless they are ignored, and where the context ends.
@@ -37,6 +39,7 @@ class Decoding:
     structure: Structure | None
     sampling: Sampling = PLAIN
     draft_sampling: Sampling | None = None
+    selection: Selection | None = None
     batch: int | None = None
     max_new_tokens: int = 128
     stop: Sequence[str] = ()
@@ -55,7 +58,13 @@ class Decoding:
                 most = f"{self.target.name} takes {self.target.context}, answer included"
                 raise BadInput(f"{which} has {len(prompt)} tokens; {most}")
         drafter, structure = self.drafter, self.structure
-        why = drafter and structure and misfit(self.verifier, structure, drafter, self.target)
+        why = None
+        if drafter is not None and structure is not None:
+            why = misfit(self.verifier, structure, drafter, self.target)
+        if self.selection is not None:
+            why = why or cannot_select(structure)
+            if self.batch is not None and self.selection.batch is not None:
+                why = why or "a selection within groups of prompts needs all of them at once"
         if why:
             raise BadInput(why)
         for name, number in (("max_new_tokens", self.max_new_tokens), ("batch", self.batch)):
@@ -81,4 +90,13 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
     if drafter.deepest is not None and structure.depth > drafter.deepest:
         return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
+    return None
+
+
+def cannot_select(structure: Structure | None) -> str | None:
+    """The reason why drafts of this structure cannot be selected from; None if they can."""
+    if structure is None:
+        return "there is no draft to select from"
+    if structure.kind != "chain":
+        return f"selection is defined on chains, not on {structure.name}"
     return None

@@ -1,6 +1,6 @@
 """The speculative loop, one for all drafters, structures and verifiers: draft, target pass, verify, commit.
 
-studies/plain_loop.py is the same loop for one text, without a cache, batches and processors.
+studies/plain_loop.py is the same loop for one text, without a cache, batches, processors and selection.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,11 +9,13 @@ from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.decoding import NO_DRAFT, Decoding
 from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.parts import Clock, Noise, Parts
+from draftproof.gpu.engine.selection import Selected
 from draftproof.gpu.engine.verdict import Verdict, judged
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import padded
@@ -71,18 +73,19 @@ class _Loop:
         rows, size = self.texts.going, self.structure.size - 1
         self.clock.mark()
         noise = self.parts.noise.uniforms(2 * size + 1)
-        draft = self._draft(noise[:, :size])
-        coins, extra = noise[:, size : size + draft.tree.size - 1], noise[:, -1]
+        drafted, selection = self._draft(noise[:, :size]), self.given.selection
+        left = selection.select(rows, drafted) if selection else Selected(drafted, drafted.tree)
+        draft, coins, extra = left.draft, noise[:, size : size + left.draft.tree.size - 1], noise[:, -1]
         self.clock.mark()
-        logits, hidden = self._pass(draft)
+        logits, hidden = self._pass(left)
         self.clock.mark()
-        verdict = judged(self.verifier, self.sampling, draft, logits, coins, extra)
+        verdict = judged(self.verifier, self.sampling, draft, logits, coins, extra, left.kept)
         self.clock.mark()
         committed = self._commit(draft, verdict, hidden)
         record = draft, self.sampling, logits, coins, extra, verdict.outcome
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
-        return Step(rows, *record, *committed, seconds)
+        return Step(rows, *record, *committed, seconds, left.counts)
 
     # Draft
 
@@ -96,15 +99,23 @@ class _Loop:
 
     # Target pass
 
-    def _pass(self, draft: Draft) -> tuple[Tensor, tuple[Tensor, ...] | None]:
+    def _pass(self, left: Selected) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """(processed logits [B, N, V] at the nodes of the draft, hidden states there if they are read)."""
-        tree, tokens = draft.tree, draft.tokens
+        read, kept, reader = left.read, left.kept, self.parts.reader
+        tokens = left.draft.tokens[:, : read.size - 1]
+        if kept is not None:
+            tokens = torch.where(read.levels[:, 1:] <= kept[:, None], tokens, -1)
         ids = torch.cat((self.parts.last, tokens.clamp(min=0)), 1)
-        shape = () if tree.is_chain else (tree.sees, tree.levels)
-        output = self.parts.reader.forward(tree.size, 0, *shape, input_ids=ids, **self.options)
+        shape = () if read.is_chain else (read.sees, read.levels)
+        output = reader.forward(read.size, 0, *shape, input_ids=ids, **self.options)
         logits = output.logits
         if self.parts.history is not None and self.sampling.processors:
-            logits = self.parts.history.in_tree(self.sampling, logits, tree, tokens)
+            logits = self.parts.history.in_tree(self.sampling, logits, read, tokens)
+        if left.draft.tree.size > read.size:  # the last node's row is not used
+            logits = torch.cat((logits, logits[:, -1:]), 1)
+        rows = left.draft.rows
+        if rows is not None and rows.shape[2] > self.given.target.vocab:  # a token without target mass
+            logits = pad(logits, (0, 1), value=-torch.inf)
         return logits, output.hidden_states if self.options else None
 
     # Commit

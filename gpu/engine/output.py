@@ -19,6 +19,9 @@ class Step:
     accepted: number of drafted tokens accepted. emitted: the tokens added to each row, up to where its text
     ended. finished: "end", "stop", "length" or None. seconds: time of the phases draft, target, verify and
     rest.
+
+    kept: with a selection, how many drafted tokens of each row the target read. The next drafted token is
+    judged too; if it is accepted, it is the extra token.
     """
 
     rows: list[int]
@@ -32,6 +35,7 @@ class Step:
     emitted: list[list[int]]
     finished: list[str | None]
     seconds: dict[str, float]
+    kept: list[int] | None = None
 
     @cached_property
     def drafts(self) -> Drafts:
@@ -58,7 +62,7 @@ class Transcript:
         self.decode, self.prompts, self.stop = decode, prompts, stop
         self.ids: list[list[int]] = [[] for _ in prompts]
         self.finished: list[str | None] = [None] * len(prompts)
-        self.steps = self.row_steps = self.accepted = 0
+        self.steps = self.row_steps = self.accepted = self.verified = 0
         self.error: str | None = None
 
     def keep(self, step: Step) -> None:
@@ -66,6 +70,7 @@ class Transcript:
         self.steps += 1
         self.row_steps += len(step.rows)
         self.accepted += sum(step.accepted)
+        self.verified += sum(step.kept or ())
         for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
             self.ids[row] += tokens
             self.finished[row] = why

@@ -1,4 +1,4 @@
-"""What a command compares: a target and a drafter, on several drafts and verifiers."""
+"""What a command compares: a target and a drafter, on several drafts, verifiers and selection rules."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,9 +6,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.engine.decoding import misfit
+from draftproof.gpu.engine.decoding import cannot_select, misfit
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.rows import PLAIN, Sampling
@@ -21,6 +22,17 @@ class Way(NamedTuple):
 
     structure: Structure | None = None
     verifier: Verifier = VERIFIERS["token"]
+    selection: Selection | None = None
+
+    @property
+    def rule(self) -> str | None:
+        """The name of the selection rule, if there is one."""
+        return self.selection.rule.name if self.selection else None
+
+    @property
+    def by_value(self) -> bool:
+        """Whether drafted tokens are selected by their values."""
+        return self.selection is not None and not self.selection.rule.predictable
 
 
 @dataclass(frozen=True)
@@ -31,10 +43,11 @@ class Setup:
     drafter: Drafter
     structures: Sequence[Structure]
     verifiers: Sequence[Verifier]
+    selections: Sequence[Selection] = ()
     sampling: Sampling = PLAIN
     draft_temperature: float | None = None
 
-    def ways(self) -> list[Way]:
+    def whole(self) -> list[Way]:
         """The pairs of structure and verifier that can be combined, structure by structure; BadInput if there
         are none.
         """
@@ -46,6 +59,11 @@ class Setup:
         if not found:
             raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
         return found
+
+    def selecting(self, way: Way) -> list[Way]:
+        """The same with each of the `selections`; none if its drafts cannot be selected from."""
+        unfit = cannot_select(way.structure)
+        return [] if unfit else [way._replace(selection=each) for each in self.selections]
 
     def decode(
         self, way: Way, prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any
@@ -60,5 +78,6 @@ class Setup:
             structure=way.structure,
             sampling=sampling,
             draft_sampling=replace(sampling, temperature=heat),
+            selection=way.selection,
             **options,
         )

@@ -1,5 +1,6 @@
 """A step's verification, by kernels or by plain torch; nothing is read back from the device."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -23,9 +24,17 @@ class Verdict(NamedTuple):
 
 
 def judged(
-    verifier: Verifier, sampling: Sampling, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor
+    verifier: Verifier,
+    sampling: Sampling,
+    draft: Draft,
+    logits: Tensor,
+    coins: Tensor,
+    extra: Tensor,
+    kept: Tensor | None = None,
 ) -> Verdict:
-    """Verifies drafts, by kernels if the verifier has any. logits [B, N, V] are the target's."""
+    """Verifies drafts, by kernels if the verifier has any. logits [B, N, V] are the target's. `kept` [B]: of
+    a chain, a later token that is accepted is the extra token.
+    """
     tree, tokens = draft.tree, draft.tokens
     if has_kernels(verifier, logits.device):
         unscaled, heat = draft.unscaled
@@ -41,6 +50,11 @@ def judged(
     else:
         batch = Batch(tree, sampling.rows(logits), draft.proposal, tokens, coins, extra, strata=draft.strata)
         outcome = verifier.verify(batch, softmax=draft.rows is None)
+    if kept is not None and tokens.shape[1]:
+        ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
+        over = outcome.node > kept
+        node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
+        outcome = replace(outcome, node=node, token=token)
     tau, path, along = tree.stopped(tokens, outcome.node)
     first = (each[:, None] for each in (outcome.error, tau, outcome.token))
     return Verdict(outcome, tau, path, torch.cat((*first, along), 1))

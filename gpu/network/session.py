@@ -20,7 +20,9 @@ class Draft:
     from: as logits, which are filtered and divided by `heat`, or as probabilities in `rows`; neither for
     deterministic drafts. places [1 or B, N]: each node's slot in the drafter's KV cache, counted from the end
     of the text (0 for nodes that the cache does not hold); None if the k-th node is at place k. strata
-    [B, I, V]: of a stratified tree, as in `verify.Drafts`.
+    [B, I, V]: of a stratified tree, as in `verify.Drafts`. confidence [B, N - 1]: of a chain, the drafter's
+    own estimate of the probability that each token is accepted, from earlier tokens only; None if the drafter
+    makes no estimate.
     """
 
     tree: Tree
@@ -30,6 +32,7 @@ class Draft:
     heat: float = 1.0
     places: Tensor | None = None
     strata: Tensor | None = None
+    confidence: Tensor | None = None
 
     @cached_property
     def proposal(self) -> Tensor | None:

@@ -16,6 +16,9 @@ DRAFTS = (
     "top-k:8x5x32, ddtree:32x7"
 )
 
+SELECTIONS = "all", "confidence-stop", "dspark", "tetris", "tetris-repaired"
+"""Rules of theory/selection that the engine runs."""
+
 NUMBERS = {"chain": 1, "paths": 2, "paths+": 2, "top-k": 3, "ddtree": 2}
 """How many numbers a structure's name has, by its kind."""
 

@@ -13,7 +13,7 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.verify import named
-from studies.train_pair import new_block, with_confidence
+from studies.train_pair import new_block
 
 VOCAB, CONTEXT, END = 40, 96, 0
 PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2])
@@ -80,15 +80,14 @@ def drafter(name: str) -> Drafter:
     torch.manual_seed(2)
 
     def block(*variant) -> Drafter:
-        network = new_block(target().network, 5, 2, Variant(*variant))
-        network = (with_confidence(network) if variant else network).eval().requires_grad_(False)
+        network = new_block(target().network, 5, 2, Variant(*variant)).eval().requires_grad_(False)
         for weight in network.parameters():  # rows that depend on the context
             weight += 0.2 * torch.randn_like(weight)
         return BlockDrafter(network, target())
 
     made = {
         "block": block,
-        "dspark": lambda: block(4),
+        "dspark": lambda: block(4, True),
         "near": lambda: ModelDrafter(near()),
         "same": lambda: ModelDrafter(target()),
         "features": lambda: FeatureDrafter(new_head(target()), target()),

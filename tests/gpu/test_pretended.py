@@ -10,6 +10,7 @@ from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.drafters.eagle3 import FeatureDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.engine.setup import Setup
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, named
@@ -34,7 +35,7 @@ CHANGED = {
 }
 
 
-def decoded(device, drafter, draft, verifier, changed=None):
+def decoded(device, drafter, draft, verifier, changed=None, rule=None):
     """What comes out of two prompts that end at different times."""
     target, other = pair(None, None if drafter == "features" else drafter, device, torch.float32)
     if drafter == "features":
@@ -49,6 +50,7 @@ def decoded(device, drafter, draft, verifier, changed=None):
             verifier=named(verifier),
             structure=structure(draft),
             sampling=Sampling(0.8, top_k=8, top_p=0.95, processors=processors(**changed or {})),
+            selection=rule and Selection.of(rule, 3),
             max_new_tokens=5,
             ignore_end=True,
         )
@@ -76,6 +78,13 @@ def test_decoding_with_processors(draft, verifier):
     with pretended() as device:
         there = decoded(device, None, draft, verifier, CHANGED)
     assert there == decoded("cpu", None, draft, verifier, CHANGED)
+
+
+@pytest.mark.parametrize("rule", ["tetris-repaired", "confidence-stop", "dspark"])
+def test_decoding_with_a_selection(rule):
+    with pretended() as device:
+        there = decoded(device, None, "chain:3", "block", None, rule)
+    assert there == decoded("cpu", None, "chain:3", "block", None, rule)
 
 
 def test_the_ties_to_the_exact_engine():

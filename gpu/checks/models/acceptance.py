@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from draftproof.gpu.checks.models.intervals import Agreement
 from draftproof.gpu.engine.output import Step
@@ -24,7 +25,12 @@ def tau_law(verifier: Verifier, step: Step) -> Tensor:
     """[B, depth + 1]: a verifier's law of tau on a step's draft; any verifier, not only the one that ran."""
     drafts = step.drafts
     tree, accept = drafts.tree, verifier.rates(drafts).accept
-    return level_law(tree, stop_law(verifier, tree, accept, drafts.drawn))
+    law = level_law(tree, stop_law(verifier, tree, accept, drafts.drawn))
+    if step.kept is None:
+        return law
+    most = torch.tensor(step.kept, device=law.device)[:, None]  # a later token is the extra one
+    places = torch.arange(law.shape[1], device=law.device).expand(law.shape)
+    return torch.zeros_like(law).scatter_add(1, places.minimum(most), law)
 
 
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:
@@ -65,11 +71,15 @@ class Acceptance:
     `total`: tau against E[tau | draft, rows]; `positions` [l - 1]: tau >= l against its probability;
     `bounded` [l - 1]: tau >= l against each of the `BOUNDS`. `drawn` shows whether tokens were drawn from the
     rows that the verifier was given: min(1, p/q) of first drafted children has mean sum min(p, q) under q.
-    Sampled trees have no bounds.
+
+    `by_value`: whether tokens were selected by their values, so that those which are left are not draws from
+    q, and no bound holds. Sampled trees have no bounds either.
     """
 
-    def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
-        self.verifier, self.depth = verifier, structure.depth
+    def __init__(
+        self, verifier: Verifier, structure: Structure, error: float = ERROR, by_value: bool = False
+    ) -> None:
+        self.verifier, self.depth, self.by_value = verifier, structure.depth, by_value
         self.bounds_hold = structure.kind in (CHAIN, DETERMINISTIC)
         each = error / 2 / (1 + 3 * self.depth)  # of the other intervals; half is for E[tau]
         self.total, self.drawn = Agreement(error / 2), Agreement(each)
@@ -81,10 +91,12 @@ class Acceptance:
         """Adds a step."""
         drafts, tau = step.drafts, torch.tensor(step.accepted)
         reached = tau[:, None] > torch.arange(self.depth)
-        law = tau_law(self.verifier, step).cpu()
+        law = self._wide(tau_law(self.verifier, step), self.depth + 1)
         self.total.add(law, tau)
         self.positions.add_odds(law.flip(1).cumsum(1).flip(1)[:, 1:], reached)
         self.drafted += int(drafts.there.sum())
+        if self.by_value:
+            return
         if drafts.proposal is not None:
             self._draws(drafts, drafts.proposal)
         for name, test in self.bounded.items() if self.bounds_hold else ():
@@ -92,7 +104,12 @@ class Acceptance:
                 odds = covered(drafts.tree, drafts.target, drafts.tokens)
             else:
                 odds = chain_odds(drafts.target, drafts.proposal, drafts.tokens, name == "stateless")
-            test.add_odds(odds.cpu(), reached)
+            test.add_odds(self._wide(odds, self.depth), reached)
+
+    @staticmethod
+    def _wide(law: Tensor, size: int) -> Tensor:
+        """A selection may leave shorter drafts than the structure's."""
+        return pad(law.cpu(), (0, size - law.shape[1]))
 
     def _draws(self, drafts: Drafts, proposal: Tensor) -> None:
         # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin with that probability gives an outcome 0 or 1.

@@ -1,7 +1,9 @@
 """Enumerates and tests the joint law of the first tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle, islice, product
+from math import prod
 from typing import Any, TypeAlias
 
 import torch
@@ -69,16 +71,20 @@ def word_law(
     return law
 
 
-def known_law(target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling) -> Known:
-    """The first prompt whose law can be enumerated, with that law; BadInput if there is none."""
+def laws(
+    target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
+) -> list[Known]:
+    """The first `most` prompts whose law can be enumerated, and their laws; BadInput if there is none."""
     if sampling.top_k**length > WORDS:
         raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
-    for number, prompt in enumerate(prompts):
-        if len(prompt) + length < target.context and (law := word_law(target, prompt, length, sampling)):
-            return number, prompt, law
-    raise BadInput(
-        "no prompt is short enough and has clearly separated likely tokens, so no law can be enumerated"
-    )
+    short = [(n, prompt) for n, prompt in enumerate(prompts) if len(prompt) + length < target.context]
+    every = ((n, prompt, word_law(target, prompt, length, sampling)) for n, prompt in short)
+    found = list(islice(((n, prompt, law) for n, prompt, law in every if law), most))
+    if not found:
+        raise BadInput(
+            "no prompt is short enough and has clearly separated likely tokens, so no law can be enumerated"
+        )
+    return found
 
 
 @dataclass
@@ -98,21 +104,46 @@ class Joint:
 
 
 def observe(
-    decode: Decode, known: Known, sampling: Sampling, runs: int, batch: int, seed: int, error: float = ERROR
-) -> Joint:
-    """Decodes a prompt `runs` times, `batch` rows at once, or until its law is rejected."""
-    number, prompt, law = known
-    process, length = Process(len(law), error), len(next(iter(law)))
-    for start in range(0, runs, batch):
-        seeds = list(range(seed + start, seed + min(start + batch, runs)))
-        prompts = [prompt] * len(seeds)
+    decode: Decode,
+    known: Sequence[Known],
+    sampling: Sampling,
+    runs: int,
+    batch: int,
+    seed: int,
+    error: float = ERROR,
+    requests: int = 1,
+    together: int = 1,
+) -> list[Joint]:
+    """Decodes batches of so many requests `runs` times, or until a law is rejected: the joint law of the
+    first `together` requests, of the next ones, and so on. The prompts are those of `known` in turn; `batch`
+    rows are decoded at once. `error` is shared by the laws.
+    """
+    asked = list(islice(cycle(known), requests))
+    starts = range(0, requests - together + 1, together)
+    joint = {at: _product([law for *_, law in asked[at : at + together]]) for at in starts}
+    processes = {at: Process(len(law), error / len(joint)) for at, law in joint.items()}
+    length, many = len(next(iter(asked[0][2]))), max(1, batch // requests)
+    for start in range(0, runs, many):
+        count = min(many, runs - start)
+        seeds = list(range(seed + start * requests, seed + (start + count) * requests))
+        prompts = [ids for _, ids, _ in asked] * count
         steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
-        for word in map(tuple, texts(steps, len(seeds))):
+        words = list(map(tuple, texts(steps, len(seeds))))
+        for first, (at, process) in product(range(0, len(words), requests), processes.items()):
             if not process.rejected:
-                process.update(word, law.get(word, 0.0))
-        if process.rejected:
+                seen = tuple(words[first + at : first + at + together])
+                process.update(seen, joint[at].get(seen, 0.0))
+        if any(process.rejected for process in processes.values()):
             break
-    seen = {word: count / process.runs for word, count in process.counts.items()}
-    apart = sum(abs(seen.get(word, 0.0) - law.get(word, 0.0)) for word in {*seen, *law}) / 2
-    evidence = process.runs, process.log_e, process.rejected, process.detectable
-    return Joint(number, sampling.top_k, len(law), *evidence, apart)
+    found = []
+    for at, process in processes.items():
+        law, seen = joint[at], {word: count / process.runs for word, count in process.counts.items()}
+        apart = sum(abs(seen.get(word, 0.0) - law.get(word, 0.0)) for word in {*seen, *law}) / 2
+        evidence = process.runs, process.log_e, process.rejected, process.detectable
+        found.append(Joint(asked[at][0], sampling.top_k, len(law), *evidence, apart))
+    return found
+
+
+def _product(laws: Sequence[Mapping[Word, float]]) -> dict[tuple[Word, ...], float]:
+    every = (zip(*each, strict=True) for each in product(*(law.items() for law in laws)))
+    return {tuple(words): prod(masses) for words, masses in every}

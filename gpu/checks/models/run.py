@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import count, cycle
 from typing import Any
 
@@ -10,9 +10,10 @@ from rich.table import Table
 
 from draftproof.gpu.checks.models.acceptance import Acceptance
 from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
-from draftproof.gpu.checks.models.joint import Joint, known_law, observe
+from draftproof.gpu.checks.models.joint import Joint, Known, laws, observe
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.setup import Setup
+from draftproof.gpu.sampling.rows import Sampling
 from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.errors import BadInput
@@ -20,8 +21,11 @@ from draftproof.theory.errors import BadInput
 DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8", "ddtree:8x3")
 """Default of --draft."""
 
+PAIR = 2
+"""Tokens of each of two requests whose joint law is tested: words of two are many."""
+
 ROWS = 64
-"""Texts decoded at once to measure acceptance."""
+"""Texts decoded at once to measure acceptance, and for joint laws of requests."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Plan:
     seed: int = 0
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
+    requests: int = 8  # of a batch, if there is a selection
     half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
 
 
@@ -44,13 +49,14 @@ class Cell:
 
     draft: str
     verifier: str
+    selection: str | None
     greedy: Greedy
     laws: list[Joint]
     acceptance: Acceptance
 
     @property
     def name(self) -> str:
-        return f"{self.draft} {self.verifier}"
+        return " ".join(filter(None, (self.draft, self.verifier, self.selection)))
 
     @property
     def runs(self) -> int:
@@ -74,6 +80,7 @@ class Cell:
         return {
             "draft": self.draft,
             "verifier": self.verifier,
+            "selection": self.selection,
             "greedy": asdict(self.greedy) | {"ok": self.greedy.ok},
             "laws": [asdict(each) for each in self.laws],
             "acceptance": self.acceptance.answer(),
@@ -83,8 +90,10 @@ class Cell:
 
 @dataclass
 class Validation:
-    """What is compared, prompts and a plan; `run` yields the cells. Laws are of rows with each top_k of the
-    plan; acceptance is measured on the `prompts` and on `many` more.
+    """What is compared, prompts and a plan; `run` yields the cells.
+
+    Each of the selections runs on every chain with the first verifier that it fits. Rows are made with each
+    top_k of the plan. Acceptance is measured on the `prompts` and on `many` more.
     """
 
     setup: Setup
@@ -93,7 +102,10 @@ class Validation:
     many: Sequence[Sequence[int]] = ()
 
     def __post_init__(self) -> None:
-        self.ways = self.setup.ways()
+        whole = self.setup.whole()
+        first = {way.structure: way for way in reversed(whole) if self.setup.selecting(way)}
+        selected = (each for way in reversed(first.values()) for each in self.setup.selecting(way))
+        self.ways = [*whole, *selected]
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
@@ -104,16 +116,24 @@ class Validation:
                     f"prompt {number} has {len(prompt)} tokens and {plan.tokens} more are asked for; "
                     f"{setup.target.name} takes {setup.target.context}"
                 )
-        samplings = [replace(setup.sampling, top_k=top_k) for top_k in plan.top_k]
-        known = [(known_law(setup.target, self.prompts, plan.length, each), each) for each in samplings]
+        self.known = cache(self._known)
         reference = Reference(setup.target, self.prompts, plan.tokens, setup.sampling.processors)
         for way in self.ways:
             decode, draft, verifier = partial(setup.decode, way), way.structure, way.verifier
             assert draft is not None
-            given = plan.runs, plan.batch, plan.seed, ERROR / len(known)
-            tested = [observe(decode, *each, *given) for each in known]
-            acceptance = self._accepted(decode, Acceptance(verifier, draft))
-            yield Cell(draft.name, verifier.name, compare(reference, decode), tested, acceptance)
+            if way.selection is None:
+                tested = self._laws(decode, self.known(plan.length, 1))
+            else:
+                known = self.known(min(PAIR, plan.length), plan.requests)
+                tested = self._laws(decode, known, requests=plan.requests, together=2)
+            greedy = compare(reference, decode)
+            acceptance = self._accepted(decode, Acceptance(verifier, draft, by_value=way.by_value))
+            yield Cell(draft.name, verifier.name, way.rule, greedy, tested, acceptance)
+
+    def _known(self, length: int, most: int) -> list[tuple[Sampling, list[Known]]]:
+        """For each number of kept tokens: the laws of words of this length at the first `most` prompts."""
+        samplings = [replace(self.setup.sampling, top_k=top_k) for top_k in self.plan.top_k]
+        return [(each, laws(self.setup.target, self.prompts, length, each, most)) for each in samplings]
 
     def _accepted(self, decode: Decode, acceptance: Acceptance) -> Acceptance:
         """Decodes the prompts again, each time with other seeds, until E[tau] has the planned half-width."""
@@ -129,6 +149,18 @@ class Validation:
                     return acceptance
         raise AssertionError("there is a prompt")
 
+    def _laws(
+        self, decode: Decode, known: Sequence[tuple[Sampling, Sequence[Known]]], **batch: int
+    ) -> list[Joint]:
+        """Tests laws. `batch`: how many requests are decoded and tested together."""
+        plan, error = self.plan, ERROR / len(known)
+        rows = min(ROWS, plan.batch) if batch else plan.batch
+        return [
+            joint
+            for sampling, prompts in known
+            for joint in observe(decode, prompts, sampling, plan.runs, rows, plan.seed, error, **batch)
+        ]
+
 
 def table(cells: Sequence[Cell]) -> Table:
     """One line per verifier and draft."""
@@ -139,7 +171,7 @@ def table(cells: Sequence[Cell]) -> Table:
         total, ties = cell.acceptance.total.interval, len(cell.greedy.ties)
         rejected = any(each.rejected for each in cell.laws)
         made.add_row(
-            *(cell.draft, cell.verifier),
+            *(cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))),
             f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
             *(f"{cell.runs:,}", "rejected" if rejected else "kept"),
             *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {total.half_width:.3f}"),

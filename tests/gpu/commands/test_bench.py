@@ -108,6 +108,34 @@ def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
     assert "tokens/s" in out
 
 
+def test_batches_with_selection_rules(command, toml):
+    few = ("--draft", "chain:3", "--verifier", "block", "--repeats", 1, "--batch", 4)
+    rules = toml(budget=4, selection=["tetris-repaired", "tetris"], top_k=40)
+    status, out, err = command(*SHIPPED, "--max-new-tokens", 8, "--temperature", 1, *few, *rules, "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    cells = {cell["method"]: cell for cell in answer["cells"]}
+    assert list(cells) == ["plain", "block", "block tetris-repaired", "block tetris"]
+    assert answer["plan"]["batches"] == [4]
+    assert cells["plain"]["tokens_per_call"] == 4
+    assert cells["plain"]["verified_per_call"] == 0
+    assert cells["block"]["verified_per_call"] > 4
+    for name, cell in cells.items():
+        assert cell["problems"] == []
+        if cell["selection"]:
+            assert (
+                0
+                < cell["verified_per_call"]
+                <= 4
+                < cell["tokens_per_call"]
+                < cells["block"]["tokens_per_call"]
+            )
+            assert (cell["bounds"]["stateless"] is None) == (name == "block tetris")
+    status, out, _ = command(*SHIPPED, "--max-new-tokens", 4, "--temperature", 1, *few, *rules)
+    assert status == 0
+    assert "verified: drafted tokens of a batch in a call of the target" in out
+
+
 def test_batches_and_questions(command, tmp_path):
     file = tmp_path / "question.jsonl"
     file.write_text(
@@ -128,12 +156,13 @@ def test_batches_and_questions(command, tmp_path):
     ]
     for (method, batch), cell in cells.items():
         if method.startswith("transformers"):
-            assert cell["phases"] is None
+            assert cell["tokens_per_call"] is cell["verified_per_call"] is None
         elif batch == 4:
             assert cell["over_faster_plain"] == cell["over_plain"]
         else:
             ratios = [cell[name] for name in ("over_plain", "over_transformers_plain")]
             assert cell["over_faster_plain"] in ratios
+            assert cell["tokens_per_call"] == pytest.approx(cell.get("mean_acceptance_length", 1), abs=0.5)
     status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1)
     assert status == 0
     for said in ("token x4", "faster plain"):

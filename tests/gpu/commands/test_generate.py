@@ -131,6 +131,21 @@ def test_a_function_from_a_file(run, tmp_path):
     assert max(answer["outputs"][0]["tokens"]) < 200
 
 
+def test_a_selection_verifies_what_its_budget_allows(run):
+    prompts = [part for text in ("a", "def ", "import os", "x = ") for part in ("--prompt", text)]
+    answer = generate(run, *prompts, selection="tetris-repaired", budget=4)
+    assert (answer["selection"], answer["budget"], answer["batch"]) == ("tetris-repaired", 4, None)
+    assert 0 < answer["accepted"] <= answer["verified"] <= 4 * answer["steps"]
+    halves = generate(run, *prompts, budget=4, batch=2)
+    assert halves["selection"] == "all"
+    assert answer["verified"] < halves["verified"] <= 8 * halves["steps"]
+    none = generate(run, *prompts, budget=0)
+    assert none["block_efficiency"] == 1
+    status, out, _ = run("generate", "--device", "cpu", "--max-new-tokens", 4, selection="dspark")
+    assert status == 0
+    assert "dspark: " in out
+
+
 def test_texts_of_a_batch_are_those_of_all_at_once(run):
     prompts = [part for text in ("ab", "def ", "import os", "x = ") for part in ("--prompt", text)]
     together, two = (generate(run, *prompts, **more) for more in ({}, {"batch": 2}))
@@ -186,6 +201,10 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
     ("arguments", "settings", "said"),
     [
         ([], {"stop": [""]}, "--stop is empty"),
+        ([], {"budget": -1}, "--budget"),
+        ([], {"selection": "tetriss"}, "no selection rule is named 'tetriss'; did you mean tetris"),
+        (["--draft", "tree:2x2"], {"selection": "all"}, "selection is defined on chains"),
+        (["--drafter", "none"], {"selection": "all"}, "no draft to select from"),
         ([], {"batch": 0}, "'--batch': 0 is not in the range x>=1"),
         ([], {"logits_processor": ["math:nothing"]}, "math: has no 'nothing'"),
         ([], {"top_q": 1}, "unknown key 'top_q'"),

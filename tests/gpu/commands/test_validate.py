@@ -33,7 +33,10 @@ def test_every_verifier_and_draft_is_as_predicted(command, two, toml):
     assert (status, err) == (0, "")
     assert answer["ok"]
     assert answer["complete"]
-    assert len(answer["cells"]) == 29
+    assert len(answer["cells"]) == 30
+    (selected,) = [cell for cell in answer["cells"] if cell["selection"]]
+    assert (selected["draft"], selected["selection"]) == ("chain:3", "tetris-repaired")
+    assert len(selected["laws"]) == 4  # pairs of the eight requests
     for cell in answer["cells"]:
         assert cell["problems"] == []
         assert cell["greedy"]["tokens"] > 0
@@ -44,6 +47,20 @@ def test_every_verifier_and_draft_is_as_predicted(command, two, toml):
         sampled = cell["draft"].startswith(("tree", "paths", "strata"))
         assert (full is None, stateless is None) == (sampled, sampled)
         assert stateless is None or 0 <= stateless <= full + 1e-9
+
+
+@pytest.mark.slow
+def test_a_batch_of_eight_keeps_its_law_with_repaired_tetris_and_loses_it_with_tetris(command, toml):
+    few = (*CPU, "--draft", "chain:3", "--verifier", "block", "--max-new-tokens", 8, "--top-k", 2)
+    for rule, runs, right in (("tetris-repaired", 500, True), ("tetris", 4000, False)):
+        asked = toml(half_width=2.0, selection=[rule], budget=8)
+        status, out, _ = command(*few, *asked, "--runs", runs, "--json")
+        whole, selected = json.loads(out)["cells"]
+        assert status == int(not right)
+        assert (whole["selection"], selected["selection"]) == (None, rule)
+        assert not whole["problems"]
+        assert bool(selected["problems"]) is not right
+        assert any(each["rejected"] for each in selected["laws"]) is not right
 
 
 @pytest.mark.slow
@@ -124,6 +141,8 @@ def test_bad_input_is_one_line_and_status_2(command, arguments, said):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
+        ({"selection": ["tetriss"]}, "no selection rule is named 'tetriss'"),
+        ({"budget": -1}, "--budget"),
         ({"logits_processor": ["nowhere.py:made"]}, "nowhere.py: no such file"),
         ({"half_width": "wide"}, "'wide' is not a valid float"),
         ({"halfwidth": 1}, "unknown key 'halfwidth'; did you mean half_width?"),

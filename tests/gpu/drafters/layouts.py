@@ -147,7 +147,7 @@ def deepspec(kind: str, algorithm: str, name: str, given):
 
 
 def deepspec_block(kind: str, heads: bool):
-    """(target, config.json, weights, logits) of DeepSpec's DSpark, or DFlash without heads."""
+    """(target, config.json, weights, logits, confidence) of DeepSpec's DSpark, or DFlash without heads."""
     name = {"qwen3": "Qwen3DSparkModel", "gemma4": "Gemma4DSparkModel"}[kind]
     given = {"num_draft_layers": 2, "target_layer_ids": [1, 3, 6], "block_size": 4, "mask_token_id": MASK}
     given |= {"num_anchors": 2, "confidence_head_alpha": float(heads), "markov_rank": 3 * heads}
@@ -160,7 +160,7 @@ def deepspec_block(kind: str, heads: bool):
         target_hidden_states=features(of, [2, 4, 7])[:, : KNOWN - 1],
         is_causal=False,
     )
-    logits = net.compute_logits(states)
+    logits, chance = net.compute_logits(states), None
     if heads:
         logits = torch.stack(
             [
@@ -171,7 +171,8 @@ def deepspec_block(kind: str, heads: bool):
             ],
             1,
         )
-    return of, about, net.state_dict(), logits[0]
+        chance = net.predict_confidence_step(states, prev_token_ids=previous())[0]
+    return of, about, net.state_dict(), logits[0], chance
 
 
 def deepspec_eagle3(kind: str):
@@ -195,7 +196,7 @@ def deepspec_eagle3(kind: str):
             hidden_states=state, input_ids=word, position_ids=where, past_key_values=kept, use_cache=True
         )
         found.append(net.compute_logits(state))
-    return of, about, net.state_dict(), torch.cat(found, 1)[0]
+    return of, about, net.state_dict(), torch.cat(found, 1)[0], None
 
 
 def dflash(changes, how, second=False):
@@ -224,7 +225,7 @@ def dflash(changes, how, second=False):
             found.append(row)
         logits = torch.stack(found)[None]
         weights = {key.replace("codebook.weight", "codebook"): each for key, each in weights.items()}
-    return of, about, weights, logits[0]
+    return of, about, weights, logits[0], None
 
 
 def speculators_block(kind: str, layer, changes):
@@ -256,18 +257,20 @@ def speculators_block(kind: str, layer, changes):
     )
     first = 0 if net.config.sample_from_anchor else 1
     logits, hidden = (each[:, first : first + 4] for each in (logits, hidden))
+    chance = None
     if kind == "dspark":
         words = net.markov_head.prev_embeddings(previous())
         logits = logits + net.markov_head.block_bias(
             prev_token_ids=previous(), hidden_states=hidden, prev_emb=words
         )
+        chance = net.confidence_head(torch.cat((hidden, words), -1))[0]
     if kind == "dflash2":
         ids, scores = net.candidate_selector.select(logits, hidden, previous())
         logits = torch.full_like(logits, -torch.inf).scatter(-1, ids, scores)
     if about["draft_vocab_size"] != VOCAB:
         logits = ref.wide(logits)
     kept = {key: each for key, each in net.state_dict().items() if key not in net._keys_to_ignore_on_save}
-    return of, about, kept, logits[0]
+    return of, about, kept, logits[0], chance
 
 
 def speculators_eagle3(layer, changes):
@@ -286,7 +289,7 @@ def speculators_eagle3(layer, changes):
     ids, hidden = torch.tensor([TEXT]), features(of, [1, 3, 8])[:, :-1]
     net(hidden, ids[:, 1:], torch.zeros(1, hidden.shape[1], dtype=torch.long), ttt_steps=4)
     kept = {key: each for key, each in net.state_dict().items() if key not in net._keys_to_ignore_on_save}
-    return of, about, kept, ref.wide(torch.cat(found))
+    return of, about, kept, ref.wide(torch.cat(found)), None
 
 
 def specforge_eagle3(changes):
@@ -305,7 +308,7 @@ def specforge_eagle3(changes):
         shifted = functional.pad(ids[:, 1 + step :], (0, step))
         state = net.backbone(net.embed_input_ids(shifted), state, kept, mask, torch.arange(size)[None])
         found.append(net.compute_logits(state)[:, KNOWN - 2])
-    return of, about, net.state_dict(), ref.wide(torch.cat(found))
+    return of, about, net.state_dict(), ref.wide(torch.cat(found)), None
 
 
 def specforge_block(kind, how, changes=()):
@@ -331,10 +334,11 @@ def specforge_block(kind, how, changes=()):
         attention_mask=masks,
         is_causal=False,
     )[:, 1:]
-    logits = of.network.lm_head(states)
+    logits, chance = of.network.lm_head(states), None
     if kind == "dspark":
         logits = net.apply_logits_head(logits, prev_token_ids=previous(), hidden_states=states)
-    return of, about | {"model_type": "qwen3"}, net.state_dict(), logits[0]
+        chance = net.predict_confidence(states, prev_token_ids=previous())[0]
+    return of, about | {"model_type": "qwen3"}, net.state_dict(), logits[0], chance
 
 
 def eagle(changes):
@@ -352,7 +356,7 @@ def eagle(changes):
     for place in range(KNOWN, KNOWN + 3):
         state, past = net(state[:, -1:], ids[:, place : place + 1], past_key_values=past, use_cache=True)
         found.append(state[:, -1])
-    return of, ref.EAGLE | changes, weights, ref.wide(net.lm_head(net.norm(torch.cat(found))))
+    return of, ref.EAGLE | changes, weights, ref.wide(net.lm_head(net.norm(torch.cat(found)))), None
 
 
 SLIDING = {
@@ -423,9 +427,15 @@ def saved(folder: Path, entry) -> Path:
 
 
 def ours(folder: Path, of: Model):
-    """Logits [4, V] of the drafter in a folder, as the commands load it."""
+    """(logits [4, V], confidence [4]) of the drafter in a folder, as the commands load it."""
     made = choose.published(folder, of, str(folder))
-    return ref.drafted(made, TEXT[: KNOWN + 3], KNOWN)
+    logits, chance = ref.drafted(made, TEXT[: KNOWN + 3], KNOWN), None
+    network = getattr(made, "network", None)
+    if network is not None and network.variant.confidence:
+        session = made.begin([TEXT[:KNOWN]], 64, ref.states(of, TEXT[: KNOWN - 1]))
+        session.root()
+        chance = network.confidence(session.states[:, :4], previous())[0]
+    return logits, chance
 
 
 def apart(one, other) -> float:
@@ -434,15 +444,16 @@ def apart(one, other) -> float:
     return float((one - other).masked_fill(shut, 0).abs().max())
 
 
-def compared(made, expected) -> float:
-    """The largest difference of logits."""
+def compared(made, expected, chance) -> float:
+    """The largest difference of logits and confidences."""
     if (expected.isinf().sum(-1) >= VOCAB // 2).all():
-        made = made.log_softmax(-1)  # the rows of candidates are probabilities
+        made = (made[0].log_softmax(-1), made[1])  # the rows of candidates are probabilities
         expected = expected.log_softmax(-1)
-    return apart(made, expected)
+    worst = apart(made[0], expected)
+    return worst if chance is None else max(worst, float((made[1] - chance).abs().max()))
 
 
-def recorded(of: Model, about, weights, logits):
+def recorded(of: Model, about, weights, logits, chance):
     """What layouts.json keeps of a layout: keys, shapes and the reference's logits."""
     own, maps = tables(of), {"d2t", "t2d"} <= set(weights)
     shapes = {key: [*each.shape] for key, each in weights.items() if key not in ("d2t", "t2d")}
@@ -452,17 +463,17 @@ def recorded(of: Model, about, weights, logits):
             shared[key] = shapes.pop(key)
     rows = [[None if each == -torch.inf else round(each, 7) for each in row] for row in logits.tolist()]
     entry = {"target": of.name, "config": about, "shapes": shapes, "of the target": shared, "maps": maps}
-    return entry | {"logits": rows}
+    return entry | {"logits": rows, "confidence": None if chance is None else chance.tolist()}
 
 
 def run(name: str):
     """(largest difference, largest logit, entry) of a layout whose reference is at hand."""
-    of, about, weights, logits = LAYOUTS[name]()
+    of, about, weights, logits, chance = LAYOUTS[name]()
     about = json.loads(json.dumps(about, default=str))
     with tempfile.TemporaryDirectory() as folder:
-        worst = compared(ours(ref.written(Path(folder), about, weights), of), logits)
+        worst = compared(ours(ref.written(Path(folder), about, weights), of), logits, chance)
     largest = float(logits[logits.isfinite()].abs().max())
-    return worst, largest, recorded(of, about, weights, logits)
+    return worst, largest, recorded(of, about, weights, logits, chance)
 
 
 def main() -> None:

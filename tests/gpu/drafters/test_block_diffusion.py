@@ -12,22 +12,25 @@ from draftproof.gpu.drafters.block_diffusion import Variant
 from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.engine.output import texts
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.theory.errors import BadInput
-from studies.train_pair import block_loss, drawn_blocks, new_block, save_block, with_confidence
+from studies.train_pair import block_loss, drawn_blocks, new_block, save_block
 from tests.gpu.small import PROMPTS, drafter, near, steps_of, target
 
 KINDS = "block", "dspark"
 
 
 def drafted(which, text):
-    """Logits [4, V] after a text, from one pass of target and drafter over the text and four tokens that are
-    not looked at.
+    """(logits, confidence) [4, V], [4] after a text, from one pass of target and drafter over the text and
+    four tokens that are not looked at.
     """
     network, whole = drafter(which).network, target().network
     batch = torch.tensor([[*text, 1, 2, 3, 4]])
     with torch.no_grad():
-        return drawn_blocks(network, whole, batch).logits[0, -1]
+        found = drawn_blocks(network, whole, batch)
+    confidence = None if found.confidence is None else found.confidence[0, -1].sigmoid()
+    return found.logits[0, -1], confidence
 
 
 @pytest.mark.parametrize("which", KINDS)
@@ -41,9 +44,11 @@ def test_rows_of_the_engine_are_those_that_are_trained(which):
     for step in steps:
         for place, row in enumerate(step.rows):
             known = drafter(which).network.markov_head.markov_w1 if which == "dspark" else None
-            logits = drafted(which, so_far[row])
+            logits, confidence = drafted(which, so_far[row])
             for k in range(1 if known else 4):  # later rows of a Markov head depend on drafted tokens
                 assert torch.allclose(step.draft.proposal[place, k], sampling.rows(logits[k]), atol=2e-4)
+            if known:
+                assert torch.allclose(step.draft.confidence[place, 0], confidence[0], atol=2e-4)
         for row, tokens in zip(step.rows, step.emitted, strict=True):
             so_far[row] += tokens
 
@@ -88,6 +93,18 @@ def test_what_does_not_fit_is_refused():
             steps_of("nss", spelling, which)
 
 
+def test_selection_reads_the_confidence_of_the_head():
+    rule = Selection.of("dspark", budget=6)
+    network = drafter("dspark").network
+    kept = []
+    for bias in (-9.0, 9.0):
+        with torch.no_grad():
+            network.confidence_head.proj.bias.fill_(bias)
+        steps = steps_of("token", "chain:4", "dspark", PROMPTS, selection=rule, max_new_tokens=6)
+        kept.append(sum(steps[0].kept))
+    assert kept == [0, 6]
+
+
 def test_parameters_have_the_names_of_published_checkpoints():
     layer = "self_attn.{}.weight", ("q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm")
     names = {f"layers.0.{layer[0].format(each)}" for each in layer[1]}
@@ -98,7 +115,7 @@ def test_parameters_have_the_names_of_published_checkpoints():
     assert set(plain.state_dict()) == names | {"mask_embedding"}
     spark = {"markov_head.markov_w1.weight", "markov_head.markov_w2.weight"}
     spark |= {"confidence_head.proj.weight", "confidence_head.proj.bias"}
-    both = with_confidence(new_block(target().network, 4, 1, Variant(markov=3)))
+    both = new_block(target().network, 4, 1, Variant(markov=3, confidence=True))
     assert set(both.state_dict()) - set(plain.state_dict()) == spark
 
 
@@ -131,7 +148,7 @@ def test_the_shipped_drafter_is_as_good_as_promised():
 
 
 def test_losses_favour_the_first_tokens_and_confidence_learns_the_overlap():
-    network, whole = with_confidence(new_block(near().network, 5, 1)), near().network
+    network, whole = new_block(near().network, 5, 1, Variant(confidence=True)), near().network
     batch = torch.tensor([[1, 2, 3, 4, 5, 6, 7, 8]] * 2)
     drafted = drawn_blocks(network, whole, batch)
     rows = torch.zeros_like(drafted.rows)

@@ -133,8 +133,9 @@ def difference(tmp_path, name):
     entry = ENTRIES[name]
     folder, of = layouts.saved(tmp_path, entry), layouts.target(entry["target"])
     rows = [[-torch.inf if each is None else each for each in row] for row in entry["logits"]]
+    chance = entry["confidence"] and torch.tensor(entry["confidence"])
     with torch.no_grad():
-        return layouts.compared(layouts.ours(folder, of), torch.tensor(rows))
+        return layouts.compared(layouts.ours(folder, of), torch.tensor(rows), chance)
 
 
 @pytest.mark.parametrize("name", layouts.LAYOUTS)
@@ -152,8 +153,8 @@ def test_references_give_what_is_recorded(name):
     with torch.no_grad():
         worst, _, entry = layouts.run(name)
     assert worst < 1e-5
-    assert {key: each for key, each in entry.items() if key != "logits"} == {
-        key: each for key, each in ENTRIES[name].items() if key != "logits"
+    assert {key: each for key, each in entry.items() if key not in ("logits", "confidence")} == {
+        key: each for key, each in ENTRIES[name].items() if key not in ("logits", "confidence")
     }
 
 

@@ -13,6 +13,7 @@ from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine import loop, parts
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network import reader, session, whole
 from draftproof.gpu.sampling import history
 from draftproof.gpu.sampling.rows import Sampling
@@ -39,6 +40,7 @@ WAYS = [
     ("token", "chain:3", "ngram", {}),
     ("block", None, None, {}),
     ("traversal", "tree:2x2", "near", {"sampling": Sampling(processors=CHANGED)}),
+    ("block", "chain:3", "near", {"selection": Selection.of("confidence-stop")}),
 ]
 
 

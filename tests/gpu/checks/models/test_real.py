@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.checks.models.acceptance import Acceptance
 from draftproof.gpu.checks.models.greedy import Reference, compare
-from draftproof.gpu.checks.models.joint import known_law, observe, word_law
+from draftproof.gpu.checks.models.joint import laws, observe, word_law
 from draftproof.gpu.drafters.choose import SHIPPED
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
@@ -55,29 +55,29 @@ def test_a_law_of_words_is_the_product_of_rows_and_sums_to_one():
 
 @pytest.mark.parametrize(("name", "spelling"), [("block", "chain:2"), ("traversal", "tree:2x2")])
 def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, spelling):
-    known = known_law(target(), PROMPTS, 2, TWO)
-    found = observe(decoding(named(name), structure(spelling)), known, TWO, runs=300, batch=150, seed=0)
+    (known,) = laws(target(), PROMPTS, 2, TWO, 1)
+    (found,) = observe(decoding(named(name), structure(spelling)), [known], TWO, runs=300, batch=150, seed=0)
     assert not found.rejected
     assert (found.runs, found.words) == (300, 4)
     wider = replace(TWO, top_k=5)
-    other = observe(decoding(named(name), structure(spelling)), known, wider, runs=300, batch=50, seed=0)
+    (other,) = observe(decoding(named(name), structure(spelling)), [known], wider, runs=300, batch=50, seed=0)
     assert other.rejected
     assert other.log_e == torch.inf
 
 
 def test_a_lossy_verifier_is_noticed():
-    known = known_law(target(), PROMPTS, 2, TWO)
+    (known,) = laws(target(), PROMPTS, 2, TWO, 1)
     typical = next(each.verifier for each in LOSSY if each.verifier.name == "typical")
-    found = observe(decoding(typical, structure("chain:2")), known, TWO, runs=2000, batch=200, seed=0)
+    (found,) = observe(decoding(typical, structure("chain:2")), [known], TWO, runs=2000, batch=200, seed=0)
     assert found.rejected
     assert found.runs < 2000
 
 
 def test_prompts_too_long_or_laws_too_large_are_bad_input():
     with pytest.raises(BadInput, match="too many"):
-        known_law(target(), PROMPTS, 6, Sampling(1.0, top_k=16))
+        laws(target(), PROMPTS, 6, Sampling(1.0, top_k=16), 1)
     with pytest.raises(BadInput, match="short enough"):
-        known_law(target(), [[1] * 95], 3, TWO)
+        laws(target(), [[1] * 95], 3, TWO, 1)
 
 
 def test_greedy_texts_are_equal_and_a_wrong_one_is_no_tie():
@@ -140,8 +140,8 @@ def test_rates_of_another_verifier_do_not_agree():
 
 def test_one_draft_in_twenty_refused_keeps_the_law_and_is_noticed():
     refusing = next(each.verifier for each in LOSSY if each.lossless)
-    known = known_law(target(), PROMPTS, 2, TWO)
-    kept = observe(decoding(refusing, structure("chain:2")), known, TWO, runs=2000, batch=500, seed=0)
+    (known,) = laws(target(), PROMPTS, 2, TWO, 1)
+    (kept,) = observe(decoding(refusing, structure("chain:2")), [known], TWO, runs=2000, batch=500, seed=0)
     assert not kept.rejected
     shape = structure("chain:3")
     for verifier, agrees in ((named("token"), True), (refusing, False)):
