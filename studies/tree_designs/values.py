@@ -6,6 +6,7 @@ is kept. The tree is then walked node by node, or from leaf to root.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -127,9 +128,11 @@ def single(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float]
     return [min(1.0, float(t[x] / q[x]))], np.maximum(t - q, 0)
 
 
-def iid_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
-    """The priority rule in classes, siblings drawn from q."""
-    return _priority(t, np.broadcast_to(q, (len(tokens), len(q))), tokens)
+def iid_priority(
+    t: np.ndarray, q: np.ndarray, tokens: list[int], delay: int = 0
+) -> tuple[list[float], np.ndarray]:
+    """The priority rule in classes, siblings drawn from q; `delay` is as in `judged`."""
+    return _priority(t, np.broadcast_to(q, (len(tokens), len(q))), tokens, delay)
 
 
 def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
@@ -139,9 +142,11 @@ def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[li
     return _priority(t, np.array(strata(q, len(tokens))), tokens)
 
 
-def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
+def _priority(
+    t: np.ndarray, laws: np.ndarray, tokens: list[int], delay: int = 0
+) -> tuple[list[float], np.ndarray]:
     left, kept, rest = t.copy(), [0.0] * len(laws), 1.0
-    for j, at, take, most in judged(left, laws):
+    for j, at, take, most in judged(left, laws, delay):
         if (here := np.flatnonzero(at == tokens[j])).size and most[here[0]] > 0:
             rate = float(take[here[0]] / most[here[0]])
             kept[j], rest = rest * rate, rest * (1 - rate)
@@ -179,23 +184,25 @@ def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:
 
 
 def judged(
-    left: np.ndarray, laws: Sequence[Any] | np.ndarray
+    left: np.ndarray, laws: Sequence[Any] | np.ndarray, delay: int = 0
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
     """The priority rule in classes, sibling j drawn from laws[j]: (j, the tokens that are judged together,
     the mass that is kept of each, the most that could be), in the order of judging. What is kept is taken
-    from `left`, which is t at first.
+    from `left`, which is t at first. Each sibling is judged `delay` classes after the one before it.
     """
     pi, unkept = np.sum(laws, axis=0), np.ones(len(laws))
     drafted = np.flatnonzero(pi)
     kinds = classes(left[drafted], pi[drafted])
     order = np.argsort(kinds, kind="stable")
-    for together in np.split(drafted[order], np.flatnonzero(np.diff(kinds[order])) + 1):
-        for j, law in enumerate(laws):
-            reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
-            at = together[law[together] > 0]
-            if reach > 0 and len(at):
-                most = law[at] * reach
-                take = np.minimum(left[at], most)
-                left[at] -= take
-                yield j, at, take, most
-                unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)
+    groups = np.split(drafted[order], np.flatnonzero(np.diff(kinds[order])) + 1)
+    turns = [(kind + delay * j, j, at) for kind, at in zip(np.unique(kinds), groups, strict=True)
+             for j in range(len(laws))]  # fmt: skip
+    for _, j, together in sorted(turns, key=itemgetter(0, 1)):
+        law, reach = laws[j], float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
+        at = together[law[together] > 0]
+        if reach > 0 and len(at):
+            most = law[at] * reach
+            take = np.minimum(left[at], most)
+            left[at] -= take
+            yield j, at, take, most
+            unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)

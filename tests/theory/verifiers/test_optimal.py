@@ -118,6 +118,10 @@ BROKEN = {
     "done by a bound of the wrong tokens": ("rows[order][x] - t[x]", "t[x] - rows[order][x]"),
     "orders by t alone": ("(t[x] - lead[x]) / pi[x]", "t[x]"),
     "what leads too often is put first": ("reverse=True", "reverse=False"),
+    "the rate of the first token": ("chance * self.rate[x]", "chance * self.rate[0]"),
+    "the first child's share alone": ("each.shape not in heirs[each.token]", "each is not node.children[0]"),
+    "a token leads whenever one up to it is drafted": ("lead[x] = before - none", "lead[x] = 1 - none"),
+    "a token leads whenever none is drafted up to it": ("lead[x] = before - none", "lead[x] = none"),
 }
 """One edit in the plan's source."""
 
@@ -237,11 +241,29 @@ LOSSY = [
     "siblings as one",
     "a token leads by the last sibling alone",
     "no token leads before another",
+    "the rate of the first token",
+    "the first child's share alone",
+    "a token leads whenever one up to it is drafted",
+    "a token leads whenever none is drafted up to it",
 ]
 """Those that lose the law of one pair of i.i.d. siblings over two tokens."""
 
 
-@pytest.mark.parametrize("name", [None, *LOSSY])
+def test_twenty_broken_versions_are_refused_in_either_way():
+    assert min(len(set(BROKEN.values())), len(set(LOSSY))) >= 20
+
+
+SECONDS = (
+    "no token leads before another",
+    "a token leads by the last sibling alone",
+    "a token leads whenever none is drafted up to it",
+)
+"""Those whose cells take seconds."""
+
+
+@pytest.mark.parametrize(
+    "name", [None, *(pytest.param(each, marks=[pytest.mark.slow] * (each in SECONDS)) for each in LOSSY)]
+)
 def test_the_prover_decides_plans_for_all_real_rows(name):
     """By sign cells: the plan is proved, and its broken versions are refuted."""
     scope: dict = {"__name__": "broken"}
