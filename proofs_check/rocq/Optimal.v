@@ -1,7 +1,7 @@
 (** The optimum of a node (docs/near-optimal.md) is lossless, node by node and lifted, for every law of orders.
 
-    Siblings are drawn independently, each from a row of its own.  What its bound needs, that the plan's law of orders
-    is the best, is no part of this: any law of orders gives a valid single-step rule. *)
+    Siblings are drawn independently, each from a row of its own.  Any law of orders gives a valid single-step rule, and
+    one that passes the plan's test is the best: no valid rule keeps more.  That some law passes is no part of this. *)
 
 Require Import Reals Lra Lia List Arith.
 Require Import Programs Rules Numbers Means Lossless Lift Priority.
@@ -217,6 +217,55 @@ Proof.
       * intros y J. unfold without_token. destruct (Nat.eqb_spec y x); [subst; contradiction|]. apply E. simpl. auto.
 Qed.
 
+(** ** What keeps most *)
+
+(** No rule keeps more than the chance that a token of X is drafted, and what t has off X. *)
+Definition off_set (X : token -> bool) : row := fun y => if X y then 0 else 1.
+Definition bound (X : token -> bool) (Rs : list row) (t : row) : R :=
+  1 - product (mass (off_set X) Rs) + total (fun y => off_set X y * t y).
+
+Lemma kept_in_set : forall X drawn ws, length ws = length drawn -> (forall w, In w ws -> 0 <= w) ->
+  0 <= Lift.worth (fun d => 1 - off (off_set X) d) [] drawn ws <= sum ws /\
+  (off (off_set X) drawn = 0 \/ off (off_set X) drawn = 1 /\ Lift.worth (fun d => 1 - off (off_set X) d) [] drawn ws = 0).
+Proof.
+  intros X. induction drawn as [|y drawn IH]; intros [|w ws] L N; simpl in *; try discriminate; [split; [lra|auto]|].
+  destruct (IH ws) as [A B]; [congruence|auto|]. assert (0 <= w) by auto.
+  change (fold_right Rplus 0 ws) with (sum ws). assert (Q : off_set X y = if X y then 0 else 1) by reflexivity.
+  rewrite Q. clear Q. destruct (X y).
+  - split; [lra|]. left. ring.
+  - split; [lra|]. destruct B as [->|[-> B]]; [left; ring|right]. rewrite B. split; ring.
+Qed.
+
+Lemma total_le_known : forall f g, (forall x, In x (vocabulary V) -> f x <= g x) -> total f <= total g.
+Proof.
+  intros f g H. rewrite (total_ext_in V f (fun x => Rmin (f x) (g x))).
+  - apply total_le. intros x. apply Rmin_r.
+  - intros x I. symmetry. apply Rmin_left. auto.
+Qed.
+
+Theorem no_rule_keeps_more : forall X Rs t ms rest, Forall (is_row V) Rs ->
+  (forall drawn, length (ms drawn) = length drawn /\ (forall w, In w (ms drawn) -> 0 <= w) /\ sum (ms drawn) <= 1) ->
+  (forall x, 0 <= rest x) ->
+  (forall x, In x (vocabulary V) -> mean (draw_each Rs) (fun drawn => given x drawn (ms drawn)) + rest x = t x) ->
+  mean (draw_each Rs) (fun drawn => sum (ms drawn)) <= bound X Rs t.
+Proof.
+  intros X Rs t ms rest F S P E. pose proof (draw_each_proper V Rs F) as D. unfold bound.
+  apply Rle_trans with (mean (draw_each Rs) (fun drawn => (1 - off (off_set X) drawn) +
+    total (fun y => off_set X y * given y drawn (ms drawn)))).
+  - apply (mean_le V _ _ _ _ _ D). intros drawn [_ K]. destruct (S drawn) as [L [N O]].
+    rewrite (sum_given V drawn (ms drawn) L K).
+    rewrite (total_ext V _ (fun y => given y drawn (ms drawn) * (1 - off_set X y) + off_set X y * given y drawn (ms drawn)))
+      by (intros; ring).
+    rewrite total_add. destruct (kept_in_set X drawn (ms drawn) L N) as [[A B] C].
+    rewrite (worth_given V (fun d => 1 - off (off_set X) d) [] drawn (ms drawn) K) in A, B, C. simpl in A, B, C.
+    rewrite (total_ext V (fun x => given x drawn (ms drawn) * (1 - off_set X x * 1))
+      (fun y => given y drawn (ms drawn) * (1 - off_set X y))) in A, B, C by (intros; ring).
+    destruct C as [->|[-> ->]]; lra.
+  - rewrite mean_add, mean_sub, mean_off, (mean_one V _ _ _ D), mean_total. apply Rplus_le_compat_l. apply total_le_known.
+    intros y I. rewrite mean_mul. apply Rmult_le_compat_l; [unfold off_set; destruct (X y); lra|].
+    pose proof (E y I). pose proof (P y). lra.
+Qed.
+
 (** ** The rule *)
 
 Variable p : context -> row.
@@ -386,6 +435,23 @@ Proof.
         destruct (leading order drawn) as [y|] eqn:E; [|ring]. destruct (Nat.eqb_spec y x) as [->|]; [|ring].
         exfalso. apply J. apply (leading_drawn _ _ _ E). }
       rewrite Z. ring.
+Qed.
+
+(** The test at which the plan is done: if its kept mass is the bound of some X, no valid rule keeps more. *)
+Theorem optimal_keeps_most : forall X c k t ms rest, (forall y, 0 <= t y) -> total t <= 1 ->
+  total (fun x => minimum (t x) (lead (orders c k t) (laws c k) x)) = bound X (laws c k) t ->
+  (forall drawn, length (ms drawn) = length drawn /\ (forall w, In w (ms drawn) -> 0 <= w) /\ sum (ms drawn) <= 1) ->
+  (forall x, 0 <= rest x) ->
+  (forall x, In x (vocabulary V) -> mean (draw_each (laws c k)) (fun drawn => given x drawn (ms drawn)) + rest x = t x) ->
+  mean (draw_each (laws c k)) (fun drawn => sum (ms drawn)) <=
+    mean (draw_each (laws c k)) (fun drawn => sum (masses c k t drawn)).
+Proof.
+  intros X c k t ms rest T U B S P E. pose proof (draw_each_proper V (laws c k) (laws_rows c k)) as D.
+  apply Rle_trans with (bound X (laws c k) t); [apply (no_rule_keeps_more X _ _ ms rest); auto|]. rewrite <- B.
+  rewrite (mean_ext_proper V _ _ _ _ (fun drawn => total (fun y => given y drawn (masses c k t drawn))) D).
+  - rewrite mean_total. right. apply total_ext_in. intros x I. pose proof (optimal_valid c k t x T U I) as W.
+    unfold optimal_rest in W. rewrite excess_min in W. rewrite minimum_Rmin. lra.
+  - intros drawn [_ K]. destruct (optimal_masses_sound c k t drawn T) as [L _]. apply (sum_given V drawn _ L K).
 Qed.
 
 Lemma siblings_proper : forall c k, proper V (draw_each (laws c k))
