@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import torch
 from clones import clone
 
-from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of, interpreted
 
 
 class Struct:
@@ -17,7 +16,7 @@ class Struct:
 
 
 FILE = clone("sgl-project/sglang", "python/sglang/kernels/ops/speculative/dspark/blockwise_rejection.py")
-kernels.interpreted()
+interpreted()
 sample = function_of(FILE, "sglang", "blockwise_rejection_torch", {"msgspec": {"Struct": Struct}})
 
 

@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
+from vllm_kernels import FIRST, SECOND, first_runner, second_runner
 
 from draftproof.simulators.audit.adapters.engine_code import method
-from draftproof.simulators.audit.adapters.vllm import first_runner, second_runner
 
 FOLDER = clone("vllm-project/vllm", "vllm/v1")
-RUNNERS = first_runner, lambda path: second_runner(path, "vllm-v2", block=False)
-FILES = "sample/rejection_sampler.py", "worker/gpu/spec_decode/rejection_sampler_utils.py"
+RUNNERS = first_runner, lambda path: second_runner(path, block=False)
+FILES = FIRST, SECOND
 
 
 def made(name, runner, pad):

@@ -11,6 +11,7 @@ import __future__
 import ast
 import importlib.util
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,6 +50,17 @@ class TorchChain(Function):
             with np.errstate(divide="ignore"):
                 p, q = (np.log(p) + np.float32(SHIFT)).astype(p.dtype), np.log(q).astype(q.dtype)
         return p, q, x
+
+
+def interpreted() -> Any:
+    """The module `triton` in interpreter mode; BadInput if it was already imported in another mode."""
+    os.environ["TRITON_INTERPRET"] = "1"
+    import triton
+    import triton.language as tl
+
+    if not type(tl.sum).__name__.startswith("Interpreted"):
+        raise BadInput("triton was imported before: set TRITON_INTERPRET=1 in the environment")
+    return triton
 
 
 def with_bonus(words: Any, row: Any) -> Any:

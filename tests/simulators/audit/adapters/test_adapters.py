@@ -1,4 +1,4 @@
-"""The adapters: transformers as installed, the others on small stand-ins of our own."""
+"""The adapter of transformers as installed, and functions cut out of files, on small stand-ins of our own."""
 
 import random
 import sys

@@ -1,7 +1,7 @@
-"""Adapters of Triton kernels, on kernels of our own with the same signatures, and on the real files.
+"""Studies of Triton kernels, on kernels of our own with the same signatures, and on the real files.
 
 A process of its own, because Triton interprets only where it was told to before it was imported.
-The real files are those of the folder that DRAFTPROOF_PEERS names; the tests skip without it.
+The real files are those of the clones that DRAFTPROOF_FIELD names; the tests skip without them.
 """
 
 import json
@@ -24,7 +24,7 @@ BIASED = {
     "vllm-v2": ("logits + tldevice.log1p(-ratio)", "logits"),
     "lmdeploy": ("tl.load(coins_ptr + pos) * tl.load(q_ptr", "tl.load(coins_ptr) * 0.5 * tl.load(q_ptr"),
 }
-"""Adapter -> one edit of its stand-in that makes it lossy."""
+"""Engine -> one edit of its stand-in that makes it lossy."""
 
 REUSED = "tl.load(pos_ptr + i), includes_zero", "tl.load(pos_ptr), includes_zero"
 """An edit of the stand-in for vllm-v2: all positions are given the coin of the first."""
@@ -35,9 +35,8 @@ REFILLED = (
 )
 """An edit of the stand-in for vllm: a forbidden draft counts as absent, and its token comes from p."""
 
-PADDED, CUT = (
-    f"{Path(__file__).parents[4]}/studies/field/vllm_grammar.py:{name}" for name in ("padded", "cut")
-)
+STUDIES = f"{Path(__file__).parents[4]}/studies/field"
+PADDED, CUT = (f"{STUDIES}/vllm_grammar.py:{name}" for name in ("padded", "cut"))
 
 SCHEDULER = """
 class Scheduler:
@@ -70,45 +69,42 @@ class CudaRejectionSamplingImpl:
         return out, None, None
 """
 
-PEERS = {
-    "sglang": "reject_sampling.py",
-    "sglang-block": "reject_sampling.py",
-    "vllm": "vllm/v1/sample/rejection_sampler.py",
-    "vllm-v2": "rejection_sampler_utils.py",
-    "vllm-v2-block": "rejection_sampler_utils.py",
-    "lmdeploy": "backends/cuda/rejection_sampling.py",
+TARGETS = {
+    "sglang": "sglang_chain.py:token",
+    "sglang-block": "sglang_chain.py:block",
+    "vllm": "vllm_kernels.py:first",
+    "vllm-v2": "vllm_kernels.py:second",
+    "vllm-v2-block": "vllm_kernels.py:block",
+    "lmdeploy": "lmdeploy_cuda.py:verify",
 }
-"""Adapter -> how the path of its real file ends."""
+"""What is audited -> its target in studies/field."""
+
+VLLM = "vllm-project/vllm/vllm/v1"
+PLACES = {
+    "sglang": "sgl-project/sglang/python/sglang/kernels/ops/speculative/reject_sampling.py",
+    "vllm": f"{VLLM}/sample/rejection_sampler.py",
+    "vllm-v2": f"{VLLM}/worker/gpu/spec_decode/rejection_sampler_utils.py",
+    "lmdeploy": "InternLM/lmdeploy/lmdeploy/pytorch/kernels/cuda/rejection_sampling.py",
+}
+"""Engine -> where its file is among clones."""
 
 
 def stand_in(name):
     return HERE / f"{name.replace('-', '_')}_like.py"
 
 
-def engine(folder, kernels):
-    """A folder with the two files of vLLM that studies/field/vllm_grammar.py reads."""
-    vllm = folder / "vllm-project/vllm/vllm/v1"
-    (vllm / "sample").mkdir(parents=True)
-    (vllm / "core/sched").mkdir(parents=True)
-    (vllm / "sample/rejection_sampler.py").write_text(kernels)
-    (vllm / "core/sched/scheduler.py").write_text(SCHEDULER)
+def placed(folder, name, text):
+    """A folder of clones with the text as an engine's file, and what is read beside it."""
+    beside = {f"{VLLM}/core/sched/scheduler.py": SCHEDULER} if name == "vllm" else {}
+    beside |= {PLACES[name].replace("kernels", "backends"): BACKEND} if name == "lmdeploy" else {}
+    for place, content in {PLACES[name]: text, **beside}.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(content)
     return folder
 
 
-def placed(name, folder, text):
-    """The stand-in's text in a file of a folder; of LMDeploy the file of its backend, beside its kernels."""
-    if name != "lmdeploy":
-        folder.mkdir(exist_ok=True)
-        (folder / stand_in(name).name).write_text(text)
-        return folder / stand_in(name).name
-    for place, content in (("kernels", text), ("backends", BACKEND)):
-        (folder / place / "cuda").mkdir(parents=True)
-        (folder / place / "cuda/rejection_sampling.py").write_text(content)
-    return folder / "backends/cuda/rejection_sampling.py"
-
-
 def audits(pairs):
-    """[(status, total variation, report)] of (adapter, file) pairs."""
+    """[(status, total variation, report)] of (target, folder of clones) pairs."""
     words = [str(word) for pair in pairs for word in pair]
     command = [sys.executable, "-m", "tests.simulators.audit.adapters.peers.audits", *words]
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
@@ -119,25 +115,27 @@ def audits(pairs):
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """(adapter, edited or not) -> its audit, all from one process."""
-    folder, pairs = tmp_path_factory.mktemp("biased"), {}
+    """(engine or target, edited or not) -> its audit, all from one process."""
+    folder, pairs = tmp_path_factory.mktemp("clones"), {}
+
+    def judged(name, how, text, target="", engine=""):
+        engine = engine or name
+        place = placed(folder / f"{len(pairs)}", engine, text)
+        pairs[name, how] = (target or f"{STUDIES}/{TARGETS[name]}", place)
+
+    texts = {name: stand_in(name).read_text() for name in BIASED}
     for name, (good, bad) in BIASED.items():
-        text = stand_in(name).read_text()
-        assert good in text
-        pairs[name, False] = (name, placed(name, folder / f"{name} good", text))
-        pairs[name, True] = (name, placed(name, folder / f"{name} bad", text.replace(good, bad)))
-    pairs["vllm-v2", "reused"] = ("vllm-v2", folder / "reused.py")
-    text = stand_in("vllm-v2").read_text()
-    assert REUSED[0] in text
-    (folder / "reused.py").write_text(text.replace(*REUSED))
-    for name in (PADDED, CUT):
-        pairs[name, False] = (name, engine(folder / name.rpartition(":")[2], stand_in("vllm").read_text()))
-    absent = stand_in("vllm").read_text().replace(*REFILLED)
-    pairs[PADDED, "refilled"] = (PADDED, engine(folder / "refilled", absent))
-    pairs["sglang-block", False] = ("sglang-block", stand_in("sglang"))
-    for name in BIASED:
-        pairs[name, None] = (name, HERE / "audits.py")
-    pairs["vllm-v2-block", False] = ("vllm-v2-block", stand_in("vllm-v2"))
+        assert good in texts[name]
+        judged(name, False, texts[name])
+        judged(name, True, texts[name].replace(good, bad))
+        judged(name, None, "nothing = 0")
+    assert REUSED[0] in texts["vllm-v2"]
+    judged("vllm-v2", "reused", texts["vllm-v2"].replace(*REUSED))
+    for target in (PADDED, CUT):
+        judged(target, False, texts["vllm"], target, "vllm")
+    judged(PADDED, "refilled", texts["vllm"].replace(*REFILLED), PADDED, "vllm")
+    for name in ("sglang-block", "vllm-v2-block"):
+        judged(name, False, texts[name.removesuffix("-block")], engine=name.removesuffix("-block"))
     return dict(zip(pairs, audits(pairs.values()), strict=True))
 
 
@@ -183,11 +181,11 @@ def test_a_file_without_the_function_is_bad_input(reports, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", TARGETS)
 def test_the_real_file(name):
-    folder = os.environ.get("DRAFTPROOF_PEERS")
-    found = sorted(Path(folder).rglob(PEERS[name])) if folder else []
-    if not found:
-        pytest.skip(f"DRAFTPROOF_PEERS names no folder with {PEERS[name]}")
-    [[status, _, said]] = audits([(name, found[0])])
+    folder = os.environ.get("DRAFTPROOF_FIELD")
+    place = PLACES[name.removesuffix("-block")]
+    if not folder or not Path(folder, place).is_file():
+        pytest.skip(f"DRAFTPROOF_FIELD names no folder with {place}")
+    [[status, _, said]] = audits([(f"{STUDIES}/{TARGETS[name]}", folder)])
     assert status == 0, said

@@ -1,7 +1,7 @@
-"""Audits kernels in a process whose Triton interprets: an adapter and its file in turn, or a
-file of studies/field and the folder of clones.
+"""Audits kernels in a process whose Triton interprets: a target of studies/field and the folder of clones, in
+turn.
 
-    python -m tests.simulators.audit.adapters.peers.audits sglang FILE lmdeploy FILE ...
+    python -m tests.simulators.audit.adapters.peers.audits studies/field/sglang_chain.py:token FOLDER ...
 
 Prints one JSON list of [exit status, total variation, what else was said]. Raises when Triton is
 not left as it was found.
@@ -14,7 +14,6 @@ from pathlib import Path
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
-from draftproof.simulators.audit.adapters import adapted
 from draftproof.simulators.audit.battery import battery
 from draftproof.theory.errors import BadInput
 
@@ -24,9 +23,8 @@ INSTANCES += [each for each in battery(2, 2) if each.name.startswith("toy") and 
 
 def audited(name: str, path: Path) -> tuple[int, str, str]:
     try:
-        if ":" in name:
-            os.environ["DRAFTPROOF_FIELD"] = str(path)
-        target = load.target(name) if ":" in name else adapted(name, path)
+        os.environ["DRAFTPROOF_FIELD"] = str(path)
+        target = load.target(name)
         report = audit.examine(target, instances=INSTANCES, edges=False, smallest=False)
     except BadInput as error:
         return 2, "", str(error)

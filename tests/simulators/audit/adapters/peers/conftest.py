@@ -1,3 +1,3 @@
-"""The stand-ins are executed by adapters, not imported by pytest."""
+"""The stand-ins are executed by studies, not imported by pytest."""
 
 collect_ignore_glob = ["*_like.py"]

@@ -1,5 +1,4 @@
-"""SGLang: the Triton kernel of chain verification, by --path, run by Triton's interpreter: by
-token, or by block.
+"""sgl-project/sglang: the Triton kernel of chain verification in Triton's interpreter, by token or by block.
 
 Version: 0.5.23, `sglang/kernels/ops/speculative/reject_sampling.py`, and earlier ones with the same
 signature, block verification wherever `block_verification` is a parameter; needs torch and triton, and
@@ -13,24 +12,26 @@ Not checked: the compiled kernel, batches, trees, thresholds below 1.
 
 import inspect
 from pathlib import Path
-from typing import Any
 
-from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of
+import torch
+from clones import clone
+
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of, interpreted
 from draftproof.theory.errors import BadInput
 
+FILE = "python/sglang/kernels/ops/speculative/reject_sampling.py"
 
-def made(path: Path | None, name: str, **options: bool) -> TorchChain:
+
+def made(path: Path, name: str, **options: bool) -> TorchChain:
     """The kernel of the file at `path`, called with the options."""
-    kernels.interpreted()
+    interpreted()
     function = "chain_speculative_sampling_triton"
     sampling = function_of(path, "sglang", function)
     missing = options.keys() - inspect.signature(sampling).parameters.keys()
     if missing:
         raise BadInput(f"{path}: {function} has no parameter {', '.join(missing)}")
-    import torch
 
-    def verify(target: Any, draft: Any, tokens: Any) -> Any:
+    def verify(target, draft, tokens):
         depth = len(tokens)
         uniforms = torch.rand(1, depth)
         last = torch.rand(1)
@@ -44,10 +45,12 @@ def made(path: Path | None, name: str, **options: bool) -> TorchChain:
         sampling(*places, uniforms, last, *rows, 1.0, 1.0, True, **options)
         return predicts[: int(accepted[0]) + 1]
 
-    return TorchChain(verify, name=f"{name} {function}", slow=True)
+    return TorchChain(verify, name=f"sglang {function}, {name}", slow=True)
 
 
-TARGETS = {
-    "sglang": lambda path: made(path, "sglang"),
-    "sglang-block": lambda path: made(path, "sglang-block", block_verification=True),
-}
+def __getattr__(name: str) -> TorchChain:
+    # Made where it is asked for: older releases have no block verification.
+    if name not in ("token", "block"):
+        raise AttributeError(name)
+    options = {"block_verification": True} if name == "block" else {}
+    return made(clone("sgl-project/sglang", FILE), name, **options)
