@@ -1,12 +1,13 @@
 """The public functions that need no proofs: on one instance and one verifier, by object or name; sweeps."""
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from draftproof.simulators.instances.files import draft_of
+from draftproof.simulators.instances.files import draft_of, parse
 from draftproof.simulators.instances.files import read as read_file
 from draftproof.simulators.instances.own_draft import PARTS
 from draftproof.simulators.laws.check import must_apply
@@ -131,7 +132,6 @@ def replay(
     """
     from draftproof.simulators.audit import load  # imported here, since it is slow
     from draftproof.simulators.audit.judge.replay import replayed
-    from draftproof.simulators.audit.processors import instance_of
     from draftproof.simulators.audit.sandbox import sandboxed
     from draftproof.simulators.audit.targets.base import Target
 
@@ -149,7 +149,7 @@ def replay(
         target = load.target(load.Subject(verify, style, place, dtype))
     else:
         raise BadInput(f"a function, its name or an adapter is needed, not {quoted(verify)}")
-    given = instance_of(instance if isinstance(instance, dict) else _instance(instance))
+    given = parse(json.dumps(instance)) if isinstance(instance, dict) else _instance(instance)
     with sandboxed(CALL_SECONDS, target.namespace) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)
 

@@ -43,8 +43,6 @@ def option(name: str) -> Option:
 @click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
 @click.option("--tree", is_flag=True, help="TARGET verifies trees: verify(target, draft, rng).")
 @option("iterations")
-@option("processors")
-@option("against")
 @option("statistical")
 @click.option(
     "--report", "files", type=FILE, multiple=True, help="Also write JUnit (.xml) or SARIF (.sarif); again."
@@ -72,11 +70,10 @@ def audit(
     one that uses torch's random functions needs no rng. With --loop it is generate(target, draft,
     prompt, length), with gamma where it asks for it, and returns the new tokens. A selection rule is
     select(target_probs, draft_probs, draft_tokens, capacity) of a batch of R requests and returns R
-    numbers, how many drafted tokens of each are verified. With --against the law is compared with a
-    declared target, and measured against p. With --exec a program gets rows, drafts and uniforms on its
-    standard input, one JSON line a question, and answers with tokens. Exit status 0 when lossless, 1 when
-    not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing; of several
-    targets 1 if one is not lossless.
+    numbers, how many drafted tokens of each are verified. With --exec a program gets rows, drafts and
+    uniforms on its standard input, one JSON line a question, and answers with tokens. Exit status 0 when
+    lossless, 1 when not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows
+    nothing; of several targets 1 if one is not lossless.
     """
     styles = {"exec": program is not None, "loop": loop, "tree": tree}
     style, *more = [name for name, is_asked in styles.items() if is_asked] or ["verify"]

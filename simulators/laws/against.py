@@ -26,6 +26,9 @@ from draftproof.theory.targets import declared
 from draftproof.theory.targets.declared import TOTAL_VARIATION, Declared
 from draftproof.theory.verifier import Verifier
 
+SLACK = fmpq(1, 10**6)
+"""By how much rounding may take a token over a budget."""
+
 
 @dataclass(frozen=True)
 class Distance:
@@ -82,8 +85,9 @@ def judge_against(instance: Instance, verifier: Verifier, law: Declared) -> Agai
     except Invalid as error:
         return AgainstVerdict(*head, ONE, ZERO, None, str(error), str(law))
     variation = got.total_variation(want)
-    wrong = Wrong(*found) if (found := first_difference(got, want)) else None
-    token, over = tokens(instance, text, law)
+    rounding = verifier.rounding(instance, 1) if verifier.rounding else ZERO
+    wrong = Wrong(*found) if (found := first_difference(got, want, rounding)) else None
+    token, over = tokens(instance, text, law, SLACK if rounding else ZERO)
     block = between(text, law_of(instance.target, depth + 1))
     accepted = emitted.expected_accepted
     return AgainstVerdict(*head, variation, accepted, wrong, "", str(law), token, block, over)
@@ -101,8 +105,6 @@ def must_measure(verifier: Verifier) -> None:
     """BadInput unless the verifier can be judged against a declared target."""
     if verifier.carry is not None:
         raise BadInput(f"{verifier.name} keeps state between calls; --against judges one call")
-    if verifier.rounding is not None:
-        raise BadInput(f"{verifier.name} computes in floats: draftproof audit {verifier.name} --against LAW")
 
 
 def between(got: Mapping[Any, fmpq], want: Mapping[Any, fmpq]) -> Distance:
@@ -123,7 +125,7 @@ def distances(law: Declared, token: Distance, text: Distance) -> dict[str, Any]:
     return answer
 
 
-def tokens(instance: Instance, text: Law, law: Declared, slack: fmpq = ZERO) -> tuple[Distance, bool | None]:
+def tokens(instance: Instance, text: Law, law: Declared, slack: fmpq) -> tuple[Distance, bool | None]:
     """The largest distance of a token's row from p's, given the text before it, and whether a token is over
     the budget by more than the slack (None without a budget).
     """

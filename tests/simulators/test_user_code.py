@@ -158,8 +158,7 @@ def test_rounding_is_no_bias(own, command):
         assert (found.lossless, bool(found.total_variation)) == (lossless, True)
         assert found.wrong is None or float(abs(found.wrong.got - found.wrong.want)) > 1e-3
     assert list(dp.gap(read(given), "plain.py:verify").expected_accepted) == ["plain.py:verify"]
-    status, _, err = command("check", given, "--verifier", "plain.py:verify", "--against", "target")
-    assert (status, "draftproof audit plain.py:verify --against LAW" in err) == (2, True)
+    assert command("check", given, "--verifier", "plain.py:verify", "--against", "target")[0] == 0
 
 
 def test_a_slow_one_is_not_run_on_the_whole_suite(own, command):

@@ -74,11 +74,6 @@ class Declared:
         return Declaration(self, target, proposal, depth)
 
     @property
-    def budget_only(self) -> bool:
-        """Whether the rule promises to stay near p, and no law."""
-        return self.row is None and self.budget is not None
-
-    @property
     def kept(self) -> bool:
         """Whether the rule is declared to meet its own target: to follow the law, or to keep the budget."""
         return self.budget.kept if self.budget else self.row is not None

@@ -15,14 +15,12 @@ from draftproof.simulators.audit.coins.sources import Every, Fixed, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable, Opaque, dyadic
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Program, Target
-from draftproof.simulators.laws.against import Distance, between, tokens
 from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.optimum import stateless
 from draftproof.simulators.laws.size import Descent
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.laws.witness import shrink
-from draftproof.theory.drafts import SCHEMES
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -30,8 +28,6 @@ from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
-from draftproof.theory.table import Rows
-from draftproof.theory.targets.declared import Declared
 from draftproof.theory.values.chains import block
 
 BISECTION_SECONDS = 120.0  # seconds of bisection
@@ -51,9 +47,6 @@ GONE = (
     "clock or the system's entropy"
 )
 
-SLACK = fmpq(1, 10**6)  # by how much rounding may take a token over a budget
-NONE = Distance()
-
 
 class TooLarge(NotEnumerable):
     """There are too many runs to enumerate; smaller instances may still be enumerated."""
@@ -70,10 +63,6 @@ class Case:
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | JointWrong | None  # None if the law is right
-    aim: Declared | None = None  # what it was has_law against in place of p
-    token: Distance = NONE  # from p, of one token and of the words; only with an aim
-    text: Distance = NONE
-    over: bool | None = None  # whether a token is over the aim's budget
     follows_proposal: bool = False  # where it fails
     unknown: str = ""  # why the law cannot be told from the target's, though it is known closely
     rounds: int = 1
@@ -82,34 +71,20 @@ class Case:
     @cached_property
     def optimum(self) -> fmpq | None:
         """The largest E[tau] of any valid verifier; None if it is unknown."""
-        return None if self.aim or isinstance(self.instance, Batch) else optimum(self.instance)
+        return None if isinstance(self.instance, Batch) else optimum(self.instance)
 
     @property
     def lossless(self) -> bool:
-        """Whether the law is that of p, or of the aim."""
+        """Whether the law is that of p."""
         return self.total_variation <= self.bound and self.fault_mass <= self.bound
-
-    @property
-    def met(self) -> bool:
-        """Whether the law is kept, or by an aim without a law of its own the budget."""
-        if self.aim is not None and self.aim.budget_only:
-            return not self.over and self.fault_mass <= self.bound
-        return self.lossless and not self.over
 
 
 Judge: TypeAlias = Callable[[Any], Case]
 """The exact verdict on an instance, or on a batch. Raises Fault if a call hangs, or NotEnumerable."""
 
 
-def case(
-    target: Target,
-    sandbox: Sandbox,
-    instance: Instance,
-    rounds: int = 1,
-    aim: Declared | None = None,
-    each: bool = False,
-) -> Case:
-    """The exact verdict on one instance, over one round of decoding or several, against p or another aim.
+def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, each: bool = False) -> Case:
+    """The exact verdict on one instance, over one round of decoding or several.
 
     A verdict against the target stands only if `each` run has the same result with plain numbers. Where runs
     fail, the law is wrong if what the others emit comes too often, whatever the failed ones would have been.
@@ -118,20 +93,14 @@ def case(
     sandbox.off = 0.0
     law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds, each)
     length, p = instance.draft.depth + rounds, instance.target
-    rows: Rows = p
-    far: dict[str, Any] = {}
-    if aim is not None:
-        rows = aim.rows(p, instance.proposal, instance.draft.depth)
-        text = law.complete(p, length).marginal(length)
-        token, over = tokens(instance, text, aim, SLACK)
-        far = {"aim": aim, "token": token, "text": between(text, law_of(p, length)), "over": over}
-    got = law.complete(rows, length).marginal(length)
-    want = law_of(rows, length)
+    unknown, follows_proposal = "", False
+    got = law.complete(p, length).marginal(length)
+    want = law_of(p, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
     surplus = sum((max(got[word] - want[word], ZERO) for word in got), ZERO)
     off = dyadic(sandbox.off)  # the law is known within it
     if bound - off < variation <= bound + off:
-        far["unknown"] = (
+        unknown = (
             f"its law is the target's within {float(variation + off):.2g}: an epsilon may move it by "
             f"{sandbox.off:.2g}, and rounding by {float(bound):.2g}"
         )
@@ -140,17 +109,18 @@ def case(
     biased = (variation if whole else surplus) > bound
     if biased and whole and isinstance(instance.draft, Chain):
         q = law_of(instance.proposal, instance.draft.depth)
-        far["follows_proposal"] = got.marginal(instance.draft.depth).total_variation(q) <= bound < variation
-    has_law = aim is None or not aim.budget_only
-    wrong = first_wrong(got, want, bound, whole) if biased and has_law else None
+        follows_proposal = got.marginal(instance.draft.depth).total_variation(q) <= bound < variation
+    wrong = first_wrong(got, want, bound, whole) if biased else None
     variation = variation if whole or wrong is None else surplus
-    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, rounds=rounds, **far)
-    if not found.met and not target.slow:
+    found = Case(
+        instance, accepted, fault_mass, faults, variation, bound, wrong, follows_proposal, unknown, rounds
+    )
+    if not found.lossless and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that cannot be followed would look like bias
         if not each and not sandbox.bisected:
-            again = case(target, sandbox, instance, rounds, aim, each=True)
-            if again.met and not sandbox.bisected:
+            again = case(target, sandbox, instance, rounds, each=True)
+            if again.lossless and not sandbox.bisected:
                 raise NotEnumerable(GONE)
             return again
     return found
@@ -165,12 +135,12 @@ def shrunk(judge: Judge, failing: Case, shrinks: bool) -> Case:
     def fails(instance: Any) -> bool:
         try:
             found = judge(instance)
-            return not found.met and (found.wrong is not None or failing.wrong is None)
+            return not found.lossless and (found.wrong is not None or failing.wrong is None)
         except (NotEnumerable, Fault, BadInput):
             return False
 
     failing = judge(shrink(failing.instance, fails, 1.0) if shrinks else failing.instance)
-    if failing.met:
+    if failing.lossless:
         raise NotEnumerable(GONE)
     return failing
 
@@ -341,8 +311,6 @@ def optimum(instance: Instance) -> fmpq | None:
     verification's E[tau]. On other schemes with at most DRAFTS_FOR_OPTIMUM drafts it is a certified upper
     bound, at most OPTIMUM_ACCURACY above the optimum.
     """
-    if instance.draft.kind not in SCHEMES:  # tokens are missing
-        return None
     if instance.draft.label == "chain":
         return block(instance)
     if instance.draft.outcomes(instance.vocab) > DRAFTS_FOR_OPTIMUM:

@@ -17,7 +17,6 @@ from draftproof.simulators.audit.judge.plan import Options, Plan, checked, plan_
 from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.judge.samples import TEST_SECONDS, sampled
-from draftproof.simulators.audit.processors import Missing, processed_already
 from draftproof.simulators.audit.sandbox import Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
 from draftproof.simulators.audit.targets.batches import ByRoles, Selection
@@ -143,7 +142,7 @@ class _Audit:
                 raise
         if report.failing is None and self.raising is not None:  # a wrong law comes before: this is no law
             report.failing = shrunk(self._case, self.raising, shrinks=False)
-        if isinstance(target, Selection) or plan.law is not None or report.failing is not None:
+        if isinstance(target, Selection) or report.failing is not None:
             return
         if plan.iterations == 1 and self.sandbox.current.constant:
             self._seeded()
@@ -160,7 +159,7 @@ class _Audit:
         if isinstance(instance, Batch):
             assert isinstance(self.target, Selection)
             return batch_case(self.target, self.sandbox, instance)
-        return case(self.target, self.sandbox, instance, self.plan.iterations, self.plan.law)
+        return case(self.target, self.sandbox, instance, self.plan.iterations)
 
     def _together(self) -> None:
         # The joint law of what two requests of a batch emit.
@@ -177,7 +176,7 @@ class _Audit:
                 now = judge(batch)
                 report.together += 1
                 self._note_faults(now)
-                if not now.met:
+                if not now.lossless:
                     report.failing = shrunk(judge, now, shrinks=now.fault_mass == 0)
                     return
         except NotEnumerable as error:
@@ -216,27 +215,21 @@ class _Audit:
             raise NotEnumerable(report.too_large)
 
     def _decided(self, now: Case) -> bool:
-        # Adds one instance to the report. Whether the audit ends with it: it fails, and it is shrunk. Against
-        # another law than the target's all instances are measured.
+        # Adds one instance to the report. Whether the audit ends with it: it fails, and it is shrunk.
         report, plan, instance = self.report, self.plan, now.instance
         report.add(instance)
         self._note_faults(now)
-        report.token, report.text = report.token.largest(now.token), report.text.largest(now.text)
-        if now.faults and isinstance(instance, Instance) and isinstance(instance.draft, Missing):
-            return False  # it does not take missing drafts, which is no law
         report.undecided = report.undecided or now.unknown
-        if {*now.faults} == {"raises"} and now.fault_mass > now.bound and not (now.wrong or plan.law):
+        if {*now.faults} == {"raises"} and now.fault_mass > now.bound and not now.wrong:
             self.raising = self.raising or now
             return False
-        if not now.met and report.failing is None:
+        if not now.lossless:
             whole = now.fault_mass > now.bound and now.wrong is None
-            whole = whole or (isinstance(instance, Instance) and processed_already(instance))
             report.failing = shrunk(self._case, now, plan.smallest and not whole)
             if self._follows_proposal(now):
                 what = "q's, not p's: it keeps every draft, or target and draft are swapped"
                 report.note("has the proposal's law", what)
-            if plan.law is None:
-                return True
+            return True
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
         return False
@@ -251,7 +244,7 @@ class _Audit:
         for other in chosen[at + 1 : at + 1 + OTHERS]:
             with suppress(NotEnumerable, Fault):
                 found = self._case(other)
-                if not (found.met or found.follows_proposal):
+                if not (found.lossless or found.follows_proposal):
                     return False
         return True
 
@@ -278,7 +271,7 @@ class _Audit:
 
         for instance in twice:
             now = judge(instance)
-            if not now.met:
+            if not now.lossless:
                 self.report.failing = shrunk(judge, now, shrinks=False)
                 self.report.note(kind, f"{what}the law over two calls is wrong, that of one call is not")
                 return True
@@ -314,7 +307,7 @@ class _Audit:
         takes = target.whole or (isinstance(target, DraftVerifier) and target.draw is None)
         if not takes or isinstance(target, Selection) or plan.statistical or plan.float32:
             return
-        if plan.runs and plan.iterations == 1 and plan.law is None:
+        if plan.runs and plan.iterations == 1:
             what = f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
             self.observer.progress(0, 0, what)
             with suppress(NotEnumerable):  # nor can it be tested

@@ -13,15 +13,12 @@ from flint import fmpq
 
 from draftproof.simulators.audit.battery import DEPTH, VOCAB, must_be_small
 from draftproof.simulators.audit.judge.samples import TEST_RUNS
-from draftproof.simulators.audit.processors import processed_battery
 from draftproof.simulators.audit.sandbox import CALL_SECONDS
 from draftproof.simulators.audit.targets.base import DraftVerifier, Target
 from draftproof.simulators.audit.targets.batches import ByRoles, Selection
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.selection.batch import Batch
-from draftproof.theory.targets import declared
-from draftproof.theory.targets.declared import Declared
 
 
 class Given(NamedTuple):
@@ -45,16 +42,12 @@ class Options(TypedDict, total=False):
     iterations: Annotated[
         int, Given(1, "Rounds of decoding whose joint law is checked, with the state between them.", 1, 3)
     ]
-    processors: Annotated[
-        bool, Given(False, "Also rows changed by grammars, filters and penalties, and missing drafts.")
-    ]
     edges: Annotated[bool, Given(True, "Try coins at the ends of [0, 1), and rows of NaN.")]
     padding: Annotated[bool, Given(False, "Also try drafts that end in -1.")]
     invariant: Annotated[
         bool, Given(False, "Also require that the text is a function of the seed, whatever the draft.")
     ]
     smallest: Annotated[bool, Given(True, "Shrink an instance on which the target fails.")]
-    against: Annotated[str | None, Given(None, "A declared target in place of p, such as interpolation:1/4.")]
     statistical: Annotated[bool, Given(False, "Test random runs instead of enumerating.")]
     float32: Annotated[bool, Given(False, "Count the final draw's random numbers, at any vocabulary.")]
     runs: Annotated[int, Given(TEST_RUNS, "Number of runs of a test.", 0)]
@@ -69,15 +62,14 @@ KNOWN: dict[str, tuple[Any, Given]] = {
 """Option -> its type, and what is given."""
 
 EXCLUDED = {
-    "float32": ("statistical", "iterations", "padding", "processors", "against", "instances"),
-    "statistical": ("iterations", "padding", "processors", "against", "invariant"),
-    "processors": ("iterations", "instances"),
+    "float32": ("statistical", "iterations", "padding", "instances"),
+    "statistical": ("iterations", "padding", "invariant"),
 }
 """Option -> those that it goes without."""
 
 EXCLUDED_BY_KIND = {
-    "selection rule": ("iterations", "statistical", "padding", "processors", "against"),
-    "generation loop": ("padding", "processors"),
+    "selection rule": ("iterations", "statistical", "padding"),
+    "generation loop": ("padding",),
     "tree function": ("padding",),
     "foreign program": ("iterations",),
 }
@@ -89,13 +81,12 @@ class Plan:
     """All that an audit does; the other numbers are those of `Options`.
 
     The exact law on each of the `chosen` instances, of a text over so many iterations, is compared with the
-    target's or with `law`; then the joint law of the requests of each of the batches. If it is `statistical`,
+    target's; then the joint law of the requests of each of the batches. If it is `statistical`,
     random runs on a few instances are tested.
     """
 
     chosen: tuple[Any, ...]
     batches: tuple[Batch, ...]
-    law: Declared | None
     statistical: bool
     float32: bool
     vocab: int
@@ -110,8 +101,6 @@ class Plan:
 
 
 WORDS = {int: "a whole number", float: "a number", bool: "True or False", str: "a text"}
-
-SEVERAL_CALLS = "a declared target is for one call: the extra token after a whole accepted draft follows p"
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,10 +123,6 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
                 raise BadInput(f"{other} goes without {name}")
     if found["statistical"] and not found["runs"]:
         raise BadInput("statistical needs runs")
-    if found["iterations"] > 1 and found["against"]:
-        raise BadInput(SEVERAL_CALLS)
-    if found["against"]:
-        declared(found["against"])  # raises BadInput
     return found
 
 
@@ -149,20 +134,16 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
             raise BadInput(f"a {target.adapter} goes without {name}")
     if asked["invariant"] and not (isinstance(target, DraftVerifier) and target.arrays):
         raise BadInput("invariant goes with a function that verifies one draft")
-    if target.whole and asked["against"]:
-        raise BadInput(SEVERAL_CALLS)
-    chosen, batches, law = (), (), None
+    chosen, batches = (), ()
     if asked["float32"]:
         if not isinstance(target, DraftVerifier):
             raise BadInput("float32 goes with a function that verifies one draft")
     elif asked["statistical"]:
         must_be_small(asked["vocab"], asked["depth"])
     else:
-        law = declared(asked["against"]) if asked["against"] else None
-        chosen = _instances(target, asked)
-        batches = tuple(_batches(target, asked)) if law is None else ()
+        chosen, batches = _instances(target, asked), tuple(_batches(target, asked))
     named = {each.name: asked[each.name] for each in fields(Plan) if each.name in asked}
-    return Plan(chosen, batches, law, **named)
+    return Plan(chosen, batches, **named)
 
 
 def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -170,17 +151,12 @@ def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
     if given is not None:
         rule = {"rule": target.rule} if isinstance(target, Selection) else {}
         return tuple(replace(each, **rule) for each in given)
-    chosen = list(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
-    if asked["processors"]:
-        chosen += processed_battery(asked["vocab"], asked["depth"], target.slow)
-    return tuple(chosen)
+    return tuple(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
 
 
 def _batches(target: Target, asked: Mapping[str, Any]) -> Iterable[Batch]:
     # Those of a function that takes batches, of two requests that are among the given instances if there are.
-    if not isinstance(target, ByRoles) or target.requests < 2:
-        return ()
-    if asked["iterations"] > 1 or asked["processors"]:
+    if not isinstance(target, ByRoles) or target.requests < 2 or asked["iterations"] > 1:
         return ()
     if asked["instances"] is None:
         return target.batches(asked["vocab"], asked["depth"])

@@ -198,9 +198,7 @@ def _too_often(target: Target, sandbox: Sandbox, case: Case, masses: dict[Emitte
     instance, wrong = case.instance, case.wrong
     assert isinstance(instance, Instance)
     assert isinstance(wrong, Wrong)
-    rows: Rows = instance.target
-    if case.aim is not None:
-        rows = case.aim.rows(rows, instance.proposal, instance.draft.depth)
+    rows = instance.target
     length = len(wrong.prefix)
     got = Law((word, mass) for (_, word), mass in masses.items()).marginal(length).complete(rows, length)
     want = law_of(rows, length)

@@ -6,13 +6,12 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.audit.judge.exact import NONE, Case
+from draftproof.simulators.audit.judge.exact import Case
 from draftproof.simulators.audit.judge.final_draw import LIMIT, Counted
 from draftproof.simulators.audit.judge.replay import WrongRun
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.audit.targets.batches import REQUESTS
 from draftproof.simulators.instances.files import document
-from draftproof.simulators.laws.against import Distance, distances
 from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Wrong
@@ -20,7 +19,6 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.shared.reportable import Reportable, spelled
-from draftproof.theory.targets import ITSELF
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,7 @@ class Report(Reportable):
 
     `lossless` is None if nothing was decided. The figures belong to `case`: the smallest instance found on
     which the target is biased, or else the one with the largest total variation. If nothing could be
-    enumerated, they are the estimates of `sampled`. Where another target is declared, `token` and `text` are
-    the largest distances from p of all instances. Other `findings` change the verdict only if their
+    enumerated, they are the estimates of `sampled`. Other `findings` change the verdict only if their
     probability exceeds the bound for rounding. `run` is one run behind a wrong law, if there is one to show.
     `sizes` are the largest vocabulary and depth of the `instances` enumerated; `too_large` says why others
     were skipped.
@@ -63,8 +60,6 @@ class Report(Reportable):
     skipped: int = 0  # instances that were not enumerated
     tokens: int = 0  # of a generation loop, how many of its text were judged
     too_large: str = ""
-    token: Distance = NONE
-    text: Distance = NONE
     seconds: float = 0.0
     requests: int = 0  # of a function that takes batches, among how many a request was judged
     alone: str = ""  # why it was judged in a batch of one
@@ -141,23 +136,14 @@ class Report(Reportable):
         return {
             "target": self.target,
             "adapter": self.adapter + (", statistical" if self.sampled else ""),
-            "lossless": self.case.lossless if self.case and _budget_only(self.case) else self.lossless,
+            "lossless": self.lossless,
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
             **_counted(self.final),
-            **self._against(),
             **({"varies": self.varies} if self.varies else {}),
             **({"requests": self.requests} if self.requests > 1 or self.alone else {}),
             **({"not_shown": self.not_shown} if self.not_shown else {}),
             **({"replay": self.run.answer()} if self.run else {}),
         }
-
-    def _against(self) -> dict[str, Any]:
-        # The declared target, and the largest distances from p.
-        case = self.case
-        if case is None or case.aim is None:
-            return {}
-        budget = {} if case.over is None else {"over_budget": case.over}
-        return {"met": case.met} | budget | distances(case.aim, self.token, self.text)
 
     def rows(self) -> list[dict[str, Any]]:
         made = self.to_dict()
@@ -183,13 +169,12 @@ class Report(Reportable):
             lines.append(f"  {self.final}")
         if self.sampled:
             lines += _test_lines(self.sampled)
-        elif self.case and (self.lossless or self.wrong or self.case.over):
+        elif self.case and (self.lossless or self.wrong):
             over = f"{self.instances} instances of V <= {self.sizes[0]} and depth <= {self.sizes[1]}"
             given = document(self.case.instance)
             if self.requests:  # nothing is selected
                 given.pop("selection", None)
             lines += _case_lines(self.case, over, bool(self.lossless), given)
-            lines += _far(self.case, self.token, self.text)
         lines += self.run.lines() if self.run else []
         lines += [f"  not a function of the seed: {self.varies}"] if self.varies else []
         lines += self._requests()
@@ -227,9 +212,8 @@ class Report(Reportable):
         if self.final:
             return ("" if self.lossless else "NOT ") + "lossless in its final draw"
         if self.lossless:
-            kept = "keeps the budget" if _budget_only(self.case) else "lossless"
-            kept += ", NOT a function of the seed" if self.varies else ""
-            return "no bias found, statistical" if self.sampled else kept + _for(self.case)
+            kept = "lossless" + (", NOT a function of the seed" if self.varies else "")
+            return "no bias found, statistical" if self.sampled else kept
         fatal = [finding.kind for finding in self.findings if finding.fatal]
         if fatal:  # an exception is no law
             return f"{'fails' if fatal[0] == 'raises' else 'NOT lossless'}: it {fatal[0]}"
@@ -238,9 +222,7 @@ class Report(Reportable):
         if self.sampled:
             return "NOT lossless, statistical: a test on random runs rejects the target's law"
         if self.wrong:
-            return f"NOT lossless{_for(self.case)}: its law is not the target's"
-        if self.failing is not None and self.failing.over:
-            return f"exceeds the budget{_for(self.case)}"
+            return "NOT lossless: its law is not the target's"
         assert self.failing is not None
         kinds, mass = ", ".join(self.failing.faults), float(self.failing.fault_mass)
         verdict = "fails" if kinds == "raises" else "NOT lossless"
@@ -271,14 +253,6 @@ def _counted(final: Counted | None) -> dict[str, Any]:
     never = {"tokens": final.never, "mass": final.mass}
     exact = {"total_variation": text(final.total_variation), "error_bound": text(final.within)}
     return exact | {"never_drawn": never}
-
-
-def _for(case: Case | None) -> str:
-    return f" for {case.aim}" if case and case.aim and case.aim != ITSELF else ""
-
-
-def _budget_only(case: Case | None) -> bool:
-    return case is not None and case.aim is not None and case.aim.budget_only
 
 
 def _text(number: fmpq | None) -> str | None:
@@ -321,23 +295,6 @@ def _case_lines(case: Case, instances: str, lossless: bool, given: dict[str, Any
     if case.bound and case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
     return lines
-
-
-def _far(case: Case, token: Distance, text: Distance) -> list[str]:
-    # How far from p what is emitted is, where another target is declared.
-    if case.aim is None:
-        return []
-
-    def measures(far: Distance) -> str:
-        variation = float(far.total_variation)
-        return f"TV {variation:.4g}, KL(e, p) {far.kl:.4g}, KL(p, e) {far.reverse:.4g}"
-
-    budget = case.aim.budget
-    over = f"; {budget.measure} {'over' if case.over else 'within'} the budget" if budget else ""
-    return [
-        f"  largest distance of e, emitted, from p: a token {measures(token)}{over}",
-        f"  the whole block {measures(text)}",
-    ]
 
 
 def _accepted(case: Case) -> str:

@@ -224,7 +224,7 @@ BAD_OPTIONS = [
     {"dtype": 64},
     {"dtype": "float31"},
     {"edges": 1},
-    {"processors": "yes"},
+    {"padding": "yes"},
     {"statistical": None},
     {"against": 0.5},
     {"against": "nothing:1"},

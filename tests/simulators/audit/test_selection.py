@@ -200,7 +200,7 @@ def test_calls_that_do_not_fit():
         audit.Selection(lambda p, q: [0])
     with pytest.raises(BadInput, match="not a function"):
         audit.Selection(3)  # type: ignore[arg-type]
-    for options in ({"iterations": 2}, {"statistical": True}, {"padding": True}, {"processors": True}):
+    for options in ({"iterations": 2}, {"statistical": True}, {"padding": True}):
         with pytest.raises(BadInput):
             audit.examine(audit.Selection(everything), **options)
 

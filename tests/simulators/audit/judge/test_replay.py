@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import draftproof as dp
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import adapted
-from draftproof.simulators.audit.processors import Missing
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -79,8 +77,6 @@ GIVEN = {
     "bisected coins": ("mine.py:reads_digits", FEW, (1,)),
     "a tree": (load.Subject("mine.py:flat", "tree"), FEW, (0,)),
     "a program": (load.Subject("python3 program.py", "exec"), FEW, (1,)),
-    "missing drafts": ("mine.py:squared", FEW | {"instances": [replace(TOY, draft=Missing(1, 0))]}, (1,)),
-    "a declared target": ("mine.py:squared", FEW | {"against": "interpolation:1/4"}, (1,)),
 }
 """What is audited -> the argument of `load.target`, the options of `examine`, and the tokens emitted."""
 
