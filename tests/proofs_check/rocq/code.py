@@ -8,8 +8,7 @@ from pathlib import Path
 from tests.proofs_check.rocq.python_to_rocq import translated
 
 HOUSE = Path(__file__).parents[3]
-SOURCES = HOUSE / "proofs_check" / "rocq"
-CODE = SOURCES / "Code.v"
+CODE = HOUSE / "proofs_check" / "rocq" / "Code.v"
 FILES = ("token", "block", "greedy_block", "hsd", "specinfer", "rrs", "traversal")
 FILES += ("one_hot", "nss", "naive_tree", "hu_greedy", "priority")
 

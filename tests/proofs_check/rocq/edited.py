@@ -6,7 +6,6 @@ An edit is "not translated", "not proved" (another program than the one that the
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -20,7 +19,8 @@ from tempfile import TemporaryDirectory
 from draftproof.theory.verifier import Verifier
 from tests.mutants.edits import executed
 from tests.mutants.syntax import edits
-from tests.proofs_check.rocq.code import FILES, SOURCES, sources
+from tests.proofs_check.rocq.code import FILES, sources
+from tests.proofs_check.rocq.compiled import Library, text_of
 from tests.proofs_check.rocq.python_to_rocq import Refused, translated
 
 DATA = Path(__file__).with_suffix(".json")
@@ -114,7 +114,7 @@ def said() -> dict[str, str]:
 @cache
 def ties() -> dict[str, str]:
     """The proofs that a file's translation is a program of Programs.v, each without those of other files."""
-    texts = [(SOURCES / f"{name}.v").read_text(encoding="utf-8") for name in PROOFS]
+    texts = [text_of(name) for name in PROOFS]
     proof = re.compile(r"Theorem (\w+)_code : .*?\nQed\.\n", re.DOTALL)
     found = {}
     for file in FILES:
@@ -124,13 +124,6 @@ def ties() -> dict[str, str]:
             text = text.replace(each, "")
         found[file] = text.replace("Numbers Code CodeFacts", "Numbers CodeFacts")
     return found
-
-
-def prepared(folder: Path) -> None:
-    """What the proofs require, compiled in the folder."""
-    for name in NEEDED:
-        shutil.copy(SOURCES / f"{name}.v", folder)
-        subprocess.run(["coqc", "-q", f"{name}.v"], cwd=folder, check=True)
 
 
 def judged(file: str, text: str, folder: Path) -> str:
@@ -158,7 +151,7 @@ def main(write: bool) -> None:
     if write:
         ties()
         with TemporaryDirectory() as folder:
-            prepared(Path(folder))
+            Library(Path(folder) / "compiled").into(Path(folder), *NEEDED)
             found = [judged(each.file, each.text, Path(folder)) for each in edited()]
         pairs = zip(edited(), found, strict=True)
         lines = [{"name": each.name, "kind": each.kind, "said": answer} for each, answer in pairs]

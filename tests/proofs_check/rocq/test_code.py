@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import shutil
 from collections import defaultdict
 from itertools import product
 from random import Random
@@ -17,9 +16,9 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.verifiers import VERIFIERS
 from tests.proofs_check.rocq import test_rocq
-from tests.proofs_check.rocq.code import CODE, FILES, SOURCES, sources
+from tests.proofs_check.rocq.code import CODE, FILES, sources
+from tests.proofs_check.rocq.compiled import SOURCES, coqc
 from tests.proofs_check.rocq.python_to_rocq import ROWS, Refused, translated
-from tests.proofs_check.rocq.test_rocq import coqc, needed
 
 
 def test_the_code_in_rocq_is_what_the_python_says():
@@ -96,14 +95,10 @@ def test_what_is_not_known_is_refused(old, new, words):
 
 
 @pytest.fixture(scope="module")
-def rational(tmp_path_factory):
+def rational(library, tmp_path_factory):
     """A folder with the translation in rational numbers, compiled."""
-    if shutil.which("coqc") is None:
-        pytest.skip("no coqc here")
     folder = tmp_path_factory.mktemp("code")
-    for name in needed("Numbers"):
-        shutil.copy(SOURCES / f"{name}.v", folder)
-        coqc(folder, f"{name}.v")
+    library.into(folder, "Numbers")
     (folder / "Code.v").write_text(translated(sources(), "Rational"))
     coqc(folder, "Code.v")
     return folder

@@ -1,25 +1,20 @@
 """Every edit of the translated code breaks its proof in Rocq, or enumeration does not refute it."""
 
-import shutil
-
 import pytest
 
 from tests.mutants.checked import examined
 from tests.mutants.generated import verdicts
 from tests.proofs_check.rocq.code import FILES, sources
-from tests.proofs_check.rocq.edited import edited, judged, prepared, said
+from tests.proofs_check.rocq.edited import NEEDED, edited, judged, said
 
 PROVED = tuple(each for each in edited() if said()[each.name] == "proved")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+@pytest.fixture
+def folder(library, tmp_path):
     """A folder with what the proofs require, compiled."""
-    if shutil.which("coqc") is None:
-        pytest.skip("no coqc here")
-    folder = tmp_path_factory.mktemp("edited")
-    prepared(folder)
-    return folder
+    library.into(tmp_path, *NEEDED)
+    return tmp_path
 
 
 def test_what_rocq_says_is_of_the_edits():
