@@ -16,8 +16,9 @@ import os
 from pathlib import Path
 
 import torch
+from field.engines import function_of
 
-from draftproof.simulators.audit.adapters.engine_code import function_of, functions
+from draftproof.simulators.audit.adapters.engine_code import functions
 
 VLLM = Path(os.environ["VLLM"])
 WIDTH, LONGEST = 1, 64

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from engines import methods
 
-from draftproof.simulators.audit.adapters.engine_code import functions, methods
+from draftproof.simulators.audit.adapters.engine_code import functions
 
 
 def verifier(

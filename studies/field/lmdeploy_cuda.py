@@ -13,26 +13,27 @@ the bonus token elsewhere, so this adapter draws it from the last row.
 
 import torch
 from clones import clone
+from engines import function_of, interpreted, method, with_bonus
 
-from draftproof.simulators.audit.adapters import engine_code
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, functions
 from draftproof.simulators.audit.rounding import SHIFT
 
 FOLDER = clone("InternLM/lmdeploy", "lmdeploy/pytorch")
 GIVEN = {"lmdeploy.pytorch.backends.rejection_sampling": {"PLACEHOLDER_TOKEN_ID": -1}}
 FILE = "cuda/rejection_sampling.py"
 
-engine_code.interpreted()
-launch = engine_code.function_of(FOLDER / "kernels" / FILE, "lmdeploy", "random_rejection_sample", GIVEN)
+interpreted()
+launch = function_of(FOLDER / "kernels" / FILE, "lmdeploy", "random_rejection_sample", GIVEN)
 namespace = {**launch.__globals__, "torch": torch}
-engine_code.functions(FOLDER / "backends" / FILE, ("_allocate_outputs",), namespace)
-sample = engine_code.method(FOLDER / "backends" / FILE, "forward", namespace)
+functions(FOLDER / "backends" / FILE, ("_allocate_outputs",), namespace)
+sample = method(FOLDER / "backends" / FILE, "forward", namespace)
 
 
 def forward(target, draft, tokens):
     logits, bonus = target[:-1].log() + SHIFT, torch.full((1,), draft.shape[1])
     given = {"is_greedy": None, "draft_probs": draft[None].contiguous()}
     words, *_ = sample(None, logits[None], tokens[None], bonus, **given)
-    return engine_code.with_bonus(words[0], target[-1])
+    return with_bonus(words[0], target[-1])
 
 
-verify = engine_code.TorchChain(forward, name="lmdeploy forward", slow=True)
+verify = TorchChain(forward, name="lmdeploy forward", slow=True)

@@ -7,8 +7,7 @@ from unittest.mock import MagicMock
 
 import torch
 from clones import Output, Tokens, WithoutCuda, clone
-
-from draftproof.simulators.audit.adapters.engine_code import method
+from engines import method
 
 FILE = clone("sail-sg/LongSpec", "longspec/test/llama_glide.py")
 NAMES = {"torch": WithoutCuda(), "F": torch.nn.functional, "time": time, "random": random}

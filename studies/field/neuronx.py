@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import Tokens, clone
-
-from draftproof.simulators.audit.adapters.engine_code import function_of
+from engines import function_of
 
 FILE = clone("aws-neuron/transformers-neuronx", "src/transformers_neuronx/speculation.py")
 FIRST = {"sampling": SimpleNamespace(select_tokens=lambda scores: scores.argmax(1, keepdim=True))}

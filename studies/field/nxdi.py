@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
+from engines import method
 
-from draftproof.simulators.audit.adapters.engine_code import functions, method
+from draftproof.simulators.audit.adapters.engine_code import functions
 
 FOLDER = clone("aws-neuron/neuronx-distributed-inference", "src/neuronx_distributed_inference")
 MODEL, SAMPLING = FOLDER / "models/model_base.py", FOLDER / "modules/generation/sampling.py"

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import Padded, clone, importable
-
-from draftproof.simulators.audit.adapters.engine_code import methods
+from engines import methods
 
 FILE = clone("smart-lty/ParallelSpeculativeDecoding", "src/engine.py")
 importable("smart-lty/ParallelSpeculativeDecoding")

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
+from engines import function_of, interpreted
 
-from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of, interpreted
+from draftproof.simulators.audit.adapters.engine_code import TorchChain
 
 
 class Struct:

@@ -10,8 +10,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import function_of
+from engines import function_of
 
 FILE = clone("sgl-project/sglang", "python/sglang/kernels/ops/speculative/dspark/dspark_schedule.py")
 scheduled = function_of(FILE, "sglang", "schedule_verify_lens_topk")

@@ -2,8 +2,7 @@
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import method
+from engines import method
 
 FILE = clone("yandex-research/specexec", "specdec/spec_SI.py")
 step = method(FILE, "_inference_step", {"torch": torch, "Tuple": tuple})

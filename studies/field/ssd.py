@@ -6,8 +6,7 @@ Not run: `sampler_x`, other temperatures, what is drafted on a miss, the process
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import function_of
+from engines import function_of
 
 theirs = function_of(clone("tanishqkumar/ssd", "ssd/utils/verify.py"), "ssd", "verify")
 

@@ -6,8 +6,7 @@ from types import ModuleType
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import method
+from engines import method
 
 FOLDER = clone("brian030128/subspec_v2", "specdecodes/models")
 package = sys.modules["subspec_utils"] = ModuleType("subspec_utils")

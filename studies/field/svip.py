@@ -6,8 +6,9 @@ from unittest.mock import MagicMock
 
 import torch
 from clones import Padded, clone
+from engines import method
 
-from draftproof.simulators.audit.adapters.engine_code import functions, method
+from draftproof.simulators.audit.adapters.engine_code import functions
 
 FILE = clone("Geralt-Targaryen/SVIP", "vanilla-sd/eval_specbench.py")
 

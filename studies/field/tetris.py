@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
+from engines import function_of, method
 
-from draftproof.simulators.audit.adapters.engine_code import function_of, method
 from draftproof.simulators.audit.targets.batches import Selection
 
 

@@ -2,8 +2,7 @@
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import function_of
+from engines import function_of
 
 FILE = clone("huggingface/text-generation-inference", "server/text_generation_server/utils/tokens.py")
 Chooser = function_of(FILE, "text_generation_server", "HeterogeneousNextTokenChooser")

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import Tokens, clone
-
-from draftproof.simulators.audit.adapters.engine_code import methods
+from engines import methods
 
 FILE = clone("pytorch/torchchat", "torchchat/generate.py")
 NAMES = ("logits_to_probs", "sample", "multinomial_sample_one_no_sync", "prefill", "decode_one_token")

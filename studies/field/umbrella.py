@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import torch
 from clones import Tokens, clone
+from engines import method
 
-from draftproof.simulators.audit.adapters.engine_code import functions, method
+from draftproof.simulators.audit.adapters.engine_code import functions
 
 FOLDER = clone("Infini-AI-Lab/UMbreLLa", "umbrella")
 FILE = FOLDER / "speculation/static_speculation_engine.py"

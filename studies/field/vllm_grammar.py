@@ -11,9 +11,8 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
+from engines import method
 from vllm_kernels import FIRST, SECOND, first_runner, second_runner
-
-from draftproof.simulators.audit.adapters.engine_code import method
 
 FOLDER = clone("vllm-project/vllm", "vllm/v1")
 RUNNERS = first_runner, lambda path: second_runner(path, block=False)

@@ -15,7 +15,7 @@ from draftproof.theory.errors import BadInput
 
 TEXT = PAGE.read_text(encoding="utf-8")
 SUM = re.compile(r"`([\d/+*() -]+) = (\d+(?:/\d+)?)`")
-SHARED = {"by_hand", "clones", "eagle_posterior"}
+SHARED = {"by_hand", "clones", "eagle_posterior", "engines"}
 IN_CALLS = {"rotalabs", "torchchat"}
 """Files of rows about calls that raise, which have no verdict."""
 ADAPTERS = {"hsd", "lmdeploy_cuda", "sglang_blockwise", "sglang_chain", "vllm_kernels"}

@@ -245,3 +245,18 @@ def test_a_target_has_its_own_style(clones):
     tetris(clones)
     with pytest.raises(BadInput, match="is a target already"):
         load.target(load.Subject(f"{STUDIES}/tetris.py:verified", "tree"))
+
+
+def test_methods_are_cut_out_without_their_decorators(tmp_path):
+    methods, method = (load.load(f"{STUDIES}/engines.py:{name}") for name in ("methods", "method"))
+    path = tmp_path / "engine.py"
+    path.write_text(
+        "import engine\nclass Other:\n    def step(self): return 1\n"
+        "class Made(engine.Base):\n    @engine.compile(x=1)\n    def step(self, p: Missing) -> engine.Out:\n"
+        "        return helper(p)\n"
+    )
+    found = methods(path, "Made", ("step",), {"helper": lambda p: p + 1})
+    assert found.step(None, 1) == 2
+    assert method(path, "step", {})(None) == 1
+    with pytest.raises(BadInput, match="no method verify of Made"):
+        methods(path, "Made", ("verify",))

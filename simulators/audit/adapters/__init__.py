@@ -1,7 +1,7 @@
 """Adapters for verifiers in use, one small file per code base: version, signature, what is checked.
 
 Come here if an engine is to be audited, or a release has moved its function. `engine_code` runs one
-function or file of an engine that cannot be imported; `studies/field` has the engines that need that.
+function of an engine that cannot be imported; `studies/field` has engines of which whole files are run.
 
 No code is copied: an adapter loads the function from the user's installation. Every file has `TARGETS`:
 name -> function of a path (or None) that returns a target for `audit.examine`.

@@ -67,20 +67,6 @@ def test_a_function_is_cut_out_of_its_file(tmp_path):
     assert report.lossless, report
 
 
-def test_methods_are_cut_out_without_their_decorators(tmp_path):
-    path = tmp_path / "engine.py"
-    path.write_text(
-        "import engine\nclass Other:\n    def step(self): return 1\n"
-        "class Made(engine.Base):\n    @engine.compile(x=1)\n    def step(self, p: Missing) -> engine.Out:\n"
-        "        return helper(p)\n"
-    )
-    found = engine_code.methods(path, "Made", ("step",), {"helper": lambda p: p + 1})
-    assert found.step(None, 1) == 2
-    assert engine_code.method(path, "step", {})(None) == 1
-    with pytest.raises(BadInput, match="no method verify of Made"):
-        engine_code.methods(path, "Made", ("verify",))
-
-
 def test_a_file_without_the_function_is_bad_input(tmp_path):
     path = tmp_path / "other.py"
     path.write_text("def other():\n    pass\n")
