@@ -10,7 +10,6 @@ from draftproof.proofs_check.claims.checks import found_in, refuted_on
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
-from draftproof.simulators.laws.grammars import other_law
 from draftproof.simulators.laws.keys import given_keys, judge_keys, texts
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.support.files import SHIPPED
@@ -18,14 +17,17 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.keys import SCHEMES, keys
-from draftproof.theory.keys.keyed import Keys
+from draftproof.theory.law import law_of
 from draftproof.theory.rows import Row, meet, total
+from draftproof.theory.selection import named as rule
+from draftproof.theory.selection.batch import Batch
+from draftproof.theory.targets.processors import Mask, Processed
 from draftproof.theory.verifiers import named
 
 TREE = scheme("tree+:[[[]],[]]")
 VERIFIERS = {"token": Chain(2), "block": Chain(2), "traversal": TREE, "specinfer": TREE, "priority": TREE}
-LOSSY = {"hsd-released": Chain(2)}
-KEYED = [name for name, keyed in SCHEMES.items() if keyed.rows is None and name != "one-key"]
+VERIFIERS["hsd-released"] = Chain(2)
+KEYED = [name for name, keyed in SCHEMES.items() if not keyed.rows]
 COUNT = 24
 """Random instances of each draft."""
 
@@ -46,7 +48,7 @@ def follows(case: Case) -> bool:
 
 def _cases(fresh: str, verifiers: Iterable[str] = VERIFIERS) -> Iterator[Case]:
     for verifier, name in product(verifiers, KEYED):
-        for instance in Randoms((VERIFIERS | LOSSY)[verifier], 2, COUNT):
+        for instance in Randoms(VERIFIERS[verifier], 2, COUNT):
             yield instance, verifier, f"{name},{fresh}"
 
 
@@ -54,37 +56,31 @@ def _once(case: Case) -> bool:
     # The steps of the argument: no name is read twice, and then keyed coins do what fresh ones do, with a
     # lossy verifier too.
     instance, verifier, words = case
-    found = texts(instance, named(verifier), keys(words), 3)
-    return not found.again and found.law == decode(instance, named(verifier), 3, 3).first(3)
+    law, _, again = texts(instance, named(verifier), keys(words), 3)
+    return not again and law == decode(instance, named(verifier), 3, 3).first(3)
 
 
-def _as_strong(case: Case) -> bool:
-    # Whether the keys tell the whole first token, and the first call accepts what it would without keys.
-    instance, verifier, words = case
-    found, _ = judge_keys(instance, named(verifier), keys(words), 1, measured=True)
-    plain = judge(instance, named(verifier), 1).expected_accepted
-    return found.expected_accepted == plain and abs((found.strength or 0) - found.most) < 1e-12
+def _of_the_seed(verifier: str) -> Callable[[tuple[Instance | Batch, ...]], bool]:
+    # Whether with coins keyed by their place the text is a function of the key, whatever the drafter, the
+    # length of its drafts and the companions.
+    setting = replace(SCHEMES["gumbel"], accept="R", deduplicate="none", width=9)
 
-
-def _of_the_seed(verifier: str) -> Callable[[tuple[Instance, ...]], bool]:
-    # Whether with coins that are keyed by their place the text is a function of the key, whatever the drafter
-    # and the length of its drafts.
-    setting = Keys(replace(SCHEMES["gumbel"], accept="R"), "none", width=9)
-
-    def holds(instances: tuple[Instance, ...]) -> bool:
-        each = given_keys(instances, named(verifier), setting, 2)
+    def holds(cases: tuple[Instance | Batch, ...]) -> bool:
+        each = given_keys(cases, named(verifier), setting, 2)
         return all(len(laws[0]) == 1 and len({*laws}) == 1 for _, laws in each)
 
     return holds
 
 
-def _drafters() -> Iterator[tuple[Instance, ...]]:
-    for a, b in pairwise(Randoms(Chain(2), 2, COUNT)):
-        yield a, replace(b, target=a.target), replace(a, draft=Chain(1))
+def _drafters() -> Iterator[tuple[Instance | Batch, ...]]:
+    for a, b in pairwise(Randoms(Chain(2), 2, COUNT // 3)):
+        beside = Batch((b, a), rule("tetris"), 2)
+        yield a, replace(b, target=a.target), replace(a, draft=Chain(1)), beside
 
 
 def _is_match(instance: Instance) -> bool:
-    shared, _ = judge_keys(instance, named("sampling-match"), Keys(SCHEMES["one-key"]), 1)
+    one_key = replace(SCHEMES["dual-key"], extra="A")
+    shared, _ = judge_keys(instance, named("sampling-match"), one_key, 1)
     return shared.expected_accepted == judge(instance, named("gls")).expected_accepted
 
 
@@ -101,26 +97,22 @@ def _agree(rows: list[Row]) -> bool:
 
 
 def _conditional(instance: Instance) -> bool:
-    other = other_law(instance, named("token"), 6)
-    assert other is not None
-    return other.total_variation < fmpq(996, 1000)
+    local = instance.target
+    masks = [replace(each, whole=6) for each in getattr(local, "processors", ()) if isinstance(each, Mask)]
+    return law_of(local, 6).total_variation(law_of(Processed(local, masks), 6)) < fmpq(996, 1000)
 
 
 CHECKS = {
     "keys-block-committed": refuted_on((WATERMARKED, "block", "dual-key"), follows),
     "keys-node-by-node": found_in(lambda: _cases("committed", ("token", "specinfer", "priority")), follows),
     "keys-budget-discarded": refuted_on((LOOKED_BACK, "token", "dual-key,lookback"), follows),
-    "keys-read-once": found_in(lambda: _cases("drafted", (*VERIFIERS, *LOSSY)), _once),
-    "keys-acceptance-strength": found_in(
-        lambda: (case for case in _cases("committed", ("token", "block")) if "acceptance" in case[2]),
-        _as_strong,
-    ),
+    "keys-read-once": found_in(lambda: _cases("drafted"), _once),
     "keys-of-the-seed": found_in(_drafters, _of_the_seed("sampling-match")),
     "keys-of-the-seed-rejection": refuted_on(
         (WATERMARKED, replace(WATERMARKED, draft=Chain(1))),
         lambda pair: any(_of_the_seed(name)(pair) for name in ("token", "block", "traversal", "priority")),
     ),
-    "keys-gls-is-one-coin": found_in(lambda: Randoms(Chain(1), 2, COUNT), _is_match),
+    "keys-gls-is-one-coin": found_in(lambda: Randoms(Chain(1), 3, COUNT), _is_match),
     "keys-strength-and-overlap": refuted_on(HALVES, _agree),
     "masks-conditional": refuted_on(BRACKETS, _conditional),
 }

@@ -15,7 +15,6 @@ from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.check import judge_any, must_apply
-from draftproof.simulators.laws.grammars import other_law
 from draftproof.simulators.laws.keys import KeysVerdict, judge_keys
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import not_shown, size
@@ -25,11 +24,12 @@ from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput, printable
 from draftproof.theory.instance import Instance
 from draftproof.theory.keys import EXAMPLE, keys
-from draftproof.theory.keys.keyed import Keys
+from draftproof.theory.keys.keyed import Keyed
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.shared.reportable import spelled
+from draftproof.theory.targets.processors import Mask
 from draftproof.theory.verifier import Verifier
 
 WORDS = 10**6  # of a law that is listed
@@ -87,17 +87,15 @@ def law(
         small = None if verdict.lossless or as_json else smallest(given, judge)
     one = given.requests[0] if isinstance(given, Batch) else given
     unseen = not_shown(one.draft.depth, one.vocab) if verdict.lossless else ""
-    meant = other_law(one, verifier, one.draft.depth + iterations) if one is given else None
     if as_json:
-        click.echo(json.dumps(_answer(verifier, verdict, emitted, meant, unseen)))
+        click.echo(json.dumps(_answer(verifier, verdict, emitted, unseen)))
     elif verdict.invalid:
         click.echo(f"{printable(_what(given, verifier))}: no law: {verdict.invalid}")
     else:
         _print(given, verifier, verdict, emitted, iterations, under)
-        if meant:
-            away, accepted = map(screen.shown, meant[2:])
-            found = f"total variation {away}, E[tau] {accepted} there"
-            click.echo(f"judged against the {meant.judged}; to the {meant.other}: {found}")
+        for step in getattr(one.target, "processors", ()):
+            if isinstance(step, Mask):
+                click.echo(f"judged against the {step.meant}")
         if unseen:
             click.echo(unseen)
         if small:
@@ -105,9 +103,7 @@ def law(
     return int(not verdict.lossless)
 
 
-def _answer(
-    verifier: Verifier, verdict: Verdict, emitted: dict[str, fmpq], meant: Any, unseen: str
-) -> dict[str, Any]:
+def _answer(verifier: Verifier, verdict: Verdict, emitted: dict[str, fmpq], unseen: str) -> dict[str, Any]:
     # The JSON document.
     return {
         "verifier": verifier.name,
@@ -116,7 +112,6 @@ def _answer(
         "expected_accepted": text(verdict.expected_accepted),
         "law": {word: text(mass) for word, mass in emitted.items()},
         **verdict.more,
-        **({"grammar": {name: str(x) for name, x in meant._asdict().items()}} if meant else {}),
         **({"invalid": verdict.invalid} if verdict.invalid else {}),
         **({"not_shown": unseen} if unseen else {}),
     }
@@ -133,7 +128,7 @@ def _print(
     verdict: Verdict,
     emitted: dict[str, fmpq],
     iterations: int,
-    under: Keys | None,
+    under: Keyed | None,
 ) -> None:
     # The law as a table, and the verdict in a line.
     title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
@@ -161,7 +156,7 @@ def _judged(
     given: Instance | Batch,
     verifier: Verifier,
     iterations: int,
-    under: Keys | None,
+    under: Keyed | None,
     progress: Callable[[float], object],
 ) -> tuple[Verdict, dict[str, fmpq]]:
     # The verdict, and the law: word, or words of all requests, -> probability.

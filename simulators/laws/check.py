@@ -18,7 +18,7 @@ from draftproof.simulators.laws.verdict import Verdict, judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.keys.keyed import Keys
+from draftproof.theory.keys.keyed import Keyed
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.selection.view import Rule
@@ -244,7 +244,7 @@ def judge_any(
     verifier: Verifier,
     law: Declared | None = None,
     iterations: int | None = None,
-    keys: Keys | None = None,
+    keys: Keyed | None = None,
 ) -> Verdict:
     """The verdict on a batch, or on an instance against a declared target, over that many iterations, or
     under keys.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from flint import fmpq
 
@@ -12,13 +12,14 @@ from draftproof.simulators.laws.enumerate import Invalid, deepen, outcomes
 from draftproof.simulators.laws.verdict import Verdict, Wrong
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.keys.keyed import Keys
-from draftproof.theory.keys.run import Memory, call
+from draftproof.theory.keys.keyed import Keyed
+from draftproof.theory.keys.run import Call, Memory
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO, shown, text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
-from draftproof.theory.shared.coins import Coins, Name, Part
+from draftproof.theory.selection.batch import Batch
+from draftproof.theory.shared.coins import Coins, Known, Name
 from draftproof.theory.shared.divergence import kl
 from draftproof.theory.verifier import Verifier
 
@@ -52,77 +53,71 @@ class KeysVerdict(Verdict):
         return f"strength {strength}, at most {self.most:.4f} nats; {again}"
 
 
-class Texts(NamedTuple):
-    """The law of the first tokens, E[tau] of the first call, and how likely a name is read twice."""
-
-    law: Law
-    accepted: fmpq
-    again: fmpq
-
-
-def texts(instance: Instance, verifier: Verifier, keys: Keys, tokens: int) -> Texts:
-    """All texts of so many tokens, over as many calls as they take. Raises Invalid as `iteration` does, and
-    BadInput for a verifier that keeps state or computes in floats.
+def texts(instance: Instance, verifier: Verifier, keys: Keyed, tokens: int) -> tuple[Law, fmpq, fmpq]:
+    """The law of the first tokens, over as many calls as they take, E[tau] of the first call, and how likely
+    a name is read twice. Raises Invalid as `iteration` does, and BadInput for a verifier that keeps state or
+    computes in floats.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free
     >>> from draftproof.theory.keys import keys
     >>> from draftproof.theory.verifiers import named
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
-    >>> texts(toy, named("token"), keys("dual-key"), 3).law == law_of(toy.target, 3)
+    >>> texts(toy, named("token"), keys("dual-key"), 3)[0] == law_of(toy.target, 3)
     True
     """
     if verifier.carry is not None or verifier.rounding is not None:
         why = "computes in floats" if verifier.carry is None else "keeps state between calls"
         raise BadInput(f"{verifier.name} {why}, and is not judged under keys")
     deepen(instance.draft)
-
-    def runs(memory: Memory, mass: fmpq) -> Iterator[tuple[fmpq, tuple[Memory, int]]]:
-        known = memory.known
-        return outcomes(
-            lambda oracle: call(Coins(oracle, dict(known)), instance, verifier, keys, memory), mass
-        )
-
-    accepted = sum((mass * tau for mass, (_, tau) in runs(Memory(), ONE)), ZERO)
-    states, done = {Memory(): ONE}, list[tuple[Memory, fmpq]]()
+    accepted, states, done = ZERO, {Memory(): ONE}, dict[Memory, fmpq]()
     while states:
-        after: dict[Memory, fmpq] = {}
+        after = dict[Memory, fmpq]()
         for memory, mass in states.items():
-            for weight, (left, _) in runs(memory, mass):
-                if len(left.text) < tokens:
-                    after[left] = after.get(left, ZERO) + weight
-                else:
-                    done.append((left, weight))
+
+            def call(oracle: Oracle, memory: Memory = memory) -> tuple[Memory, int]:
+                return Call(Coins(oracle, dict(memory.known)), instance, keys, memory).emitted(verifier)
+
+            for weight, (left, tau) in outcomes(call, mass):
+                accepted += weight * tau * (not memory.text)
+                into = after if len(left.text) < tokens else done
+                into[left] = into.get(left, ZERO) + weight
         states = after
-    law = Law((memory.text[:tokens], mass) for memory, mass in done)
-    return Texts(law, accepted, sum((mass for memory, mass in done if memory.again), ZERO))
+    law = Law((memory.text[:tokens], mass) for memory, mass in done.items())
+    return law, accepted, sum((mass for memory, mass in done.items() if memory.again), ZERO)
 
 
 def given_keys(
-    instances: Sequence[Instance], verifier: Verifier, keys: Keys, tokens: int
+    cases: Sequence[Instance | Batch], verifier: Verifier, keys: Keyed, tokens: int
 ) -> Iterator[tuple[fmpq, list[Law]]]:
-    """(probability, the law of the first tokens of each instance) of every value of the keys that they share,
-    as far as the texts read them.
+    """(probability, the law of the first tokens in each case) of every value of the keys that they share, as
+    far as the texts read them; of a batch the last request's, with the others beside it in the first call.
     """
 
+    def words(known: dict[Name, Known], named: Oracle, case: Instance | Batch, fresh: Oracle) -> Prefix:
+        coins, memory = Coins(fresh, known, named), Memory()
+        requests = case.requests if isinstance(case, Batch) else (case,)
+        calls = [Call(coins, request, keys, memory) for request in requests]
+        if isinstance(case, Batch):
+            selected = case.select([call.draft.path[-1].prefix for call in calls])
+            for call, shown in zip(calls, selected, strict=True):
+                call.most = shown.kept
+        for call in calls:
+            memory, _ = call.emitted(verifier)
+        while len(memory.text) < tokens:
+            memory, _ = Call(coins, requests[-1], keys, memory).emitted(verifier)
+        return memory.text[:tokens]
+
     def laws(named: Oracle) -> list[Law]:
-        known: dict[Name, Part] = {}
-
-        def words(fresh: Oracle, instance: Instance) -> Prefix:
-            memory = Memory()
-            while len(memory.text) < tokens:
-                memory, _ = call(Coins(fresh, known, named), instance, verifier, keys, memory)
-            return memory.text[:tokens]
-
-        return [
-            Law((word, mass) for mass, word in outcomes(partial(words, instance=each))) for each in instances
-        ]
+        known: dict[Name, Known] = {}
+        each = (partial(words, known, named, case) for case in cases)
+        return [Law((word, mass) for mass, word in outcomes(program)) for program in each]
 
     return outcomes(laws)
 
 
 def judge_keys(
-    instance: Instance, verifier: Verifier, keys: Keys, tokens: int, measured: bool = False
+    instance: Instance, verifier: Verifier, keys: Keyed, tokens: int, measured: bool = False
 ) -> tuple[KeysVerdict, Law]:
     """The verdict on the first tokens, with the strength if it is `measured`, and their law over keys; empty
     if it is invalid.

@@ -1,14 +1,13 @@
 """Keyed sampling, one file a scheme: coins that are functions of a secret key and of the last tokens.
 
-Every file has `SCHEME`, which says which coins of a decoder are keyed, and how. `SCHEMES` finds them by
-listing this folder. `keyed` has the type, and `Keys`, a scheme with the rest of its setting: how wide a
-context is, and which contexts draw fresh. `run` is one call of a decoder under keys.
+Every file has `SCHEME`, which says which coins of a decoder are keyed, and how; `keyed` has its type.
+`SCHEMES` finds them by listing this folder. `run` is one call of a decoder under keys.
 """
 
 from dataclasses import replace
 
 from draftproof.theory.errors import BadInput, quoted
-from draftproof.theory.keys.keyed import CONTEXTS, Keyed, Keys
+from draftproof.theory.keys.keyed import CONTEXTS, Keyed
 from draftproof.theory.shared.folder import Folder
 
 SCHEMES = Folder[Keyed](__name__, __path__, "SCHEME", "keyed scheme", besides=("keyed", "run"))
@@ -17,16 +16,17 @@ SCHEMES = Folder[Keyed](__name__, __path__, "SCHEME", "keyed scheme", besides=("
 EXAMPLE = "such as dual-key or dual-key,drafted,width=2"
 
 
-def keys(spelling: str) -> Keys:
-    """The setting given by words joined by commas: a scheme, a parameter after a colon, and in any order
+def keys(spelling: str) -> Keyed:
+    """The scheme given by words joined by commas: its name, a parameter after a colon, and in any order
     `none`, `committed` or `drafted`, `width=N`, `lookback`. Raises BadInput.
 
     >>> str(keys("dual-key")), str(keys("dual-key,width=2,drafted"))
     ('dual-key,committed,width=1', 'dual-key,drafted,width=2')
     """
     first, *words = spelling.split(",")
-    name, _, parameter = first.partition(":")
-    found = Keys(SCHEMES.named(name).at(parameter))
+    name, colon, parameter = first.partition(":")
+    found = SCHEMES.named(name)
+    found = found.at(parameter) if colon else found
     for word in words:
         what, _, number = word.partition("=")
         if word in CONTEXTS:

@@ -1,17 +1,15 @@
-"""The type of a keyed scheme, and its setting: contexts, and which of them draw fresh."""
+"""The type of a keyed scheme: which coins are keyed, what a context is, and which contexts draw fresh."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from flint import fmpq
 
-from draftproof.theory.errors import BadInput, quoted
-from draftproof.theory.numbers import exact, text
-from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.rows import Prefix, Row, point
 from draftproof.theory.shared.coins import Coins, Name
 from draftproof.theory.table import Rows
-from draftproof.theory.targets.declared import Declaration, Declared
+from draftproof.theory.targets.declared import Computed, Parametrised
 from draftproof.theory.verifier import Verifier
 
 CONTEXTS = "none", "committed", "drafted"
@@ -21,14 +19,21 @@ draft, has read a keyed coin, though what came of it was discarded.
 """
 
 
-@dataclass(frozen=True)
-class Keyed:
-    """Which coins of a decoder are functions of a key and a context.
+def won(coins: Coins, row: Row, name: Name, parameter: object = None) -> Row:
+    """All mass on the token that the name draws from the row: Gumbel-max."""
+    return point(coins.choose(row, name), row)
 
-    `draft`, `extra` and `accept` are the keys of drafted tokens, of the extra token and of acceptance coins;
-    an empty one leaves these coins fresh. `draw(coins, row, name)` draws a token by the coins of a name.
-    `rows(coins, row, name, parameter)`, if it is given, is what a row becomes under the key, the target's and
-    the proposal's alike: the text follows the changed rows, and over keys `law`, or p if that is None.
+
+@dataclass(frozen=True)
+class Keyed(Parametrised):
+    """Which coins of a decoder are functions of a key and a context, the last `width` tokens.
+
+    `draft`, `extra` and `accept` are the keys of drafted tokens, of the extra token and of acceptance coins,
+    `rows` that of all rows of both models; an empty one leaves them as they are. `change(coins, row, name,
+    parameter)` is what a row becomes under a key; a token is drawn freshly from what it becomes. The text
+    follows over keys `law(p, p, parameter)`, or p if that is None. The contexts of `deduplicate` draw fresh.
+    `lookback`: if the draft of the last call ended in token 0, one drafted token is verified, else all: a
+    budget by what was drafted and may have been discarded.
     """
 
     name: str
@@ -36,45 +41,19 @@ class Keyed:
     draft: str = ""
     extra: str = ""
     accept: str = ""
-    draw: Callable[[Coins, Row, Name | None], int] = Coins.choose
-    rows: Callable[[Coins, Row, Name, Any], Row] | None = None
-    parameter: Any = None  # an fmpq where the scheme has one
-    law: Callable[[fmpq], Declared] | None = None
-
-    def __str__(self) -> str:
-        return self.name if self.parameter is None else f"{self.name}:{text(self.parameter)}"
-
-    def at(self, spelling: str) -> "Keyed":
-        """The same with another parameter, or as it is without one."""
-        if not spelling:
-            return self
-        if self.parameter is None:
-            raise BadInput(f"{self.name} has no parameter, so {quoted(spelling)} has no place")
-        value = exact(spelling)
-        if value < 0 or (self.law is None and value > 1):
-            raise BadInput(f"{self.name}: the parameter is from 0 {'up' if self.law else 'to 1'}")
-        return replace(self, parameter=value)
-
-
-@dataclass(frozen=True)
-class Keys:
-    """A scheme with its setting: `width` tokens make a context, and the contexts of `deduplicate` draw fresh.
-
-    `lookback`: if the draft of the last call ended in token 0, one drafted token is verified, else all: a
-    budget by what was drafted and may have been discarded.
-    """
-
-    scheme: Keyed
+    rows: str = ""
+    change: Callable[[Coins, Row, Name, Any], Row] = won
+    law: Callable[[Row, Row, fmpq], Row] | None = None
     deduplicate: str = "committed"
     width: int = 1
     lookback: bool = False
 
     def __str__(self) -> str:
         more = ",lookback" if self.lookback else ""
-        return f"{self.scheme},{self.deduplicate},width={self.width}{more}"
+        return f"{super().__str__()},{self.deduplicate},width={self.width}{more}"
 
     def context(self, prefix: Prefix) -> Prefix:
-        """What names a coin: the last `width` tokens, or all that there are."""
+        """What names a coin: the last tokens, or all that there are."""
         return prefix[-self.width :] if self.width else ()
 
     def fresh(self, context: Prefix, prefix: Prefix, read: frozenset[Prefix]) -> bool:
@@ -89,9 +68,15 @@ class Keys:
         return self.fresh(context, text, read)
 
     def meant(self, target: Rows) -> Rows:
-        """The rows that the text follows over keys: the scheme's, and p where a context draws fresh."""
-        law = self.scheme.law and self.scheme.law(self.scheme.parameter)
-        return _Meant(law, target, target, None, self) if law else target
+        """The rows that the text follows over keys: the scheme's law, and p where a context draws fresh."""
+
+        def row(prefix: Prefix) -> Row:
+            p = target[prefix]
+            if self.law is None or self.fresh(self.context(prefix), prefix, frozenset()):
+                return p
+            return self.law(p, p, self.parameter)
+
+        return Computed(target.vocab, row)
 
     def declared(self, verifier: Verifier) -> bool:
         """Whether the text is declared to follow its law: no name is read twice by what survives.
@@ -99,21 +84,10 @@ class Keys:
         Changed rows are one target for each key. Else a rule that judges drafts node by node never looks
         below what it rejects, so that it is enough to spare committed contexts; others have read more.
         """
-        scheme = self.scheme
-        named = [key for key in (scheme.draft, scheme.extra, scheme.accept) if key]
-        if scheme.rows is not None:  # where a scheme distorts, what draws fresh must depend on the text alone
-            spared = self.deduplicate == "committed" or (self.deduplicate == "drafted" and not scheme.law)
+        named = [key for key in (self.draft, self.extra, self.accept) if key]
+        if self.rows:  # where a scheme distorts, what draws fresh must depend on the text alone
+            spared = self.deduplicate == "committed" or (self.deduplicate == "drafted" and not self.law)
         else:
-            discarded = bool(scheme.draft or scheme.accept) and (not verifier.node_by_node or self.lookback)
+            discarded = bool(self.draft or self.accept) and (not verifier.node_by_node or self.lookback)
             spared = not named or self.deduplicate in CONTEXTS[1 + discarded :]
         return verifier.lossless and spared and len({*named}) == len(named)
-
-
-class _Meant(Declaration):
-    def __init__(self, *declared: Any):
-        *declaration, self.keys = declared
-        super().__init__(*declaration)
-
-    def __getitem__(self, prefix: Prefix) -> Row:
-        fresh = self.keys.fresh(self.keys.context(prefix), prefix, frozenset())
-        return self.target[prefix] if fresh else super().__getitem__(prefix)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, Self
 
 from flint import fmpq
 
@@ -20,6 +20,16 @@ TOTAL_VARIATION, KL = "TV", "KL(emitted, target)"
 """What a budget bounds: for one token, between the row that is emitted and the target's row p."""
 
 
+class Computed:
+    """A model whose rows are what `row` makes of a prefix."""
+
+    def __init__(self, vocab: int, row: Callable[[Prefix], Row]):
+        self.vocab, self._row = vocab, row
+
+    def __getitem__(self, prefix: Prefix) -> Row:
+        return self._row(prefix)
+
+
 @dataclass(frozen=True)
 class Budget:
     """How far from p a rule says its tokens stay: `measure` is at most `bound(p, q, parameter)`.
@@ -32,8 +42,30 @@ class Budget:
     kept: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parametrised:
+    """A rule's name and, where it has one, its parameter, from 0 to `most`."""
+
+    name: str
+    parameter: Any = None  # an fmpq where the rule has one
+    most: fmpq | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.parameter is None else f"{self.name}:{text(self.parameter)}"
+
+    def at(self, spelling: str) -> Self:
+        """The same with another parameter; BadInput for one that it does not have or that is out of range."""
+        if self.parameter is None:
+            raise BadInput(f"{self.name} has no parameter, so {quoted(spelling)} has no place")
+        value = exact(spelling)
+        if value < 0 or (self.most is not None and value > self.most):
+            most = "up" if self.most is None else f"to {text(self.most)}"
+            raise BadInput(f"{self.name}: the parameter goes from 0 {most}, not {quoted(spelling)}")
+        return replace(self, parameter=value)
+
+
 @dataclass(frozen=True)
-class Declared:
+class Declared(Parametrised):
     """A rule with another aim than p, and its declarations.
 
     `row(p, q, parameter)` is the law pi that the rule follows at every drafted token; None for a rule that is
@@ -51,27 +83,21 @@ class Declared:
     source: str
     row: Callable[[Row, Row, fmpq], Row] | None = None
     verify: Callable[[fmpq, Oracle, Draft, Rows], Stop] | None = None
-    parameter: Any = None  # an fmpq where the rule has one
-    most: fmpq | None = None
     budget: Budget | None = None
     ordered: bool = False
 
-    def __str__(self) -> str:
-        return self.name if self.parameter is None else f"{self.name}:{text(self.parameter)}"
-
-    def at(self, spelling: str) -> "Declared":
-        """The same with another parameter; BadInput for one that it does not have or that is out of range."""
-        if self.parameter is None:
-            raise BadInput(f"{self.name} has no parameter, so {quoted(spelling)} has no place")
-        value = exact(spelling)
-        if value < 0 or (self.most is not None and value > self.most):
-            most = "up" if self.most is None else f"to {text(self.most)}"
-            raise BadInput(f"{self.name}: the parameter goes from 0 {most}, not {quoted(spelling)}")
-        return replace(self, parameter=value)
-
-    def rows(self, target: Rows, proposal: Rows, depth: int | None = None) -> "Declaration":
+    def rows(self, target: Rows, proposal: Rows, depth: int | None = None) -> Rows:
         """The rows of pi, of p for a rule without one; with a `depth` those of p from that length on."""
-        return Declaration(self, target, proposal, depth)
+        law = self.row
+
+        @cache
+        def row(prefix: Prefix) -> Row:
+            p = target[prefix]
+            if law is None or (depth is not None and len(prefix) >= depth):
+                return p
+            return law(p, proposal[prefix], self.parameter)
+
+        return Computed(target.vocab, row)
 
     @property
     def kept(self) -> bool:
@@ -83,23 +109,6 @@ class Declared:
         """The rule as a verifier, lossy for p as it is."""
         verify = partial(follow, self) if self.verify is None else partial(self.verify, self.parameter)
         return Verifier(str(self), self.source, CHAIN, False, verify, ordered=self.ordered)
-
-
-class Declaration:
-    """The rows of a declared law, worked out where they are read."""
-
-    def __init__(self, law: Declared, target: Rows, proposal: Rows, depth: int | None):
-        self.law, self.target, self.proposal, self.depth = law, target, proposal, depth
-        self.vocab = target.vocab
-        self._found: dict[Prefix, Row] = {}
-
-    def __getitem__(self, prefix: Prefix) -> Row:
-        p, law = self.target[prefix], self.law
-        if law.row is None or (self.depth is not None and len(prefix) >= self.depth):
-            return p
-        if prefix not in self._found:
-            self._found[prefix] = law.row(p, self.proposal[prefix], law.parameter)
-        return self._found[prefix]
 
 
 def follow(

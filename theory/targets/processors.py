@@ -118,6 +118,12 @@ class Mask(Processor, kind="mask"):
             return row
         return tuple([mass if str(x) in self.edges[state] else ZERO for x, mass in enumerate(row)])
 
+    @property
+    def meant(self) -> str:
+        """The name of its law."""
+        whole = self.whole
+        return f"law given a valid text of {whole} tokens" if whole else "locally projected law"
+
     def state(self, prefix: Prefix) -> str | None:
         """The automaton's state after a prefix; None if it does not accept it."""
         state: str | None = self.start

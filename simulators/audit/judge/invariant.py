@@ -1,22 +1,27 @@
-"""Whether the text is a function of the seed: with the same coins the same tokens, whatever the draft."""
+"""Whether the text is a function of the seed: with the same coins the same tokens, whatever the draft, and
+whatever the other requests of its batch drafted.
+"""
 
 import json
-from collections.abc import Iterator
-from itertools import combinations, product
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
 from random import Random
 
-from draftproof.simulators.audit.coins.sources import Every, Seeded
+import numpy as np
+
+from draftproof.simulators.audit.coins.sources import Every, Seeded, Source
 from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets.base import DraftVerifier, paths_text
+from draftproof.simulators.audit.targets.batches import ByRoles
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.laws.enumerate import outcomes
-from draftproof.theory.draft import Draft, chained
+from draftproof.simulators.laws.enumerate import drafts, outcomes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
-from draftproof.theory.table import Rows
 
 SIZES = (2, 1), (2, 2), (3, 1)
 """(vocabulary, depth) of the instances."""
@@ -28,36 +33,54 @@ class _Kept(dict):
 
 
 def varies(target: DraftVerifier, sandbox: Sandbox) -> str:
-    """Two drafts that the same random numbers lead to different texts, neither the other's beginning, as a
-    sentence; empty if there are none. Drafts differ in tokens, length and proposal. Raises NotEnumerable.
+    """Two calls that the same random numbers lead to different texts, neither the other's beginning, as a
+    sentence; empty if there are none. Drafts differ in tokens, length and proposal; for a function on batches
+    in tokens and proposal, and so do those of the request before. Raises NotEnumerable.
     """
     for vocab, depth in SIZES:
         instance = scenario("toy", Chain(depth), vocab)
-        prepared = [(each, target.prepare(instance.target, each)) for each in _drafts(instance)]
+        calls = [*_calls(target, sandbox, instance)]
 
-        def program(oracle: Oracle, prepared: list = prepared) -> tuple[Every, list[Prefix]]:
+        def program(oracle: Oracle, calls: list = calls) -> tuple[Every, list[tuple[Prefix, str]]]:
             source, words = Every(oracle), []
             source.keyed = _Kept()
-            for _, arguments in prepared:
+            for what, call in calls:
                 target.reset()
-                words.append(target.call(sandbox, Seeded(source, "the seed"), arguments))
+                words.append((call(Seeded(source, "the seed")), what))
             return source, words
 
         for _, (source, words) in outcomes(program):
-            for (a, one), (b, other) in combinations(zip(prepared, words, strict=True), 2):
+            for (one, a), (other, b) in combinations(words, 2):
                 if any(x != y for x, y in zip(one, other, strict=False)):
                     coins = ", ".join(f"{u:.3g}" for u in source.state.point(Random(0)) or [])
-                    found = " and ".join(
-                        f"{spelled(word)!r} of the draft {paths_text(draft)!r}, q = {draft.root.proposal}"
-                        for (draft, _), word in ((a, one), (b, other))
-                    )
+                    found = f"{spelled(one)!r} of {a} and {spelled(other)!r} of {b}"
                     return f"with coins {coins} it makes {found}, on {json.dumps(document(instance))}"
     return ""
 
 
-def _drafts(instance: Instance) -> Iterator[Draft]:
-    models: tuple[Rows, Rows] = instance.proposal, instance.target
-    for length, rows in product(range(1, instance.draft.depth + 1), models):
-        for tokens in product(range(instance.vocab), repeat=length):
-            if all(rows[tokens[:j]][x] > 0 for j, x in enumerate(tokens)):
-                yield Draft(chained(tokens, [rows[tokens[:j]] for j in range(length)]))
+def _calls(
+    target: DraftVerifier, sandbox: Sandbox, instance: Instance
+) -> Iterator[tuple[str, Callable[[Source], Prefix]]]:
+    # What is called, in words, and the call.
+    batch = target if isinstance(target, ByRoles) and target.requests > 1 else None
+    depth = instance.draft.depth
+    given = [
+        (
+            f"the draft {paths_text(draft)!r}, q = {draft.root.proposal}",
+            target.prepare(instance.target, draft),
+        )
+        for length in range(depth if batch else 1, depth + 1)
+        for rows in (instance.proposal, instance.target)
+        for _, draft in drafts(replace(instance, proposal=rows, draft=Chain(length)))
+    ]
+    for what, own in given:
+        if batch is None:
+            yield what, partial(target.call, sandbox, prepared=own)
+            continue
+        for beside, other in (given[0], given[-1]):
+            both = tuple(map(np.stack, zip(other, own, strict=True)))
+            yield f"{what}, beside {beside}", partial(_last, batch, sandbox, both)
+
+
+def _last(batch: ByRoles, sandbox: Sandbox, given: tuple, source: Source) -> Prefix:
+    return batch.together(sandbox, source, given)[-1]

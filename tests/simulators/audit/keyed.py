@@ -97,3 +97,42 @@ def early(target_probs, draft_probs, draft_tokens, rng):
     """Draws of the target, of which one is thrown away for every drafted token: it depends on the length."""
     rng.random(size=len(draft_tokens))
     return match(target_probs, draft_probs, draft_tokens, rng)
+
+
+def matched(p, x, u):
+    """What `match` makes of given numbers, filled up with -1."""
+    words = []
+    for i, row in enumerate(p):
+        words.append(int(np.searchsorted(np.cumsum(row), u[i], side="right")))
+        if i == len(x) or words[-1] != x[i]:
+            break
+    return words + [-1] * (len(p) - len(words))
+
+
+def together(target_probs, draft_probs, draft_tokens, rng):
+    """A batch, every request with its own numbers."""
+    u = rng.random(target_probs.shape[:2])
+    return np.array([matched(*each) for each in zip(target_probs, draft_tokens, u, strict=True)])
+
+
+def streamed(target_probs, draft_probs, draft_tokens, rng):
+    """A batch whose requests take numbers of one stream, as many as they need."""
+    words = [match(*each, rng) for each in zip(target_probs, draft_probs, draft_tokens, strict=True)]
+    return np.array([each + [-1] * (len(draft_probs[0]) + 1 - len(each)) for each in words])
+
+
+def of_neighbours(target_probs, draft_probs, draft_tokens, rng):
+    """A batch whose requests read the numbers of the request before where it drafted token 0 first."""
+    u = rng.random(target_probs.shape[:2])
+    u = np.stack([u[r - (draft_tokens[r - 1, 0] == 0)] for r in range(len(u))])
+    return np.array([matched(*each) for each in zip(target_probs, draft_tokens, u, strict=True)])
+
+
+def argmax_of_products(target_probs, draft_probs, draft_tokens, rng):
+    """Gumbel-max by uniforms with the largest u p in place of the largest u^(1/p)."""
+    words = []
+    for p, x in zip(target_probs, [*draft_tokens, -1], strict=True):
+        words.append(int(np.argmax(rng.random(len(p)) * p)))
+        if words[-1] != x:
+            break
+    return words

@@ -2,7 +2,9 @@
 
 import pytest
 
-from draftproof.simulators.audit import assert_lossless, examine
+from draftproof.simulators.audit import assert_lossless, examine, load
+from draftproof.simulators.audit.judge.invariant import varies
+from draftproof.simulators.audit.sandbox import sandboxed
 from draftproof.simulators.audit.targets.loops import Loop
 from draftproof.theory.errors import BadInput
 from tests.simulators.audit import keyed
@@ -36,6 +38,28 @@ def test_draws_of_the_target_are_a_function_of_the_seed_and_rejection_is_not(fun
     assert report.lossless
     assert (report.status, bool(report.varies)) == ((0, False) if invariant else (1, True))
     assert invariant or "with coins" in report.varies
+
+
+@pytest.mark.parametrize(
+    ("function", "lossless", "beside"),
+    [("together", True, False), ("streamed", True, True), ("of_neighbours", False, False)],
+)
+def test_a_request_of_a_batch_is_a_function_of_the_seed_if_no_other_is_looked_at(function, lossless, beside):
+    report = examine(getattr(keyed, function), vocab=2, depth=1, edges=False, invariant=True)
+    assert (report.lossless, report.status) == (lossless, int(not lossless or beside))
+    assert ("beside the draft" in report.varies) is beside
+
+
+def test_gumbel_max_by_products_of_uniforms_is_refused():
+    report = examine(keyed.argmax_of_products, vocab=2, depth=1, edges=False)
+    assert report.lossless is False
+    assert "a test on random runs rejects the target's law" in str(report)
+
+
+def test_of_neighbours_coins_the_text_varies_too():
+    target = load.target(keyed.of_neighbours)
+    with sandboxed(namespace=target.namespace) as sandbox:
+        assert "beside the draft" in varies(target, sandbox)
 
 
 def test_a_text_that_depends_on_the_length_of_the_draft_is_not_a_function_of_the_seed():

@@ -1,39 +1,123 @@
 """Coins with names, the schemes that use them, and how a setting is written."""
 
-from itertools import pairwise, product
+from collections import Counter
+from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.laws.enumerate import outcomes
+from draftproof.simulators.laws.enumerate import Invalid, outcomes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.keys import SCHEMES, keys
 from draftproof.theory.law import Law
-from draftproof.theory.shared.coins import Coins
+from draftproof.theory.rows import normalise
+from draftproof.theory.shared.coins import Coins, integral
+from draftproof.theory.shared.races import target_law
 from draftproof.theory.targets.green import average
 
 ROWS = [(fmpq(1, 5), fmpq(3, 10), fmpq(1, 2)), (fmpq(1, 2), fmpq(0), fmpq(1, 2)), (fmpq(0), fmpq(1), fmpq(0))]
 
 
 def joint(*asked):
-    """The joint law of the tokens that are drawn from rows with names."""
+    """The joint law of the tokens that are drawn from rows with names, or freshly."""
 
     def program(oracle):
         coins = Coins(oracle)
-        return tuple(coins.choose(row, name) for row, name in asked)
+        return tuple(coins.choose(row, name) if name else oracle.choose(row) for row, name in asked)
 
     return Law((word, mass) for mass, word in outcomes(program))
 
 
-@pytest.mark.parametrize(("p", "q"), [*product(ROWS, repeat=2)])
-def test_two_rows_of_one_name_are_inverted_by_one_uniform(p, q):
-    cuts = sorted({sum(row[:n], fmpq(0)) for row in (p, q) for n in range(4)})
-    want = {}
-    for low, high in pairwise(cuts):
-        word = tuple(max(x for x in range(3) if sum(row[:x], fmpq(0)) <= low) for row in (p, q))
-        want[word] = want.get(word, fmpq(0)) + high - low
-    assert joint((p, ("A",)), (q, ("A",))) == Law(want)
+def drawn(rng, vocab):
+    weights = [rng.choice([0, 1, 1, 2, 3, 5]) for _ in range(vocab)]
+    weights[0] += not sum(weights)
+    return tuple(fmpq(w, sum(weights)) for w in weights)
+
+
+@pytest.mark.parametrize("vocab", [2, 3, 4])
+def test_two_rows_of_one_name_have_the_winners_of_one_race(vocab):
+    rng = Random(vocab)
+    for _ in range(20):
+        p, q = drawn(rng, vocab), drawn(rng, vocab)
+        found = joint((q, ("A",)), (p, ("A",)))
+        for x in range(vocab):
+            if q[x]:
+                assert tuple(found[x, y] for y in range(vocab)) == target_law(p, q, (x,))
+
+
+def test_at_two_tokens_a_race_is_the_inversion_of_one_uniform():
+    p, q, r = ((a, 1 - a) for a in (fmpq(1, 5), fmpq(1, 2), fmpq(2, 3)))
+    want = {(0, 0, 0): p[0], (1, 0, 0): q[0] - p[0], (1, 1, 0): r[0] - q[0], (1, 1, 1): r[1]}
+    assert joint((p, ("A",)), (q, ("A",)), (r, ("A",))) == Law(want)
+
+
+@pytest.mark.parametrize(("vocab", "count"), [(3, 3), (3, 4), (4, 3), (4, 4)])
+def test_any_number_of_rows_have_one_law_in_whatever_order_they_are_read(vocab, count):
+    rng = Random(10 * vocab + count)
+    rows = [drawn(rng, vocab) for _ in range(count)]
+    found = joint(*((row, ("A",)) for row in rows))
+    for n, row in enumerate(rows):
+        assert found.map(lambda word, n=n: word[n : n + 1]) == Law(((x,), m) for x, m in enumerate(row))
+    order = rng.sample(range(count), count)
+    other = joint(*((rows[n], ("A",)) for n in order))
+    assert found.map(lambda word: tuple(word[n] for n in order)) == other
+
+
+def test_many_rows_of_one_race_agree_with_drawn_clocks():
+    rng, count = Random(4), 20_000
+    rows = [drawn(rng, 4) for _ in range(3)]
+    floats = [[max(float(mass), 1e-300) for mass in row] for row in rows]
+    seen = Counter()
+    for _ in range(count):
+        clocks = [rng.expovariate(1) for _ in range(4)]
+        seen[
+            tuple(
+                min(range(4), key=[e / q for e, q in zip(clocks, row, strict=True)].__getitem__)
+                for row in floats
+            )
+        ] += 1
+    exact = joint(*((row, ("A",)) for row in rows))
+    assert seen.keys() <= exact.keys()
+    apart = sum(
+        (seen[word] - count * float(mass)) ** 2 / (count * float(mass)) for word, mass in exact.items()
+    )
+    assert apart < len(exact) + 5 * (2 * len(exact)) ** 0.5
+
+
+def independent(p, q, drafts):
+    """Clocks of several races, the target's the least of each token's: as `races` says, by the integral."""
+    K, found = len(drafts), []
+    rates = {K * x + k: fmpq(1) for x in range(len(p)) for k in range(K)}
+
+    def wins(bounds, row, x, k, among):
+        for y, j in product(range(len(row)), among):
+            if row[y] and (y, j) != (x, k):
+                pair = (K * y + j, K * x + k)
+                bounds[pair] = max(bounds.get(pair, fmpq(0)), row[y] / row[x])
+
+    for y, first in product(range(len(p)), range(K)):
+        bounds = {}
+        for k, x in enumerate(drafts):
+            wins(bounds, q, x, k, [k])
+        if p[y]:
+            wins(bounds, p, y, first, range(K))
+        found.append(integral(bounds, rates) if p[y] else fmpq(0))
+    return tuple(sum(found[K * y : K * y + K], fmpq(0)) for y in range(len(p)))
+
+
+@pytest.mark.parametrize(("vocab", "drafts"), [(3, (0, 1)), (3, (1, 1)), (2, (0, 1, 0)), (3, (0, 2, 1))])
+def test_the_races_of_gls_are_such_integrals(vocab, drafts):
+    p, q = (fmpq(1, 5), fmpq(3, 10), fmpq(1, 2)), (fmpq(1, 2), fmpq(1, 4), fmpq(1, 4))
+    p, q = normalise(p[:vocab]), normalise(q[:vocab])
+    assert independent(p, q, drafts) == target_law(p, q, drafts)
+
+
+def test_a_row_that_is_no_law_has_no_winner_even_if_the_name_was_read_before():
+    for first in ((fmpq(1, 2), fmpq(1, 2)), (fmpq(1, 3), fmpq(2, 3))):
+        with pytest.raises(Invalid):
+            joint((first, ("A",)), ((fmpq(1, 2), fmpq(1, 3)), ("A",)))
 
 
 def test_other_names_and_none_are_independent():
@@ -47,27 +131,13 @@ def test_other_names_and_none_are_independent():
     )
 
 
-def test_a_coin_of_a_name_is_below_what_it_was_below_before():
-    def program(oracle):
-        coins = Coins(oracle)
-        return coins.accept(fmpq(1, 3), ("R",)), coins.accept(fmpq(1, 2), ("R",)), coins.accept(fmpq(1, 2))
-
-    found = {}
-    for mass, (low, high, _) in outcomes(program):
-        found[low, high] = found.get((low, high), 0) + mass
-    assert found == {(True, True): fmpq(1, 3), (False, True): fmpq(1, 6), (False, False): fmpq(1, 2)}
-
-
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("row", ROWS)
 def test_over_keys_a_scheme_draws_from_the_row_or_from_its_declared_law(name, row):
     scheme = SCHEMES[name]
 
     def program(oracle):
-        coins, label = Coins(oracle), ("A", ())
-        if scheme.rows is None:
-            return (scheme.draw(coins, row, label),)
-        return (coins.choose(scheme.rows(coins, row, label, scheme.parameter)),)
+        return (oracle.choose(scheme.change(Coins(oracle), row, ("A", ()), scheme.parameter)),)
 
     want = row if scheme.law is None else average(row, row, scheme.parameter)
     assert Law((word, mass) for mass, word in outcomes(program)) == Law(((x,), m) for x, m in enumerate(want))
@@ -84,8 +154,8 @@ def test_every_scheme_has_a_known_source():
     [
         ("dual", "no keyed scheme is named 'dual'"),
         ("dual-key:1/2", "dual-key has no parameter"),
-        ("linear:2", "linear: the parameter is from 0 to 1"),
-        ("green:-1", "green: the parameter is from 0 up"),
+        ("linear:2", "linear: the parameter goes from 0 to 1"),
+        ("green:-1", "green: the parameter goes from 0 up"),
         ("green:x", "'x' is not a number"),
         ("gumbel,width=x", "'width=x' is not one of none, committed, drafted"),
         ("gumbel,width=999", "is not one of"),

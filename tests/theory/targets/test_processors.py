@@ -8,7 +8,6 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.instances.files import document, parse
-from draftproof.simulators.laws.grammars import other_law
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
@@ -179,25 +178,17 @@ def test_a_mask_with_a_whole_text_has_the_conditional_law():
     assert parse(json.dumps(document(given))) == given
 
 
-def test_both_laws_of_a_grammar_are_told_apart():
-    local = {name: x for name, x in BRACKETS.items() if name != "whole"}
-    token = VERIFIERS["token"]
-    one = other_law(parse(json.dumps(instance(local))), token, 4)
-    other = other_law(parse(json.dumps(instance(BRACKETS))), token, 4)
-    assert one is not None
-    assert other is not None
-    assert one.total_variation == other.total_variation > 0
-    assert (one.judged, one.other) == (other.other, other.judged)
-    assert one.judged == "locally projected law"
-    assert other_law(parse(json.dumps(instance())), token, 4) is None
-
-
-def test_the_command_names_the_law_that_it_judges(command):
+def test_the_command_names_the_law_that_it_judges(command, tmp_path):
     file = Path(__file__).parents[3] / "docs" / "grammar.json"
-    status, out, _ = command("law", file, "--verifier", "token", "--iterations", 3, "--json")
-    found = json.loads(out)["grammar"]
-    assert (status, found["judged"]) == (0, "locally projected law")
-    assert exact(found["total_variation"]) > exact("996/1000")
+    whole = json.loads(file.read_text(encoding="utf-8"))
+    whole["processors"][0]["whole"] = 6
+    (tmp_path / "whole.json").write_text(json.dumps(whole), encoding="utf-8")
+    for path, law in (
+        (file, "locally projected law"),
+        (tmp_path / "whole.json", "law given a valid text of 6 tokens"),
+    ):
+        status, out, _ = command("law", path, "--verifier", "token", "--iterations", 3)
+        assert (status, f"judged against the {law}" in out) == (0, True)
 
 
 @pytest.mark.parametrize(
