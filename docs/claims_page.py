@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from draftproof.proofs_check.claims import CLAIMS, Claim
-from draftproof.proofs_check.claims.claim import EVERY, FOLLOWS, REFUTED, SIZES, STATED, THEOREM
+from draftproof.proofs_check.claims.claim import EVERY, FOLLOWS, REFUTED, SIZES, THEOREM
 
 HEAD = """# Claims
 
@@ -24,7 +24,6 @@ MEANS = {
     SIZES: "For all real p and q of the sizes listed, zeros included, by cells of signs.",
     REFUTED: "There are rational p and q on which exact enumeration shows otherwise.",
     "searched": "No counterexample in so many exact instances; nothing is proved.",
-    STATED: "Stated with its source; nothing was run.",
 }
 """Verdict -> what it means, in the page's order."""
 

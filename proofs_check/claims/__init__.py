@@ -12,7 +12,7 @@ from typing import Any
 
 from draftproof.proofs_check.claims import calls, chains, keys, selection, systems, trees
 from draftproof.proofs_check.claims.checks import EQUAL, NEVER_BELOW, Case, Lossless, related, searched
-from draftproof.proofs_check.claims.claim import SIZES, STATED, Claim
+from draftproof.proofs_check.claims.claim import SIZES, Claim
 from draftproof.proofs_check.claims.every_size import LAWS, CodeRun, Kept, Stated
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.laws.verdict import judge
@@ -35,7 +35,7 @@ def of_entry(key: str, entry: dict[str, Any]) -> Claim:
     cases = [(int(vocab), scheme(draft)) for vocab, drafts in entry.pop("on", {}).items() for draft in drafts]
     check = checked(cases, **entry) if entry else CHECKS[key]
     verdict = getattr(check, "proves", SIZES)
-    return Claim(key, check=check, **{"verdict": verdict, "seconds": int(verdict != STATED), **words})
+    return Claim(key, check=check, **{"verdict": verdict, **words})
 
 
 def checked(
@@ -43,7 +43,6 @@ def checked(
     code: Iterable[str] = (),
     kept: Iterable[str] = (),
     law: str = "",
-    written: Iterable[str] | None = None,
     theorem: Iterable[str] | None = None,
     lossless: str = "",
     random: int = 0,
@@ -57,10 +56,8 @@ def checked(
         return CodeRun(tuple(code))
     if kept:
         return Kept(tuple(kept), LAWS[law])
-    if written is not None:
-        return Stated(tuple(written))
     if theorem is not None:
-        return Stated(tuple(theorem), in_rocq=True)
+        return Stated(tuple(theorem))
     if follows:
         return Lossless(follows, *cases, law=declared(follows))
     if equal or never_below:

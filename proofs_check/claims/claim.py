@@ -7,14 +7,13 @@ EVERY = "proved for every vocabulary and depth"
 SIZES = "proved for the sizes listed"
 REFUTED = "refuted"
 UNDECIDED = "undecided"
-STATED = "the paper's proof, not checked here"
 THEOREM = "proved in Rocq"
 FOLLOWS = "proved in Rocq, from what the code was proved to keep"
 
 
-CODE, CELLS, ROCQ, EXACT, WRITTEN = "code run", "sign cells", "Rocq", "exact instances", "written proof"
+CODE, CELLS, ROCQ, EXACT = "code run", "sign cells", "Rocq", "exact instances"
 """What may stand behind a verdict: a run of the code that it is about, at every size, on symbols of some
-sizes or on rational instances; a machine proof; a written proof, which nothing here checks."""
+sizes or on rational instances; a machine proof."""
 
 
 def unrefuted(instances: int) -> str:

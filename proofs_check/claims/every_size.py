@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from draftproof.proofs_check.claims.claim import CODE, EVERY, FOLLOWS, STATED, THEOREM, UNDECIDED, WRITTEN
+from draftproof.proofs_check.claims.claim import CODE, EVERY, FOLLOWS, THEOREM, UNDECIDED
 from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
@@ -55,21 +55,16 @@ KEEPS = {"token": PRODUCT, "block": PREFIX, "hsd": PREFIX, "greedy-block": JOINT
 
 @dataclass(frozen=True)
 class Stated:
-    """A statement that is proved in its source alone; or in Rocq, and then what it says of the verifiers of
-    `keeps` from their code.
-    """
+    """A statement proved in Rocq; what it says of the verifiers of `keeps` is proved from their code."""
 
     keeps: tuple[str, ...] = ()
-    in_rocq: bool = False
 
     @property
     def behind(self) -> tuple[str, ...]:
-        return (CODE,) * bool(self.keeps) + (WRITTEN,) * (not self.in_rocq)
+        return (CODE,) * bool(self.keeps)
 
     @property
     def proves(self) -> str:
-        if not self.in_rocq:
-            return STATED
         return FOLLOWS if self.keeps else THEOREM
 
     def __call__(self) -> str:

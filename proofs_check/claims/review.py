@@ -8,7 +8,7 @@ from time import process_time
 from typing import Any
 
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.claim import CELLS, CODE, EXACT, ROCQ, STATED, WRITTEN, Claim
+from draftproof.proofs_check.claims.claim import CELLS, CODE, EXACT, ROCQ, Claim
 from draftproof.simulators.support.files import SHIPPED
 from draftproof.theory.errors import BadInput, quoted, unknown
 from draftproof.theory.shared.reportable import Reportable, counted
@@ -20,7 +20,6 @@ ASSUMED = {
     CELLS: "nothing beyond p and q that are laws, drafts drawn as their kind says, and the sizes named",
     ROCQ: "the axioms of Rocq's real numbers; that its program is the code, which tests compare",
     EXACT: "nothing: it is about these instances",
-    WRITTEN: "the written proof, which nothing here checks",
 }
 """What stands behind a verdict -> what that assumes."""
 
@@ -39,9 +38,7 @@ class Review(Reportable):
 
     def __str__(self) -> str:
         verdict = "every verdict checked is as recorded" if self.ok else "NOT every verdict is as recorded"
-        unchecked = sum(each.verdict == STATED for each in self.claims)
-        rest = f"\nof {unchecked} only the source has a proof, not checked here" if unchecked else ""
-        return f"{counted(len(self.claims), 'claim')}, {len(self.found)} checked now: {verdict}{rest}"
+        return f"{counted(len(self.claims), 'claim')}, {len(self.found)} checked now: {verdict}"
 
     def to_dict(self) -> dict[str, Any]:
         return {"claims": [self._document(claim) for claim in self.claims], "ok": self.ok}

@@ -12,7 +12,7 @@ ORDER = (
     *("CodePriority", "Means", "Keys", "Lossless", "Traversal", "RecursiveRejection", "Chains", "Paths"),
     *("BlockOptimal", "Texts", "GreedyBlock", "GreedyText", "GreedyAccepts", "Hsd", "HsdFacts", "HsdMeans"),
     *("HsdDrawn", "Bounds", "Selection", "TopDown", "Lift", "Nodes", "Plans", "Priority", "PriorityNodes"),
-    *("Optimal", "MaxFlow", "Alpha", "KSeq", "RecursivePrice", "TraversalAbove", "CodeLossless"),
+    *("Optimal", "MaxFlow", "Alpha", "KSeq", "RecursivePrice", "TraversalAbove", "Layered", "CodeLossless"),
 )
 """The files, each after those that it requires."""
 REQUIRED = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)

@@ -130,6 +130,7 @@ THEOREMS = {
     "KSeq": ("k_seq_factor", "factor_above"),
     "RecursivePrice": ("recursive_price", "least_share_at"),
     "TraversalAbove": ("traversal_above_recursive",),
+    "Layered": ("layered_lossless",),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
 REALS = {"ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec"}
@@ -281,7 +282,10 @@ WRONG = [
     ("RecursivePrice", "1 - y ^ S n + y ^ S (n + n).", "1 - y ^ S n + y ^ (n + n)."),
     ("RecursivePrice", "=? length c)%nat then 0 else 1", "=? length c)%nat then 1 else 1"),
     ("TraversalAbove", "INR (length (fst s) - length c)", "INR (length c)"),
-    ("TraversalAbove", "share S (N.add S (N.sub N.one a))", "share S N.one"),
+    ("Layered", "(v, fun x => e x - m x)", "(v, fun x => e x)"),
+    ("Layered", "stops (left - total r) F", "stops left F"),
+    ("Layered", "stops (1 - mass (taken D))", "stops 1"),
+    ("Layered", "total (fun x => m x * total", "total (fun x => total"),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
