@@ -111,16 +111,6 @@ def masses(
 
 
 @triton.jit
-def added(found, totals, C, SIZE: tl.constexpr):
-    """One program per (request, node): the sums over its chunks, in float64."""
-    line, place = tl.program_id(0).to(tl.int64), tl.arange(0, SIZE)
-    total = tl.zeros([SIZE], tl.float64)
-    for chunk in range(C):
-        total += tl.load(found + (line * C + chunk) * SIZE + place)
-    tl.store(totals + line * SIZE + place, total)
-
-
-@triton.jit
 def left(pair, limits, strata, b, row, x, V, cuts, count, G: tl.constexpr, KINDS: tl.constexpr):
     """What remains of p at the ids x by the cuts [B, N, KINDS, G] of the pair's node."""
     p, q = target_row(pair, x, V, limits), proposal_row(pair, x, V)

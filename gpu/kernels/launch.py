@@ -157,15 +157,13 @@ class Launch:
         if batch.strata is not None:
             places = batch.strata if batch.strata.stride(-1) == 1 else batch.strata.contiguous()
             strata = Strata(places, places.stride(0), places.stride(1))
-            groups = max(2, triton.next_power_of_2(tree.children.shape[2]))
+            groups = max(2, int(triton.next_power_of_2(tree.children.shape[2])))
         classes = count(strata is not None)
         size = {"G": groups, "KINDS": classes}
         found = self.floats(B, N, C, classes, 2 * groups)
         rows = self.logits, self.chunks, self.tree, self.nodes, strata
         grid.run(cells.masses, B, N, C)(*rows, found, self.counts, self.block, **size, num_warps=8)
-        totals = found.new_empty(B, N, classes, 2 * groups, dtype=torch.float64)
-        grid.run(cells.added, B * N)(found, totals, C, SIZE=classes * 2 * groups)
-        cuts = self._planned(totals)
+        cuts = self._planned(found.sum(2, dtype=torch.float64))
         rows = *rows, cuts, self.swept
         grid.run(cells.residual_row, B, C)(
             *rows, self.counts, self.block, **size, num_warps=self.of_row

@@ -125,9 +125,9 @@ def _require(holds: bool, name: str) -> None:
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     k_seq.geometric: ((k_seq,), "c546ad98d4277dcb", geometric),
     k_seq.smallest_rho: ((k_seq,), "c546ad98d4277dcb", smallest_rho),
-    lifted.planned: ((lifted, layered, level, flow, siblings), "97af60aeb8dec9c8", node_plan),
+    lifted.planned: ((lifted, layered, level, flow, siblings), "48f92da9776e508d", node_plan),
     priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
-    optimal.planned: ((optimal, priority, draft, level, siblings), "03b1206db5fc4de7", priority_plan),
+    optimal.planned: ((optimal, priority, draft, level, siblings), "cc487a2559d1d75d", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", Modified),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the

@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from draftproof.theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total
+from draftproof.theory.rows import Number, Row, add, excess, one, positive, scale, share, total
 from draftproof.theory.shared.memo import Key, remembered
 from draftproof.theory.transport.flow import Network
 from draftproof.theory.transport.siblings import SiblingLaw, Siblings
@@ -95,21 +95,7 @@ def plan(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number, segments
     equal rates for the same token. The value is an estimate; the correctness of the emitted law does not
     depend on it.
     """
-    if len(rows) == 1 and all(len(drawn) == 1 for drawn in laws[0]):
-        return _single(rows[0], laws[0], left)
     return _plan(tuple(rows), tuple(laws), left, segments)
-
-
-def _single(row: Row, law: SiblingLaw, left: Number) -> Plan:
-    # A single draw of a single node: no other token competes for its probability.
-    rates, mean = {}, {}
-    for drawn, chance in law.items():
-        token = drawn[0][0]
-        mean[0, token] = minimum(left * chance, row[token])
-        rates[drawn,] = {(0, token): share(mean[0, token], left * chance)}
-    return Plan(
-        rates, mean, sum(mean.values(), left * 0), {(drawn,): chance for drawn, chance in law.items()}
-    )
 
 
 @remembered(4096)

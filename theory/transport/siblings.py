@@ -84,13 +84,14 @@ def set_law(q: Row, k: int, replacement: bool) -> SetLaw:
     largest = min(k, len(drawable))
     if (count := comb(len(drawable), largest)) > SETS:
         raise BadInput(f"{count} sets of drafted tokens; at most {SETS} are listed")
+    if replacement:
+        return independent_law((q,) * k)
     law: dict[frozenset[int], Number] = {frozenset(): one(q)}
-    for _ in range(k if replacement else largest):
+    for _ in range(largest):
         after: dict[frozenset[int], Number] = {}
         for t, mass in law.items():
-            rest = drawable if replacement else [x for x in drawable if x not in t]
-            if not replacement:
-                mass = mass / sum((q[x] for x in rest[1:]), q[rest[0]])
+            rest = [x for x in drawable if x not in t]
+            mass = mass / sum((q[x] for x in rest[1:]), q[rest[0]])
             for x in rest:
                 longer, part = t | {x}, mass * q[x]
                 after[longer] = after[longer] + part if longer in after else part

@@ -47,7 +47,7 @@ def subset_formula(p: Row, draws: SetLaw) -> Any:
 def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Any, tuple[int, ...]]:
     """(alpha*, minimising H) for k draws from q: the subset formula along its greedy prefixes.
 
-    O(V log V), except for three or more draws without replacement, whose sets are listed.
+    O(V log V), except for draws without replacement, whose sets are listed.
 
     >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
@@ -78,19 +78,10 @@ def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Nu
         raise BadInput(f"a draft has at least one token, not {k}")
     zero = q[0] - q[0]
     mass = list(accumulate((q[x] for x in order), initial=zero))
-    support = supported(q)
-    if not support:
+    if not supported(q):
         raise BadInput("nothing can be drawn from a proposal row without mass")
     if replacement or k == 1:
         return [number**k for number in mass]
-    if k == 2 and support > 2:  # sum over x in H of q(x) (q(H) - q(x)) / (1 - q(x))
-        first = second = zero
-        out = [zero]
-        for x, whole in zip(order, mass[1:], strict=True):
-            odds = q[x] / (1 - q[x])
-            first, second = first + odds, second + q[x] * odds
-            out.append(whole * first - second)
-        return out
     rank = {x: n for n, x in enumerate(order, 1)}
     out = [zero] * (len(order) + 1)
     for t, part in set_law(q, k, False).items():
