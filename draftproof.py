@@ -96,14 +96,11 @@ _COMMANDS = {
     "gpu": ("gpu.commands:gpu", "Batched torch, kernels and real models, on a CPU or a GPU."),
     "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
     "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
-    "report": ("simulators.commands.report:report", "Write one self-contained page of a sweep's results."),
+    "report": ("proofs_check.commands.report:report", "Write one self-contained page of a sweep's results."),
     "sweep": ("simulators.commands.sweep:sweep", "Check and gap over many instances."),
     "vectors": ("simulators.commands.vectors:vectors", "Test vectors for code in other languages."),
 }
 """Name -> (`module:NAME` of the command, its line in `draftproof --help`)."""
-
-_FROM_PROOFS = {"claims": "draftproof.proofs_check.claims:registry"}
-"""What `report` needs of `proofs_check`, which `simulators` may not import: the context's `obj`."""
 
 
 def commands() -> "click.Group":
@@ -116,7 +113,7 @@ def commands() -> "click.Group":
         "draftproof",
         {name: (f"draftproof.{where}", line) for name, (where, line) in _COMMANDS.items()},
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
-        context_settings={"help_option_names": ["-h", "--help"], "obj": _FROM_PROOFS},
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     return click.version_option(package_name="draftproof", message="%(version)s")(group)
 

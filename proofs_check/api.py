@@ -51,14 +51,18 @@ def prove(
     'proved'
     """
     rule, law = rule_of(verifier), declared(law) if isinstance(law, str) else law
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or isnan(seconds):
+        raise BadInput(f"seconds must be a number of seconds, not {quoted(seconds)}")
     if every_size:
         if (scheme, vocab, law) != (None, 2, ITSELF):
             raise BadInput("every_size goes without scheme, vocab and law")
-        return at_every_size(rule, seconds)
+        must_run(rule)
+        try:
+            return prove_every_size(rule, seconds)
+        except Exception as error:
+            return Result(rule.name, why=failure(error))
     draft = usual(rule) if scheme is None else drafted(scheme)
     whole("vocab", vocab, *VOCABS)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or isnan(seconds):
-        raise BadInput(f"seconds must be a number of seconds, not {quoted(seconds)}")
     if draft.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {draft.label}")
     must_run(rule, draft, vocab)
@@ -108,15 +112,6 @@ def report(results: Path | str, output: Path | str = "report.html", title: str |
     place = path_of(output)
     written(path_of(results), place, title, registry)
     return place
-
-
-def at_every_size(rule: Verifier, seconds: float) -> Result:
-    """Whether the verifier is lossless at every vocabulary and depth. Raises BadInput as `prove` does."""
-    must_run(rule)
-    try:
-        return prove_every_size(rule, seconds)
-    except Exception as error:
-        return Result(rule.name, why=failure(error))
 
 
 def failure(error: Exception) -> str:

@@ -133,22 +133,12 @@ def replay(
     from draftproof.simulators.audit import load  # imported here, since it is slow
     from draftproof.simulators.audit.judge.replay import replayed
     from draftproof.simulators.audit.sandbox import sandboxed
-    from draftproof.simulators.audit.targets.base import Target
 
-    for name, value in {"drafted": drafted, "dtype": dtype, "style": style}.items():
-        if not isinstance(value, str | None):
-            raise BadInput(f"{name} must be text, not {quoted(value)}")
     whole("rounds", rounds, 1, ITERATIONS)
     for name, values, kinds in (("coins", coins, (int, float)), ("choices", choices, (int,))):
         if not isinstance(values, list | tuple) or not all(isinstance(each, kinds) for each in values):
             raise BadInput(f"{name} must be a list of numbers, not {quoted(values)}")
-    if isinstance(verify, Target):
-        target = verify
-    elif isinstance(verify, str) or callable(verify):
-        place = None if path is None else path_of(path)
-        target = load.target(load.Subject(verify, style, place, dtype))
-    else:
-        raise BadInput(f"a function, its name or an adapter is needed, not {quoted(verify)}")
+    target = load.target(load.Subject(verify, style, None if path is None else path_of(path), dtype))
     given = parse(json.dumps(instance)) if isinstance(instance, dict) else _instance(instance)
     with sandboxed(CALL_SECONDS, target.namespace) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from math import isnan
 from pathlib import Path
-from typing import Any
 
 import click
 
-from draftproof.proofs_check.api import at_every_size, usual
 from draftproof.proofs_check.api import prove as prove_size
+from draftproof.proofs_check.api import usual
+from draftproof.proofs_check.every_size import Result
 from draftproof.proofs_check.prove import Proof
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import certificate_option, json_option
@@ -73,14 +72,14 @@ def prove(
     """
     rule = named(verifier)
     law = ITSELF if against is None else declared(against)
-    if isnan(seconds):
-        raise BadInput("--seconds must be a number of seconds, not nan")
     if certificate and (every_size or against):
         raise BadInput("--certificate goes without --every-size and --against")
     if every_size:
         if (vocab, depth, spelled, against) != (None,) * 4:
             raise BadInput("--every-size goes without --vocab, --depth, --draft and --against")
-        answer, lines = _every_size(rule, seconds)
+        found = prove_size(rule, seconds=seconds, every_size=True)
+        assert isinstance(found, Result)
+        answer, lines = found.to_dict(), _every_size(found)
     elif spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
     else:
@@ -121,13 +120,11 @@ def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
             yield f"words left: {words}{more}"
 
 
-def _every_size(rule: Verifier, seconds: float) -> tuple[dict[str, Any], list[str]]:
-    found = at_every_size(rule, seconds)
-    answer = found.to_dict()
-    return answer, [
+def _every_size(found: Result) -> list[str]:
+    return [
         *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
         *(f"  proved by induction: {claim}" for claim in found.claims),
         *(f"  assumed, tested apart: {contract}" for contract in found.contracts),
-        f"{found.verifier}, {answer['scope']}: {found.verdict} ({found.seconds:.1f} s)",
+        f"{found.verifier}, {found.to_dict()['scope']}: {found.verdict} ({found.seconds:.1f} s)",
         *filter(None, [found.why]),
     ]

@@ -3,6 +3,7 @@
 import ast
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,22 +68,16 @@ def place(target: str) -> tuple[str, int]:
     name is not found there, and the target itself if it has no file.
     """
     file, _, name = target.rpartition(":")
-    if not file.endswith(".py"):
-        try:
-            file = (file and (spec := find_spec(file)) and spec.origin) or ""
-        except (ImportError, ValueError):
-            file = ""
+    with suppress(ImportError, ValueError):
+        file = file if file.endswith(".py") else (find_spec(file).origin or "")  # type: ignore[union-attr]
     if not Path(file).is_file():
         return target, 1
     path = Path(file).resolve()
-    node, line = ast.parse(path.read_bytes()), 1
+    node: ast.AST = ast.parse(path.read_bytes())
     for part in name.split("."):
-        for each in ast.walk(node):
-            if isinstance(each, ast.ClassDef | ast.FunctionDef) and each.name == part:
-                node, line = each, each.lineno
-                break
+        node = next((each for each in ast.walk(node) if getattr(each, "name", None) == part), node)
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    return shown.as_posix(), line
+    return shown.as_posix(), getattr(node, "lineno", 1)
 
 
 FORMATS = {".xml": junit, ".sarif": sarif}

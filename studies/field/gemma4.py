@@ -1,45 +1,51 @@
-"""transformers: assisted decoding with a Gemma 4 assistant, `do_sample=True`, on tables.
+"""transformers: `generate` with a Gemma 4 assistant, `do_sample=True`, whole, on tables.
 
-The candidate generator and `_speculative_sampling` are theirs; the loop between them is as in
-`_assisted_decoding`. An embedding is the token's id, and the hidden state is the text before it.
+transformers tells by the names of the two classes how to draft. The assistant gets the embedding of a token,
+its id, beside the target's hidden state before it, a number that spells the text up to there.
 """
-
-from types import SimpleNamespace
 
 import clones  # noqa: F401 - prompts of one token
 import torch
-from transformers.generation.candidate_generator import SinglePositionMultiTokenCandidateGenerator
-from transformers.generation.utils import _speculative_sampling
+
+from draftproof.simulators.audit.targets import models
+from draftproof.simulators.audit.targets.pretrained import Pretrained
 
 
-class Assistant:
-    device = torch.device("cpu")
+class Gemma4Table(Pretrained):
+    def get_input_embeddings(self):
+        vocab = self.model.rows.vocab
+        return torch.nn.Embedding(vocab, 1, _weight=torch.arange(float(vocab))[:, None])
 
-    def __init__(self, model, text):
-        self.model, self.text = model, text
+    def spelled(self, text):
+        return float(sum((token + 1) * (self.model.rows.vocab + 1) ** at for at, token in enumerate(text)))
 
-    def __call__(self, inputs_embeds, **_):
-        self.text = [*self.text, int(inputs_embeds[0, 0, 0])]
-        logits = self.model.row(self.text[1:])[None, None]
-        return SimpleNamespace(logits=logits, last_hidden_state=torch.zeros(1, 1, 1))
+    def read(self, number):
+        more, token = divmod(number, self.model.rows.vocab + 1)
+        return [token - 1, *self.read(more)] if number else []
+
+    def forward(self, input_ids=None, past_key_values=None, **_):
+        made = super().forward(input_ids, past_key_values)
+        text = past_key_values.layers[0].keys.flatten().int().tolist()
+        ends = range(len(text) - input_ids.shape[1] + 1, len(text) + 1)
+        made.hidden_states = (torch.tensor([[[self.spelled(text[:end])] for end in ends]]),)
+        keys = past_key_values.layers[0].keys
+        made.shared_kv_states = {"full": (keys, keys)}
+        return made
 
 
-def drafted(draft, text, gamma):
-    """Their candidates after a text, whose first token is the prompt, and the rows said to be q."""
-    drafter = object.__new__(SinglePositionMultiTokenCandidateGenerator)
-    drafter.num_assistant_tokens, drafter.main_model_max_length = gamma, len(text) + gamma + 1
-    drafter.is_main_model_prefill = True
-    drafter.assistant_model = Assistant(draft, text[:-1])
-    drafter.target_model_input_embeddings = lambda ids: ids[..., None].float()
-    seen = SimpleNamespace(hidden_states=[torch.zeros(1, 1, 1)], shared_kv_states={})
-    return drafter.get_candidates(torch.tensor([text]), {}, seen, is_first_iteration=False, n_last_matches=0)
+class Gemma4AssistantTable(Gemma4Table):
+    def forward(self, inputs_embeds, **_):
+        token, before = inputs_embeds[0, 0].int().tolist()
+        text = torch.tensor([[*self.read(before), token]])
+        made = Pretrained.forward(self, text)
+        made.logits = made.logits[:, -1:]
+        made.last_hidden_state = torch.tensor([[[self.spelled(text[0].tolist())]]])
+        return made
 
 
 def generate(target, draft, prompt, length, gamma):
-    text = prompt[0].tolist()
-    while len(text) <= length:
-        candidates, q = drafted(draft, text, gamma)
-        rows = [target.row(candidates[0, 1:end].tolist()) for end in range(len(text), len(text) + gamma + 1)]
-        tokens, _ = _speculative_sampling(candidates, q, gamma, torch.stack(rows)[None])
-        text += tokens[0].tolist()
-    return text[1:]
+    """A token more is made, since nothing is drafted before the first."""
+    assistant = Gemma4AssistantTable(draft, num_assistant_tokens=gamma)
+    given = {"attention_mask": prompt * 0 + 1, "assistant_model": assistant, "do_sample": True}
+    text = Gemma4Table(target).generate(prompt, max_new_tokens=length + 1, **given)
+    return text[0, models.PROMPT :]

@@ -7,8 +7,8 @@ The function is then audited as a `TorchChain`.
 import __future__
 
 import ast
-import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,19 +43,18 @@ class TorchChain(Function):
 
 
 def functions(path: Path, names: tuple[str, ...], namespace: dict[str, Any]) -> dict[str, Any]:
-    """Defines the top-level functions `names` of a file in the namespace; returns the namespace.
-
-    Tabs are read as four spaces if the file mixes tabs and spaces. Functions that the file lacks are skipped.
-    Raises BadInput if it has none of them, or cannot be read.
+    """Defines the top-level functions `names` of a file, without their decorators, in the namespace, which it
+    returns. Tabs are read as four spaces. Functions that the file lacks are
+    skipped. Raises BadInput if it has none of them, or cannot be read.
     """
-    text = text_of(path)
-    bodies = (rf"^def {re.escape(name)}\(.*?(?=^[^\s#)]|\Z)" for name in names)
-    matches = (re.search(body, text, re.MULTILINE | re.DOTALL) for body in bodies)
-    found = {name: match[0] for name, match in zip(names, matches, strict=True) if match}
+    text, found = text_of(path).expandtabs(4), []
+    with suppress(SyntaxError):
+        found = [each for each in ast.parse(text).body if getattr(each, "name", "") in names]
     if not found:
         raise BadInput(f"{path}: has none of the functions {', '.join(names)}")
-    for name, body in found.items():
-        define(path, name, body.expandtabs(4), namespace)
+    for each in found:
+        each.decorator_list = []
+    define(path, found[0].name, ast.Module(found, []), namespace)
     return namespace
 
 

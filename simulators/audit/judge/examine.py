@@ -129,6 +129,8 @@ class _Audit:
                 report.run = wrong_run(target, sandbox, report.failing)
             for kind, what in sandbox.remarks.items():
                 report.note(kind, what)
+        if target.idle:
+            report.note("drafts nothing", "no row of the draft model was ever asked for")
         report.tokens = report.sizes[1] + plan.iterations if target.whole and report.instances else 0
         report.adapter += ", coins by bisection" if sandbox.bisected else ""
         return report

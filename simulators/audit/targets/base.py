@@ -68,6 +68,7 @@ class Target:
     namespace: dict[str, Any]  # the globals of its module
     slow = False  # calls are slow, so few instances are audited
     whole = False  # a generation loop, which drafts and keeps caches itself
+    idle = False  # whether it never asked for a row of the draft model that it was given
     style = "verify"  # what `dp.replay` takes it for
     loaded: dict[str, Any] | None = None  # the arguments of `load.target` that it was loaded with
     origin: Any = None  # the object that was audited

@@ -64,6 +64,7 @@ class Loop(base.Target):
         if not self._tried:
             self._tried = True
             self._must_give_new_tokens(sandbox, instance.draft)
+            self.idle = True
         yield self._program(sandbox, instance, rounds)
 
     def _must_give_new_tokens(self, sandbox: Sandbox, draft: Scheme) -> None:
@@ -81,8 +82,8 @@ class Loop(base.Target):
         from draftproof.simulators.audit.stand_ins.torch_mode import answering
 
         dtype = getattr(torch, self.dtype)
-        models = Model(instance.target, dtype), Model(instance.proposal, dtype)
         length = instance.draft.depth + rounds
+        models = Model(instance.target, dtype, length), Model(instance.proposal, dtype, length)
 
         def run(source: Source) -> tuple[Prefix, None]:
             known = {"length": length, "gamma": instance.draft.depth, "rng": sandbox.start(source)}
@@ -94,6 +95,7 @@ class Loop(base.Target):
                 more, named = self.arguments(known)
                 vocab = instance.vocab
                 words = sandbox.call(lambda: base.emitted(self.generate(*more, **named), vocab, base.LONGEST))
+            self.idle &= not models[1].asked
             asked = [context for model in models for context in model.asked]
             if asked and () not in asked:
                 raise Fault("raises", PROMPT_GIVEN)

@@ -26,10 +26,14 @@ class Model:
     of layers (keys, values), which they leave as it is. Logits are shifted by a constant.
     """
 
-    def __init__(self, rows: Rows, dtype: "torch.dtype"):
+    def __init__(self, rows: Rows, dtype: "torch.dtype", length: int = 10**6):
         import torch
 
         self.rows, self.dtype, self.device = rows, dtype, torch.device("cpu")
+        self.length, self.changes = (
+            length,
+            False,
+        )  # whether contexts so long, which no text has, have other rows
         self.config = SimpleNamespace(vocab_size=rows.vocab, max_position_embeddings=10**6)
         self._known: dict[Prefix, torch.Tensor] = {}
         self.asked: set[Prefix] = set()  # contexts of this run, without the prompt
@@ -71,6 +75,12 @@ class Model:
         """The model, which stays where it is."""
         return self
 
+    def pretrained(self, **settings: Any) -> Any:
+        """The table as a `PreTrainedModel` with `generate`, which may change its settings."""
+        from draftproof.simulators.audit.targets.pretrained import Pretrained
+
+        return Pretrained(self, **settings)
+
     def row(self, tokens: Any) -> "torch.Tensor":
         """The logits [V] after these tokens; the prompt is not among them."""
         import torch
@@ -80,7 +90,7 @@ class Model:
         if prefix not in self._known:
             row = torch.tensor([float(x) for x in self.rows[prefix]], dtype=torch.float64)
             self._known[prefix] = (row.log() + SHIFT).to(self.dtype)
-        return self._known[prefix].clone()
+        return self._known[prefix].roll(int(self.changes and len(prefix) >= self.length))
 
 
 class Output(SimpleNamespace):

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from draftproof.simulators.commands import report as report_command
+from draftproof.proofs_check.commands import report as report_command
 from draftproof.simulators.commands.entry import enter
 
 CLAIM = {"statement": "s", "source": "t", "scope": "all", "verdict": "refuted", "command": "c"}
@@ -23,9 +23,8 @@ def report(capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        group = click.Group(
-            "draftproof", [report_command.report], context_settings={"obj": {"claims": f"{__name__}:claims"}}
-        )
+        monkeypatch.setattr(report_command, "registry", claims)
+        group = click.Group("draftproof", [report_command.report])
         status = enter(group, ["report", *map(str, arguments)])
         return status, *capfd.readouterr()
 

@@ -1,14 +1,12 @@
 """The command `report`."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from pkgutil import resolve_name
 from time import monotonic
-from typing import Any
 
 import click
 
+from draftproof.proofs_check.claims import registry
 from draftproof.simulators.commands.options import FILE, PATH, json_option
 from draftproof.theory.errors import extra
 
@@ -18,8 +16,7 @@ from draftproof.theory.errors import extra
 @click.option("--output", type=FILE, default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--title", help="Title of the page [default: the folder's name].")
 @json_option
-@click.pass_obj
-def report(context: Mapping[str, Any], results: Path, output: Path, title: str | None, as_json: bool) -> int:
+def report(results: Path, output: Path, title: str | None, as_json: bool) -> int:
     """Write one self-contained page of a sweep's results.
 
     RESULTS is a folder that `draftproof sweep` wrote. The page has what was asked, verdicts, gaps and worst
@@ -29,7 +26,7 @@ def report(context: Mapping[str, Any], results: Path, output: Path, title: str |
     with extra("report"):
         from draftproof.simulators.study.report.sections import written
     started = monotonic()
-    size, rows = written(results, output, title, resolve_name(context["claims"]))
+    size, rows = written(results, output, title, registry)
     seconds = round(monotonic() - started, 3)
     if as_json:
         click.echo(json.dumps({"output": str(output), "bytes": size, "sections": rows, "seconds": seconds}))
