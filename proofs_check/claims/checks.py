@@ -90,18 +90,6 @@ class Related:
         return SIZES
 
 
-class Together:
-    """Several sign-cell checks as one: the first verdict that is not a proof, if there is one."""
-
-    behind = CELLS
-
-    def __init__(self, *parts: "Related | Together"):
-        self.parts = parts
-
-    def __call__(self) -> str:
-        return next((found for part in self.parts if (found := part()) != SIZES), SIZES)
-
-
 def exact_instances(cases: Iterable[Case], count: int) -> Iterator[Instance]:
     """All scenarios, then `count` random instances, of every size."""
     for vocab, scheme in cases:

@@ -1,12 +1,10 @@
 """The most that can be accepted: alpha* of siblings, and deterministic trees."""
 
-from itertools import chain, combinations, product
+from itertools import combinations, product
 
 from flint import fmpq
 
-from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.claims.checks import EQUAL, Case, Related, by_depth, searched
+from draftproof.proofs_check.claims.checks import Case, by_depth, searched
 from draftproof.proofs_check.claims.quantities import FORMULAS, Quantity, draws
 from draftproof.simulators.laws.enumerate import Enumerator
 from draftproof.simulators.laws.optimum import full_information
@@ -14,22 +12,9 @@ from draftproof.simulators.support.make import prefixes
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
-from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix, one
+from draftproof.theory.rows import Prefix
 from draftproof.theory.transport import single_step
 from draftproof.theory.transport.certificate import certified
-
-PAIR = scheme("tree+:2x1")
-
-
-def _condition(domain: Domain, oracle: Oracle) -> Symbol:
-    # 1 where alpha* = 1 exactly if p(S) >= q(S)^2 for every S, else 0.
-    p, q = domain.target[()], domain.proposal[()]
-    always = True
-    for S in chain.from_iterable(combinations(range(len(p)), size) for size in range(1, len(p))):
-        P, Q = sum((p[x] for x in S), p[0] - p[0]), sum((q[x] for x in S), p[0] - p[0])
-        always = always and not P < Q * Q
-    return one(p) * int((FORMULAS["alpha*"](PAIR, p, q) == 1) == always)
 
 
 def _certified(instance: Instance) -> bool:
@@ -64,9 +49,6 @@ def _cases(vocabs: tuple[int, ...], *drafts: str) -> list[Case]:
 
 
 CHECKS = {
-    "khisti-two-drafts": Related(
-        EQUAL, lambda _: _condition, lambda _: lambda domain, _: domain.number(1), (2, PAIR), (3, PAIR)
-    ),
     "alpha-certified": searched(
         _certified, _cases((3, 4, 5), "tree:2x1", "tree+:2x1", "tree:3x1", "tree+:3x1"), 15
     ),

@@ -273,4 +273,40 @@ Definition lifted_optimal (s : shape) (siblings : children) (c : context) : prog
 
 End Optimal.
 
+(** ** HSD over paths that are drawn apart (theory/verifiers/hsd_multidraft.py) *)
+
+Section Multidraft.
+Variable V : nat.
+Variables p q : context -> row.
+
+(** What is left of a word that begins with [d]. *)
+Fixpoint after_prefix (d word : list token) : option (list token) :=
+  match d, word with
+  | [], _ => Some word
+  | x :: d, y :: word => if x =? y then after_prefix d word else None
+  | _, [] => None
+  end.
+
+(** The target with the row [r] at [v]. *)
+Definition replaced (v : context) (r : row) : context -> row :=
+  fun c => match after_prefix v c with Some [] => r | _ => p c end.
+
+(** Verification stopped at [v] with the row [r]; a path from [c] that goes on below [v] is verified from there. *)
+Fixpoint hsd_paths (c : context) (paths : list (list token)) (v : context) (r : row) : program (option stop) :=
+  match paths with
+  | [] => Return (Some (v, r))
+  | path :: paths =>
+      match after_prefix v (c ++ path) with
+      | Some (x :: suffix) =>
+          bind (hsd_verify V (replaced v r) q (x :: suffix) v) (fun found =>
+            match found with Some (w, r) => hsd_paths c paths w r | None => Return None end)
+      | _ => hsd_paths c paths v r
+      end
+  end.
+
+Definition hsd_multidraft (count depth : nat) (c : context) : program (option stop) :=
+  bind (runs count (draw_chain q depth c)) (fun paths => hsd_paths c paths c (p c)).
+
+End Multidraft.
+
 End Over.

@@ -126,6 +126,9 @@ def check(
         written = file if certificate else None
         every = rows or not (whole or grid)
         found = _enumerate(work, cores() if jobs is None else jobs, as_json, every, written)
+    if found.uncertified:
+        without = counted(found.uncertified, "verdict")
+        click.echo(f"{without} without a certificate: of batches, invalid, or in floats", err=True)
     thorough = whole and not found.left
     ok = all(tally.as_declared(thorough, against == OWN) for tally in found.tallies.values())
     if as_json:
@@ -263,6 +266,7 @@ class _Found:
     results: list[dict[str, Any]] = field(default_factory=list)
     instances: int = 0
     left: int = 0
+    uncertified: int = 0
     seconds: float = 0.0
     vocabs: set[int] = field(default_factory=set)
     depths: set[int] = field(default_factory=set)
@@ -283,6 +287,7 @@ def _enumerate(
                 if certificate:
                     verdicts, lines = verdicts
                     certificate.writelines(lines)
+                    found.uncertified += len(verdicts) - sum(line.startswith('{"law"') for line in lines)
                 for (index, judgement), (verifier, law) in zip(verdicts, cycle(piece.pairs), strict=False):
                     rule = RULES[judgement.selection] if isinstance(judgement, BatchVerdict) else None
                     key = rule.name if rule else "", verifier.name

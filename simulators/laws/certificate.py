@@ -73,7 +73,7 @@ def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
     verdicts, lines, last = judged(piece), [], None
     for (index, verdict), (verifier, _) in zip(verdicts, piece.pairs * len(piece.indices), strict=True):
         given = piece.family[index]
-        if isinstance(given, Instance) and not verdict.invalid:
+        if isinstance(given, Instance) and not verdict.invalid and verifier.rounding is None:
             lines += [of_instance(given)] * (index != last)
             lines.append(of_law(given, verifier, verdict))
             last = index

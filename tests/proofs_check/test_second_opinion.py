@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.proofs import PROOFS
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.checks import Lossless, Related, Together
+from draftproof.proofs_check.claims.checks import Lossless, Related
 from draftproof.proofs_check.claims.claim import SIZES
 from draftproof.proofs_check.claims.every_size import CodeRun
 from draftproof.proofs_check.claims.quantities import Quantity
@@ -24,10 +24,7 @@ SECONDS = 3000
 
 
 def _checks(check) -> Iterator[Lossless | Related]:
-    if isinstance(check, Together):
-        for part in check.parts:
-            yield from _checks(part)
-    elif isinstance(check, Related) or (isinstance(check, Lossless) and check.law == ITSELF):
+    if isinstance(check, Related) or (isinstance(check, Lossless) and check.law == ITSELF):
         yield check
 
 

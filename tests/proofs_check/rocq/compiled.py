@@ -11,7 +11,18 @@ ORDER = (
     *("Programs", "Rules", "Python", "Numbers", "Code", "CodeFacts", "CodeChains", "CodeTrees", "CodeNodes"),
     *("CodePriority", "Means", "Keys", "Lossless", "Traversal", "RecursiveRejection", "Chains", "Paths"),
     *("BlockOptimal", "Texts", "GreedyBlock", "GreedyText", "GreedyAccepts", "Hsd", "HsdFacts", "HsdMeans"),
-    *("HsdDrawn", "Bounds", "Selection", "TopDown", "Lift", "Nodes", "Plans", "Priority", "PriorityNodes"),
+    *(
+        "HsdDrawn",
+        "HsdMultidraft",
+        "Bounds",
+        "Selection",
+        "TopDown",
+        "Lift",
+        "Nodes",
+        "Plans",
+        "Priority",
+        "PriorityNodes",
+    ),
     *("Optimal", "MaxFlow", "Alpha", "KSeq", "RecursivePrice", "TraversalAbove", "Layered", "CodeLossless"),
 )
 """The files, each after those that it requires."""

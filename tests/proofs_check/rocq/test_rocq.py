@@ -107,6 +107,7 @@ THEOREMS = {
     ),
     "HsdMeans": ("token_means", "block_means", "hsd_means"),
     "Plans": ("plan_lossless",),
+    "HsdMultidraft": ("hsd_multidraft_lossless", "hsd_multidraft_proper"),
     "HsdDrawn": ("block_draws", "hsd_draws"),
     "Bounds": (
         "block_keeps_more_than_token",
@@ -238,6 +239,9 @@ WRONG = [
     ("HsdMeans", "1 - none coins + suffixes coins", "1 - none (h :: coins) + suffixes coins"),
     ("Plans", "take shared (left - w) otherwise)", "take shared left otherwise)"),
     ("HsdDrawn", "d e then r x else 0", "d e then r x else r x"),
+    ("HsdMultidraft", "hsd_verify V (replaced v r) q (x", "hsd_verify V p q (x"),
+    ("HsdMultidraft", "Some [] => r | _ => p c end", "Some _ => r | _ => p c end"),
+    ("HsdMultidraft", "if x =? y then after_prefix d word else None", "after_prefix d word"),
     ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, point (S y))"),
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child x _ _ => go x"),
     (
@@ -348,7 +352,7 @@ def instances():
             draft, names = Cut(depth, kept), ("token", "block")
         elif kind == 2:
             draft = Paths(*random.choice([(2, 1), (3, 1), (2, 2), (3, 4 - vocab)]))
-            names = ("rrs", "traversal", *TOP_DOWN)
+            names = ("rrs", "traversal", "hsd-multidraft", *TOP_DOWN)
         elif kind == 3:
             draft, names = Greedy(random.choice(shapes)), ("hu-greedy",)
         else:
@@ -392,6 +396,7 @@ RUN = {
     "token": "always_stops (token_iteration {V} {p} {q} {draft} [])",
     "block": "block_iteration {V} {p} {q} {draft} []",
     "hsd": "hsd_iteration {V} {p} {q} {draft} []",
+    "hsd-multidraft": "hsd_multidraft {V} {p} {q} {paths} []",
     "sampling-match": "always_stops (bind (draw_chain {q} {draft} []) "
     "(fun path => nss {p} (as_children path) []))",
     "hu-greedy": "always_stops (bind {draft} (fun tree => hu_greedy {V} {p} {q} tree []))",
@@ -436,6 +441,8 @@ def law_of(name, instance, i):
     else:
         drawn = f"(draw {V} {q} {replacement} ({shape(draft.shape)}) [] ({q} []))"
     given = {"replacement": replacement, "draft": drawn, "iterations": ITERATIONS}
+    if isinstance(draft, Paths):
+        given["paths"] = f"{draft.count} {draft.depth}"
     if isinstance(draft, Tree):
         given["shape"] = shape(draft.shape)
     if "optimal" in name:
