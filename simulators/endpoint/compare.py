@@ -47,7 +47,6 @@ class Pairs(Mixture):
     def __init__(self, error: float):
         super().__init__(error, SORTINGS)
         self.counts: tuple[Counter[Cell], Counter[Cell]] = Counter(), Counter()
-        self.first: Counter[tuple[int, tuple[str, ...]]] = Counter()
         self.texts = 0
 
     def update(self, prompt: int, one: Sequence[Sample], other: Sequence[Sample]) -> None:
@@ -60,14 +59,7 @@ class Pairs(Mixture):
         for counts, side in zip(self.counts, cells, strict=True):
             counts.update(cell for _, cell in side)
         self.texts += len(one)
-        self.first.update((prompt, each.tokens) for each in one)
         self.mix()
-
-    @property
-    def one_text(self) -> bool:
-        """Whether the first side gave a single text for each prompt, however often it was asked."""
-        prompts = {prompt for prompt, _ in self.first}
-        return self.texts >= 8 * len(prompts) and len(self.first) == len(prompts)
 
     def _score(self, cells: Sequence[Cell]) -> np.ndarray:
         """[len(PSEUDO_COUNTS)]: the log-odds of the cells of one answer."""
@@ -171,6 +163,4 @@ class Comparison(Session):
                 SELF: "the server differs from itself: its law changes, so nothing can be compared with it",
                 OTHER: "the two servers follow different laws",
             }.get(name, f"the two servers differ under {name}")
-            if test.one_text and name != SELF:
-                said += "; the tested one gives one text only: it is greedy or repeats its random stream"
         return Result(name, VERDICTS[test.rejected], said, test.texts, test.error, test.most, test.detectable)

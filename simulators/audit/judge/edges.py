@@ -4,7 +4,7 @@ An extreme coin has probability 2^-24 or less, so it changes no law by more than
 reported as separate findings: a token of probability zero, an id outside the vocabulary, an error.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -17,18 +17,12 @@ from draftproof.simulators.audit.judge.report import Report, named
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Arrays, DraftVerifier, Program, Run, Target, paths_text
 from draftproof.simulators.laws.enumerate import drafts
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix
 
 EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)  # smallest and largest coins of float32 and float64
 COINS_ALONE = 12  # at most this many coins of a call are set to an edge one by one
-
-CURES = {
-    "emits a token of probability zero": "accept with u < p/q, not <=, and never draw a weight of zero",
-    "leaves the vocabulary": "cap the drawn index at V - 1",
-}
-EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
 
 
 def findings_at_edges(
@@ -45,12 +39,9 @@ def findings_at_edges(
     tried = [(instance, program) for instance in small for program in target.calls(sandbox, instance)]
     if target.slow:
         tried = [tried[0], *[each for each in tried[1:] if _drafts_impossible(*each)][:1]]
-    seen = set()
     for n, (instance, program) in enumerate(tried):
         sandbox.observer.progress(n, len(tried), f"coins at the edges, {named(instance)}")
-        kind = _kind(instance, program)
-        _at_edges(target.slow, instance, program, report, alone=kind not in seen)
-        seen.add(kind)
+        _at_edges(target.slow, instance, program, report)
     if not isinstance(target, DraftVerifier):
         return
     for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
@@ -66,32 +57,17 @@ def _drafts_impossible(instance: Instance, program: Program) -> bool:
     return program.draft is not None and bool(_impossible(instance, program.draft.path[-1].prefix))
 
 
-def _kind(instance: Instance, program: Program) -> Hashable:
-    # What the effect of a single coin at an edge depends on: the zeros of the rows along the draft, and where
-    # p exceeds q.
-    if program.draft is None:
-        return id(instance)
-
-    def compared(node: Node) -> Hashable:
-        p, q = instance.target[node.prefix], node.proposal
-        return tuple((x > 0, y > 0, x > y, x < y) for x, y in zip(p, q or p, strict=True))
-
-    return program.drafted, *(compared(node) for path in program.draft.paths for node in path)
-
-
-def _at_edges(slow: bool, instance: Instance, program: Program, report: Report, alone: bool) -> None:
-    # All coins, and with `alone` each of them, are at an edge.
+def _at_edges(slow: bool, instance: Instance, program: Program, report: Report) -> None:
+    # All coins, and each of them, are at an edge.
     probe = Fixed([0.5])
-    if alone:
-        _fault(program.run, probe, None)
+    _fault(program.run, probe, None)
     for coins, which in _patterns(probe.drawn):
         for last in (False,) if slow else (False, True):
             fault = _fault(program.run, Fixed(coins, last), instance)
             if fault is not None:
                 drafted = program.draft and f"drafted {program.drafted}"
                 where = ", ".join(filter(None, (which, f"on {named(instance)}", drafted)))
-                kind, cure = fault.kind, CURES.get(fault.kind, "")
-                report.note(kind, f"{fault.what}; {where}", f"edge {kind}", edge=True, cure=cure)
+                report.note(fault.kind, f"{fault.what}; {where}", f"edge {fault.kind}", edge=True)
 
 
 def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
@@ -118,8 +94,7 @@ def _with_equal_rows(
                     if fault is not None:
                         where = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding, "
                         where += f"on {named(instance)}, drafted {paths_text(draft)}"
-                        kind, key = fault.kind, f"equal rows {fault.kind}"
-                        report.note(kind, where, key, edge=True, cure=EQUAL_ROWS_CURE)
+                        report.note(fault.kind, where, f"equal rows {fault.kind}", edge=True)
                         return
 
 

@@ -17,14 +17,13 @@ from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Program, Target
 from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.enumerate import outcomes
-from draftproof.simulators.laws.optimum import stateless
 from draftproof.simulators.laws.size import Descent
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.laws.witness import shrink
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.law import Law, law_of
+from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
@@ -33,7 +32,6 @@ from draftproof.theory.values.chains import block
 BISECTION_SECONDS = 120.0  # seconds of bisection
 INSTANCE_RUNS, INSTANCE_SECONDS = 400_000, 600.0  # most runs of a function on one instance, and seconds
 PROBES, SLOW_PROBES = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
-DRAFTS_FOR_OPTIMUM, OPTIMUM_ACCURACY = 100, fmpq(1, 10**9)  # off chains: most drafts, and its accuracy
 
 FIRST_CHECKED, CHECKED_EVERY = 500, 8  # the first runs of a failing instance; elsewhere every eighth
 SEEDED, VALUES = 4, 16  # first runs of a draft with an integer as a seed, and other values that are tried
@@ -110,7 +108,13 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, 
     if biased and whole and isinstance(instance.draft, Chain):
         q = law_of(instance.proposal, instance.draft.depth)
         follows_proposal = got.marginal(instance.draft.depth).total_variation(q) <= bound < variation
-    wrong = first_wrong(got, want, bound, whole) if biased else None
+    wrong = None
+    if biased and whole:
+        found = first_difference(got, want, bound)
+        wrong = found and Wrong(*found)
+    elif biased:
+        often = max(got, key=lambda word: got[word] - want[word])
+        wrong = Wrong(often, got[often], want[often])
     variation = variation if whole or wrong is None else surplus
     found = Case(
         instance, accepted, fault_mass, faults, variation, bound, wrong, follows_proposal, unknown, rounds
@@ -291,29 +295,6 @@ def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what
         raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and at most {limit:,} are made")
 
 
-def first_wrong(got: Law, want: Law, bound: fmpq, whole: bool = True) -> Wrong:
-    """The shortest prefix that is wrong by more than rounding, or if the law is not `whole` comes too often;
-    else the word of largest error.
-    """
-    for length in range(1, max(map(len, want)) + 1):
-        a, b = got.marginal(length), want.marginal(length)
-        off = {prefix: a[prefix] - b[prefix] for prefix in sorted(a.keys() | b.keys())}
-        off = {prefix: abs(error) if whole else error for prefix, error in off.items()}
-        wrong = next((prefix for prefix in off if off[prefix] > bound / 2), None)
-        if wrong is not None:
-            return Wrong(wrong, a[wrong], b[wrong])
-    worst = max(off, key=lambda word: (off[word], word))
-    return Wrong(worst, a[worst], b[worst])
-
-
 def optimum(instance: Instance) -> fmpq | None:
-    """The largest E[tau] of any valid verifier, or None if the draft is too large. On a chain it is block
-    verification's E[tau]. On other schemes with at most DRAFTS_FOR_OPTIMUM drafts it is a certified upper
-    bound, at most OPTIMUM_ACCURACY above the optimum.
-    """
-    if instance.draft.label == "chain":
-        return block(instance)
-    if instance.draft.outcomes(instance.vocab) > DRAFTS_FOR_OPTIMUM:
-        return None
-    best = stateless(instance)
-    return best.upper if best.lower is not None and best.upper - best.lower < OPTIMUM_ACCURACY else None
+    """The largest E[tau] of any valid verifier, on a chain block verification's; None off chains."""
+    return block(instance) if instance.draft.label == "chain" else None

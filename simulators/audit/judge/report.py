@@ -28,7 +28,6 @@ class Finding:
     kind: str
     where: str
     edge: bool = False  # seen only with coins at the edges
-    cure: str = ""
     fatal: bool = False  # it ended the audit
 
     def __str__(self) -> str:
@@ -186,12 +185,10 @@ class Report(Reportable):
             lines.append(f"  not enumerated: {self.skipped} larger instances: {self.too_large}")
         lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]
         edges = [finding for finding in self.findings if finding.edge]
-        cures = "; ".join(dict.fromkeys(each.cure for each in edges if each.cure))
         if edges:
             lines.append(
                 "  findings at the edges (such a coin comes once in 2^24 tosses in float32, in 2^53 in "
                 f"float64, and does not change the verdict): {' | '.join(map(str, edges))}"
-                + (f" | to cure: {cures}" if cures else "")
             )
         return lines
 

@@ -9,8 +9,6 @@ from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.laws.check import applies
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.instance import context_free
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import SCHEMES, TOY
 from tests.simulators.audit.foreign import good
@@ -72,14 +70,6 @@ def test_no_alarm_on_two_thousand_instances_of_a_function(vocab, depth):
 @pytest.mark.parametrize("name", ["token", "block", "traversal", "hsd", "rrs"])
 def test_no_alarm_on_scenarios(name):
     assert not alarms(named(name), Scenarios(Chain(2), 3))
-
-
-def test_the_optimum_of_a_tree_bounds_what_is_accepted():
-    instance = context_free(["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"], Paths(2, 1))
-    with sandboxed() as sandbox:
-        found = case(Own(named("rrs"), instance), sandbox, instance)
-    assert found.optimum is not None
-    assert 0 < found.expected_accepted <= found.optimum + found.bound
 
 
 def test_a_lossy_one_is_found():
