@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,12 @@ def law(
     elif iterations > 1 or under:
         asked = "--keys" if under else "--iterations"
         raise BadInput(f"{instance}: a batch is judged over one call; {asked} goes with one instance")
-    judge = partial(judge_any, verifier=verifier, iterations=iterations, keys=under)
+
+    def judge(each: Any) -> Verdict:
+        if under:
+            return judge_keys(each, verifier, under, iterations)[0]
+        return judge_any(each, verifier, iterations=iterations)
+
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
         verdict, emitted = _judged(

@@ -10,7 +10,6 @@ from flint import fmpq
 from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against
 from draftproof.simulators.laws.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.simulators.laws.enumerate import shared_drafts
-from draftproof.simulators.laws.keys import judge_keys
 from draftproof.simulators.laws.lanes import BATCH, decide, in_step
 from draftproof.simulators.laws.repeat import must_have_a_law, of_the_project
 from draftproof.simulators.laws.size import not_shown
@@ -18,7 +17,6 @@ from draftproof.simulators.laws.verdict import Verdict, judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.keys.keyed import Keyed
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.selection.view import Rule
@@ -240,19 +238,11 @@ def chunk(drafts: int) -> int:
 
 
 def judge_any(
-    given: Instance | Batch,
-    verifier: Verifier,
-    law: Declared | None = None,
-    iterations: int | None = None,
-    keys: Keyed | None = None,
+    given: Instance | Batch, verifier: Verifier, law: Declared | None = None, iterations: int | None = None
 ) -> Verdict:
-    """The verdict on a batch, or on an instance against a declared target, over that many iterations, or
-    under keys.
-    """
+    """The verdict on a batch, or on an instance against a declared target, over that many iterations."""
     if isinstance(given, Batch):
         return judge_batch(given, verifier)
-    if keys is not None:
-        return judge_keys(given, verifier, keys, iterations or 1)[0]
     if law is not None:
         return judge_against(given, verifier, law)
     return judge(given, verifier, iterations)

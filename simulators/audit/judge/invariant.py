@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -78,9 +79,8 @@ def _calls(
             yield what, partial(target.call, sandbox, prepared=own)
             continue
         for beside, other in (given[0], given[-1]):
-            both = tuple(map(np.stack, zip(other, own, strict=True)))
-            yield f"{what}, beside {beside}", partial(_last, batch, sandbox, both)
-
-
-def _last(batch: ByRoles, sandbox: Sandbox, given: tuple, source: Source) -> Prefix:
-    return batch.together(sandbox, source, given)[-1]
+            both: Any = tuple(map(np.stack, zip(other, own, strict=True)))
+            yield (
+                f"{what}, beside {beside}",
+                lambda source, both=both: batch.together(sandbox, source, both)[-1],
+            )
