@@ -111,7 +111,7 @@ def _about(each: Measured) -> dict[str, str]:
 def table(found: Sequence[Measured]) -> Any:
     """A line for each tree and design; the difference is to the first line of a tree on the same texts."""
     heads = "tree", "drawn as", "siblings", "verifier", r"E\[tau]", "+-", "difference", "+-"
-    made = screen.table("E[tau] of trees with equally many tokens", "llllrrrr", *heads)
+    made = screen.table(r"E\[tau] of trees with equally many tokens", "llllrrrr", *heads)
     for tree in dict.fromkeys(each.tree for each in found):
         made.add_section()
         for each in (one for one in found if one.tree == tree):

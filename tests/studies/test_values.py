@@ -98,3 +98,15 @@ def _binary():
     from draftproof.simulators.instances.randoms import Mixed, Randoms
 
     return Randoms(Stratified(every(2, 2)), 3, 4, law=Mixed())
+
+
+@pytest.mark.parametrize("delay", [0, 2, 9])
+def test_siblings_that_are_judged_later_take_what_t_has(delay):
+    t, q = np.array([0.5, 0.1, 0.3]), np.array([0.3, 0.6, 0.1])
+    taken = np.zeros(3)
+    for x, y in np.ndindex(3, 3):
+        kept, left = values.iid_priority(t, q, [x, y], delay)
+        np.add.at(taken, [x, y], q[x] * q[y] * np.array(kept))
+    assert taken + left == pytest.approx(t)
+    first, _ = values.iid_priority(t, q, [0, 0], delay)
+    assert first[0] == pytest.approx(1.0)

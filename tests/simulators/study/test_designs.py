@@ -112,9 +112,9 @@ def peaked(vocab, sharp, seed):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def dense(vocab, seed):
-    """p and the mean of p and another row, all of small differences."""
-    p, r = np.random.default_rng(seed).dirichlet(np.ones(vocab), 2)
+def dense(vocab, seed, concentration=1.0):
+    """p and the mean of p and another row."""
+    p, r = np.random.default_rng(seed).dirichlet(np.full(vocab, concentration), 2)
     return p, (p + r) / 2
 
 
@@ -141,15 +141,15 @@ def test_at_real_vocabulary_it_costs_no_more_than_the_priority_rule():
 
 
 def test_dense_rows_of_four_siblings():
-    best, found = zip(
-        *(
-            (designs.alpha(*pair, (4,), NO_RNG)[0], designs.optimal(*pair, (4,), NO_RNG)[0])
-            for pair in (dense(60, seed) for seed in range(20))
-        ),
-        strict=True,
-    )
-    assert np.mean(found) == pytest.approx(np.mean(best), abs=1e-4)
-    assert np.mean(found) > 0.99
+    """Where the priority rule, whose classes are no finer, loses more than 2 %."""
+    best, found, other = [], [], []
+    for p, q in (dense(60, seed, 0.2) for seed in range(20)):
+        best += designs.alpha(p, q, (4,), NO_RNG)
+        found += designs.optimal(p, q, (4,), NO_RNG)
+        deque(judged(left := p.copy(), (q,) * 4), 0)
+        other.append(1 - left.sum())
+    assert np.mean(found) == pytest.approx(np.mean(best), abs=1e-5)
+    assert np.mean(other) < np.mean(found) - 0.015 < 0.98
 
 
 @pytest.mark.parametrize("count", [2, 4, 8])
