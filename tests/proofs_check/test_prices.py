@@ -35,6 +35,7 @@ def test_block_against_full_information_needs_more_than_nothing():
 
 
 @pytest.mark.slow
+@pytest.mark.long  # Rocq: `recursive_price`
 def test_two_siblings_need_23_27ths():
     assert siblings("23/27") == SIZES
 
