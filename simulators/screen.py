@@ -24,8 +24,8 @@ from draftproof.theory.numbers import shown, text
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.shared.reportable import spelled
 
-VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget"}
-"""Headings of columns of verdicts."""
+VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget", ""}
+"""Headings of columns of verdicts, and of notes."""
 
 BRIEF = {"tree with replacement": "tree+", "tree without replacement": "tree"}
 

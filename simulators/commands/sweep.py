@@ -58,7 +58,7 @@ def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str |
     for said in screen.unseen((line["name"], line.get("not_shown", "")) for line in lines):
         click.echo(said)
     before = f"{found.kept:,} of them kept from before, " if found.kept else ""
-    click.echo(f"{rows:,} rows in {found.chunks:,} chunks, {before}{seconds:.1f} s; results are in {folder}")
+    click.echo(f"rows: {rows:,}; chunks: {found.chunks:,}, {before}{seconds:.1f} s; results are in {folder}")
     return 0
 
 

@@ -66,6 +66,10 @@ def test_verdicts_have_colour_on_a_terminal_unless_no_color_is_set(monkeypatch, 
     assert ("\x1b[33mundecided" in shown) == colour
     assert ("\x1b[32mlossless" in shown) == colour
     assert "token-lossless" in shown, "names have none"
+    noted = screen.table("", "ll", "verifier", "")
+    noted.add_row("typical", "lossy: above the valid optimum")
+    terminal.print(noted)
+    assert ("\x1b[31mlossy" in terminal.file.getvalue()) == colour
     assert "\x1b[31m" in shown or not colour
 
 

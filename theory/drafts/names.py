@@ -9,6 +9,7 @@
 import json
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 
 from draftproof.theory.drafts import Scheme
@@ -70,7 +71,9 @@ def scheme(spelling: str) -> Scheme:
         raise BadInput(f"{quoted(spelling)}: {error}") from None
     except ValueError:
         pass
-    raise BadInput(f"{quoted(spelling)} is no draft; write one like {EXAMPLES}")
+    like = () if kind in {*SHAPED, *SIZED} else get_close_matches(kind, [*SHAPED, *SIZED], 1)
+    hint = f"did you mean {like[0]}:{size}?" if like else f"write one like {EXAMPLES}"
+    raise BadInput(f"{quoted(spelling)} is no draft; {hint}")
 
 
 def shape(text: str) -> Shape:

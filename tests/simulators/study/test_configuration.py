@@ -32,7 +32,7 @@ FAULTS = {
     'rows = {kind = "text"}': "rows: text: file: Field required",
     'rows = {kind = "text", file = "/none"}': "/none: no such file",
     'rows = {kind = "grid", denominator = 90}': "rows: grid: more than",
-    'drafts = ["chian:2"]': "drafts: draft: 'chian:2' is no draft; write one like chain:4",
+    'drafts = ["chian:2"]': "drafts: draft: 'chian:2' is no draft; did you mean chain:2?",
     'drafts = [{kind = "chain", detph = 2}]': "drafts: draft of kind 'chain': depth is missing",
     'drafts = ["tree:[1]"]': "drafts: draft: 'tree:[1]': shape must be a list",
     "[[family]]\n[[family]]\nseeds = [-1]": "family 2: seeds: must be greater than or equal to 0, not -1",

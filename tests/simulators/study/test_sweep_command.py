@@ -61,7 +61,7 @@ def test_the_answer_and_the_table(command, toml, tmp_path):
     assert token["verdicts"] == {"lossless": 1600}
     status, out, err = command("sweep", toml, "--results", tmp_path / "r", "--workers", 1)
     assert (status, err) == (0, "")
-    assert "3,200 rows in 25 chunks, 25 of them kept from before" in out
+    assert "rows: 3,200; chunks: 25, 25 of them kept from before" in out
     assert "1,600 lossless" in out
 
 

@@ -60,3 +60,9 @@ def test_what_is_no_draft_is_refused_in_one_line(wrong):
 
 def test_numbers_are_joined_by_x() -> None:
     assert numbers("3x4", 2) == [3, 4]
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("chian:4", "chain:4"), ("strat:4x2", "strata:4x2")])
+def test_a_word_like_a_draft_is_suggested(wrong, meant):
+    with pytest.raises(BadInput, match=rf"is no draft; did you mean {meant}\?"):
+        draft_of(wrong)
