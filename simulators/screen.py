@@ -15,14 +15,13 @@ from rich.text import Text
 
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.laws.against import AgainstVerdict
-from draftproof.simulators.laws.batches import BatchVerdict, JointWrong
+from draftproof.simulators.laws.batches import BatchVerdict
 from draftproof.simulators.laws.check import Tally
-from draftproof.simulators.laws.verdict import Verdict, instead
+from draftproof.simulators.laws.verdict import Verdict
 from draftproof.theory.errors import printable
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import shown, text
 from draftproof.theory.selection.batch import Batch
-from draftproof.theory.shared.reportable import spelled
 
 VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget", ""}
 """Headings of columns of verdicts, and of notes."""
@@ -221,17 +220,9 @@ def why(verdict: Verdict) -> str:
     """Why the law is not kept, in words: the invalid branch, the first wrong prefix, or the budget."""
     if verdict.invalid:
         return verdict.invalid
-    if isinstance(verdict, BatchVerdict) and verdict.joint:
-        return joint_witness(verdict.joint)
     if isinstance(verdict, AgainstVerdict) and not verdict.wrong:
         return f"a token is further from p than the budget of {verdict.against}"
     return str(verdict.wrong or "")
-
-
-def joint_witness(wrong: JointWrong) -> str:
-    """The first wrong prefixes of a batch as a sentence."""
-    first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(wrong.prefixes, 1) if x]
-    return f"{' and '.join(first)} come out first {instead(wrong.got, wrong.want)}"
 
 
 def smallest(given: Instance | Batch, verdict: Verdict) -> str:

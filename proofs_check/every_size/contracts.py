@@ -125,9 +125,9 @@ def _require(holds: bool, name: str) -> None:
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     k_seq.geometric: ((k_seq,), "c546ad98d4277dcb", geometric),
     k_seq.smallest_rho: ((k_seq,), "c546ad98d4277dcb", smallest_rho),
-    lifted.planned: ((lifted, layered, level, flow, siblings), "48f92da9776e508d", node_plan),
+    lifted.planned: ((lifted, layered, level, flow, siblings), "c3c5db1dbb666f7a", node_plan),
     priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
-    optimal.planned: ((optimal, priority, draft, level, siblings), "cc487a2559d1d75d", priority_plan),
+    optimal.planned: ((optimal, priority, draft, level, siblings), "f95df064dde24901", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", Modified),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
@@ -181,7 +181,7 @@ MODELLED: dict[ModuleType, str] = {
     paths: "b1e734c37e379f2f",
     shape: "84c3156e86596c3d",
     stratified: "2e84224d9317def9",
-    strata: "7d70a3ba05d04d15",
+    strata: "628f3849eee42bce",
     enumerator: "65c03b18ddb285fb",
 }
 """Module -> the hash of the code that the models were compared with."""

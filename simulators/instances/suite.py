@@ -75,12 +75,12 @@ def standard() -> list[Sequence[Instance]]:
         for vocab, size in ((4, 12), (3, 40), (2, 40))
         for draft in (*shallow(), *chains[:2])
     ]
-    families += [Grid(Chain(2), 2, 3, symmetric=True)]
+    families += [Grid(Chain(2), 2, 2), Grid(Chain(2), 2, 3)]
     families += [Grid(draft, 2, 2) for draft in deep(3)]
     families += [Grid(draft, vocab, size) for vocab, size in ((2, 12), (3, 3)) for draft in shallow()]
     families += [Grid(draft, 4, 4) for draft in (TopK(PAIR), Greedy(PAIR), Greedy(TRIPLE), SpecHub(1))]
     families += [Grid(Chain(1), vocab, size) for vocab, size in ((2, 16), (3, 5), (4, 3))]
-    families += [Grid(Chain(1), vocab, size, symmetric=True) for vocab, size in ((2, 48), (3, 9), (4, 5))]
+    families += [Grid(Chain(1), vocab, size) for vocab, size in ((2, 48), (3, 9), (4, 5))]
     return families
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from draftproof.simulators.laws.enumerate import Invalid, drafts, iteration
-from draftproof.simulators.laws.verdict import Verdict
+from draftproof.simulators.laws.verdict import Verdict, Wrong, instead
 from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -20,6 +20,7 @@ from draftproof.theory.numbers import ONE, ZERO, text
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch, Shown, presented
 from draftproof.theory.selection.view import Unpredictable
+from draftproof.theory.shared.reportable import spelled
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
 
@@ -28,12 +29,14 @@ Words = tuple[Prefix, ...]
 
 
 @dataclass(frozen=True)
-class JointWrong:
+class JointWrong(Wrong):
     """The first wrong prefixes, one of each request (empty: any), with their probability and the target's."""
 
-    prefixes: Words
-    got: fmpq
-    want: fmpq
+    prefix: Words  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(self.prefix, 1) if x]
+        return f"{' and '.join(first)} come out first {instead(self.got, self.want)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,11 +49,6 @@ class BatchVerdict(Verdict):
 
     selection: str = ""
     marginals: tuple[fmpq, ...] = ()
-    joint: JointWrong | None = None
-
-    @property
-    def lossless(self) -> bool:
-        return self.joint is None and not self.invalid
 
     @property
     def more(self) -> dict[str, Any]:
@@ -159,7 +157,7 @@ def judge_mixture(
     alone = [[length * (s == r) for s, length in enumerate(lengths)] for r in range(len(lengths))]
     variation, *marginals = (got.total_variation(p) for got, p in (_cut(both, n) for n in (lengths, *alone)))
     wrong = _first_wrong(both, lengths, slack / 2) or _first_wrong(both, lengths, ZERO)
-    return BatchVerdict(*head, variation, accepted, None, "", batch.rule.name, tuple(marginals), wrong)
+    return BatchVerdict(*head, variation, accepted, wrong, "", batch.rule.name, tuple(marginals))
 
 
 def batch_law(batch: Batch, verifier: Verifier) -> dict[Words, fmpq]:

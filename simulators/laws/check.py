@@ -29,6 +29,9 @@ Families = Iterable[Family | Sequence[Batch]]
 STEPS = (*CHAIN, *TREES, *PATHS)
 """Drafts that are drawn without an order of the tokens."""
 
+LARGE = 2_000
+"""Most instances of a family for verifiers that do not run in lanes."""
+
 Pair = tuple[Verifier, Declared | None]
 """A verifier with the declared target that it is judged against; with None against p."""
 
@@ -180,10 +183,10 @@ def pieces(
     most: int | None = None,
     lanes: int | None = None,
 ) -> Iterator[Piece]:
-    """The work on instances and batches; verifiers that do not fit are left out. A family reduced by symmetry
-    is left out for verifiers that order tokens. Those that keep state are judged over two calls: families of
-    trees with more than `most` pairs of drafts are left out for them. Grids of `lanes` instances or more are
-    judged in lanes, by verifiers that can.
+    """The work on instances and batches; verifiers that do not fit are left out. A family of more than LARGE
+    instances is left out for verifiers that do not run in lanes. Those that keep state are judged over two
+    calls: families of trees with more than `most` pairs of drafts are left out for them. Grids of `lanes`
+    instances or more are judged in lanes, by verifiers that can.
     """
     for family in families:
         if not len(family):
@@ -215,12 +218,11 @@ def pieces(
 def _fit(
     family: Family | Sequence[Batch], pairs: Sequence[Pair], force: bool, large: bool
 ) -> tuple[Pair, ...]:
-    symmetric = getattr(family, "symmetric", False)
     return tuple(
         (verifier, law)
         for verifier, law in pairs
         if _can_run(verifier, family[0], force)
-        and not (verifier.ordered and symmetric)
+        and (in_step(verifier) or len(family) <= LARGE)
         and not (verifier.carry is not None and large)
     )
 

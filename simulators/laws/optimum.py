@@ -11,7 +11,6 @@ from draftproof.theory.transport import block, bounds
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate, certified
 from draftproof.theory.transport.single_step import subset_formula
-from draftproof.theory.values import chains
 
 SETS = 10  # the largest vocabulary whose sets of tokens are enumerated
 
@@ -48,19 +47,23 @@ def best_stateless(instance: Instance) -> Optimum:
     it (sun2025block), and on one level (hu2025towards); elsewhere certified.
     """
     if instance.draft.kind == "chain":
-        exact = chains.block(instance)
+        exact = _of_chain(instance)[1]
     elif _flat(instance):
         exact = one_level(instance)
     else:
         return stateless(instance)
-    return Optimum(float(exact), exact, exact, 0, 0)
+    return Optimum(float(exact), exact, exact)
 
 
 def best_full(instance: Instance) -> fmpq:
     """The full-information optimum, in closed form where there is one."""
     if instance.draft.kind == "chain":
-        return block.chain_optimum(instance.target, instance.proposal, instance.draft.depth)
+        return _of_chain(instance)[0]
     return one_level(instance) if _flat(instance) else full_information(instance).value
+
+
+def _of_chain(instance: Instance) -> tuple[fmpq, fmpq]:
+    return block.chain_optima(instance.target, instance.proposal, instance.draft.depth)
 
 
 def _flat(instance: Instance) -> bool:

@@ -5,9 +5,9 @@ from time import process_time
 
 from draftproof.simulators.laws.enumerate import Enumerator, deepen
 from draftproof.simulators.laws.repeat import carried, on_rationals
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.laws.verdict import target_law
+from draftproof.theory.errors import BadInput, located
 from draftproof.theory.instance import Instance
-from draftproof.theory.law import WORDS
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row
@@ -38,7 +38,7 @@ class Descent:
 
 def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> float:
     """About how many runs an exact enumeration has. Raises BadInput if it has more than RUNS runs, or if the
-    joint law that it is compared with has more than WORDS words.
+    joint law that it is compared with has too many words.
 
     >>> from draftproof.simulators.instances.scenarios import scenario
     >>> from draftproof.theory.drafts.chain import Chain
@@ -65,14 +65,8 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> float:
         raise BadInput(
             f"{instance.name}: {verifier.name} has about {runs:.1e} runs, and the most are {RUNS:.0e}"
         )
-    if joint:
-        words = _words(instance.target, instance.draft.depth + iterations, random)
-        if words > WORDS:
-            length = instance.draft.depth + iterations
-            raise BadInput(
-                f"{instance.name}: {verifier.name} keeps state and needs the joint law of {length} tokens, "
-                f"which has about {words:.1e} words; the most are {WORDS:,}"
-            )
+    with located(f"{instance.name}: {verifier.name} needs the joint law of several calls"):
+        _ = joint and target_law(instance.target, instance.draft.depth + iterations)
     return runs
 
 
@@ -107,14 +101,3 @@ def _run(instance: Instance, verifier: Verifier, oracle: Oracle, iterations: int
         raise
     except Exception:  # which the enumeration will find too
         pass
-
-
-def _words(target: Rows, length: int, random: Random) -> float:
-    # About how many words of this length the target can emit.
-    total = 0
-    for _ in range(PROBES):
-        oracle, word = Descent(random), Prefix()
-        for _ in range(length):
-            word = (*word, oracle.choose(target[word]))
-        total += oracle.leaves
-    return total / PROBES

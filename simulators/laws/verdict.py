@@ -137,14 +137,15 @@ def joint(
         got = decoded.first(length)
     except Invalid as error:
         return _invalid(instance, verifier, error), Law([])
-    want = _law_of(instance.target, length)
+    want = target_law(instance.target, length)
     figures = got.total_variation(want), decoded.accepted[0]
     found = first_difference(got, want, _rounding(instance, verifier, iterations))
     wrong = Wrong(*found) if found else None
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), got
 
 
-_law_of = lru_cache(maxsize=1)(law_of)  # for the next verifier on the same instance
+target_law = lru_cache(maxsize=1)(law_of)
+"""The target's own law, kept for the next verifier on the same instance."""
 
 
 def _rounding(instance: Instance, verifier: Verifier, iterations: int) -> fmpq:

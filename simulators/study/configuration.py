@@ -92,7 +92,7 @@ class _Grid(Spec):
 
     def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
         made = Grid(draft, vocab, self.denominator)
-        if made.size > GRID:
+        if len(made) > GRID:
             raise BadInput(
                 f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}"
             )

@@ -4,13 +4,13 @@ A design is how a node's K siblings are drawn. What is *accepted* is the probabi
 a drafted one. Each form takes rows p and q of one length that sum to 1.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from draftproof.theory.rows import likeliest
-from draftproof.theory.shared.strata import rest_and_top
+from draftproof.theory.shared.strata import lines, rest_and_top
 from draftproof.theory.transport.single_step import inclusion_bound, of_prefixes
 from draftproof.theory.values.optimal_classes import SHARED, edge
 from draftproof.theory.verifiers.shared.priority import included
@@ -92,27 +92,12 @@ def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Gen
 
 def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """One sibling of each stratum, the optimum in classes."""
-    return [kept(in_places(P, pi, round(pi.sum()))) for P, pi in lines(p, q, counts)]
+    return [kept(in_places(p[order], pi, round(pi.sum()))) for order, pi in lines(q, counts)]
 
 
 def bound(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """sum min(p, pi) of strata (`draftproof.theory.transport.single_step.inclusion_bound`)."""
-    return [float(np.minimum(P, pi).sum()) for P, pi in lines(p, q, counts)]
-
-
-def lines(p: np.ndarray, q: np.ndarray, counts: Sequence[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For each count (p, pi) of the tokens that q has, likeliest first, with one sort
-    (`draftproof.theory.shared.strata.line`).
-    """
-    order = np.argsort(-q, kind="stable")
-    sizes = q[order := order[q[order] > 0]]
-    rest = np.cumsum(sizes[::-1])[::-1]
-    for count in counts:
-        left = min(count, len(order)) - np.arange(len(order))
-        sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
-        pi = np.ones(len(order))
-        pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
-        yield p[order], pi
+    return [float(np.minimum(p[order], pi).sum()) for order, pi in lines(q, counts)]
 
 
 def in_places(p: np.ndarray, pi: np.ndarray, groups: int) -> np.ndarray:

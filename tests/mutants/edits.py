@@ -181,12 +181,8 @@ _all(
 _all(
     layered,
     TURNS,
-    ("later groups share what is left on average", "scale(left, entered", "scale(L, entered"),
-    (
-        "later groups take all",
-        "scale(left, entered(draft, child, w, ways, target))",
-        "entered(draft, child, w, ways, target)",
-    ),
+    ("later groups share what is left on average", "scale(left * w, target", "scale(L * w, target"),
+    ("later groups take all", "scale(left * w, target", "scale(w, target"),
     ("what a group took is not taken off", "left = left - left * sum(given.values(), L * 0)", "pass"),
     ("later groups plan with all", "laws, L, SEGMENTS", "laws, L * 0 + 1, SEGMENTS"),
 )

@@ -20,7 +20,7 @@ def verdicts(select, predictable):
 def test_the_law_is_found_wrong(select):
     wrong = [verdict for verdict in verdicts(select, False) if not verdict.lossless]
     assert wrong
-    assert all(verdict.joint and not verdict.declared for verdict in wrong)
+    assert all(verdict.wrong and not verdict.declared for verdict in wrong)
 
 
 @pytest.mark.parametrize("select", SELECTIONS, ids=lambda each: each.__name__)

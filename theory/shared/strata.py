@@ -6,6 +6,8 @@ the likeliest first, and cut at 1, 2, .., K - 1 (systematic selection, madow1949
 all cuts). The token that straddles a cut belongs to two strata.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from draftproof.theory.rows import Row, has_mass, likeliest, maximum, minimum, one, point, positive, without
@@ -20,7 +22,7 @@ def inclusion(q: Row, count: int) -> Row:
     (1, 1/2, 1/2)
     """
     if isinstance(q, np.ndarray):
-        order, pi = line(q, count)
+        [(order, pi)] = lines(q, [count])
         row = np.zeros(len(q))
         row[order] = pi
         return row
@@ -45,7 +47,7 @@ def strata(q: Row, count: int) -> tuple[Row, ...]:
     ((2/3, 1/3, 0), (0, 1/3, 2/3))
     """
     if isinstance(q, np.ndarray):
-        order, pi = line(q, count)
+        [(order, pi)] = lines(q, [count])
         end, j = np.cumsum(pi), np.arange(min(count, len(order)))[:, None]
         cut = np.zeros((len(j), len(q)))
         cut[:, order] = np.maximum(np.minimum(end, j + 1) - np.maximum(end - pi, j), 0)
@@ -60,17 +62,20 @@ def strata(q: Row, count: int) -> tuple[Row, ...]:
     return tuple(map(tuple, rows))
 
 
-def line(q: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """(order, pi) of a float row [V]: its tokens, likeliest first, and their inclusion probabilities; a token
-    is left out where rounding makes its probability 0. Strata are this line, cut at 1, 2, .., `count` - 1.
+def lines(q: np.ndarray, counts: Sequence[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For each count (order, pi) of a float row [V]: its tokens, likeliest first, and their inclusion
+    probabilities; a token is left out where rounding makes its probability 0. Strata are this line, cut at
+    1, 2, .., `count` - 1.
     """
-    order = np.array(likeliest(q, len(q)))
-    sizes = q[order]
-    left, rest = min(count, len(order)) - np.arange(len(order)), np.cumsum(sizes[::-1])[::-1]
-    sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
-    pi = np.ones(len(order))
-    pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
-    return order[pi > 0], pi[pi > 0]
+    order = np.argsort(-q, kind="stable")
+    sizes = q[order := order[q[order] > 0]]
+    rest = np.cumsum(sizes[::-1])[::-1]
+    for count in counts:
+        left = min(count, len(order)) - np.arange(len(order))
+        sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
+        pi = np.ones(len(order))
+        pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
+        yield order[pi > 0], pi[pi > 0]
 
 
 def rest_and_top(q: Row, count: int) -> tuple[Row, ...]:

@@ -18,7 +18,7 @@ from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ZERO
-from draftproof.theory.rows import Prefix, minimum, one, possible
+from draftproof.theory.rows import Prefix, minimum, one, share
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.certificate import Transport
 
@@ -70,22 +70,25 @@ def problem(law: Drafted, target: Rows, depth: int) -> Transport:
     return Transport(tuple(law.values()), tuple(words.values()), rewards)
 
 
-def chain_optimum(target: Rows, proposal: Rows, depth: int) -> Any:
-    """The optimum for a chain in closed form, in any numbers: sum over l and x^l of min(p(x^l), q(x^l)).
+def chain_optima(target: Rows, proposal: Rows, depth: int) -> tuple[Any, Any]:
+    """Both optima of a chain in closed form, (full information, stateless): the sums over l and x^l of
+    min(p(x^l), q(x^l)), and of q(x^l) w(x^l), w <- min(1, w p/q), which block verification accepts
+    (sun2025block, Theorem 2 and Lemma 3).
 
     >>> from draftproof.theory.table import Table
     >>> p, q = Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]})
-    >>> chain_optimum(p, q, 2)
-    4/3
+    >>> chain_optima(p, q, 2)
+    (4/3, 11/9)
     """
     start = one(target[()])
-    out, level = start * 0, [((), start, start)]
+    full, stateless, level = start * 0, start * 0, [((), start, start, start)]
     for _ in range(depth):
         below = []
-        for prefix, P, Q in level:
+        for prefix, P, Q, w in level:
             for x, (p, q) in enumerate(zip(target[prefix], proposal[prefix], strict=True)):
-                if possible(least := minimum(P * p, Q * q)):
-                    out = out + least
-                    below.append(((*prefix, x), P * p, Q * q))
+                if p > 0 and q > 0:
+                    kept = share(w * p, q)
+                    full, stateless = full + minimum(P * p, Q * q), stateless + Q * q * kept
+                    below.append(((*prefix, x), P * p, Q * q, kept))
         level = below
-    return out
+    return full, stateless

@@ -125,14 +125,12 @@ class Optimum:
     """The value of the program lies in [lower, upper], which are exact rationals.
 
     `upper` is the value of exactly feasible duals, `lower` that of an exactly valid rule near the float one;
-    `value` is the solver's own. `variables` and `rows` give the program's size.
+    `value` is the solver's own.
     """
 
     value: float
     lower: fmpq
     upper: fmpq
-    variables: int
-    rows: int
 
     @property
     def error(self) -> float:
@@ -153,8 +151,7 @@ def stateless(prefixes: Drafted, target: Rows) -> Optimum:
     """
     program = Program(target, prefixes)
     value, f, mu = solve(program)
-    size = program.size, len(f) + len(mu)
-    return Optimum(value, primal_bound(program, f), dual_bound(program, mu), *size)
+    return Optimum(value, primal_bound(program, f), dual_bound(program, mu))
 
 
 def dual_bound(program: Program, mu: Mapping[Prefix, float]) -> fmpq:

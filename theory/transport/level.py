@@ -11,17 +11,15 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from draftproof.theory.rows import Number, Row, add, excess, one, positive, scale, share, total
-from draftproof.theory.shared.memo import Key, remembered
+from draftproof.theory.rows import Number, Row, excess, one, share
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.flow import Network
 from draftproof.theory.transport.siblings import SiblingLaw, Siblings
 
 Place: TypeAlias = tuple[int, int]
 """(index of a node, token below it)."""
-Entry: TypeAlias = tuple[tuple, Number]
-"""(shape below a child, rate at which the child is entered)."""
 
-SOURCE, SINK, ENTRY = "source", "sink", "entry"
+SOURCE, SINK = "source", "sink"
 
 
 @dataclass(frozen=True)
@@ -29,14 +27,12 @@ class Plan:
     """The rates that each joint outcome of the nodes' draws gives to the drafted tokens.
 
     `rate[outcome][place]` is the probability with which the outcome enters the token at that place.
-    `mean[place]` is its expectation over outcomes, and `accepted` the sum of these. `probability[outcome]` is
-    the probability of the outcome.
+    `mean[place]` is its expectation over outcomes, and `accepted` the sum of these.
     """
 
     rate: Mapping[tuple[Siblings, ...], Mapping[Place, Number]]
     mean: Mapping[Place, Number]
     accepted: Number
-    probability: Mapping[tuple[Siblings, ...], Number]
 
     def given(self, drawn: Siblings) -> dict[int, Number]:
         """What a plan of one node gives to each token that the node drew."""
@@ -45,19 +41,6 @@ class Plan:
     def residual(self, index: int, row: Row) -> Row:
         """Node `index`'s target row minus the mass that the plan gives to its children."""
         return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
-
-    def entries(self, index: int, token: int) -> list[tuple[Entry, Number]]:
-        """The entries of a token below node `index`, each with its expected number of copies."""
-        out: dict[Key, Number] = {}
-        for joint, rates in self.rate.items():
-            if rate := rates.get((index, token)):
-                copies = carriers(joint[index], token)
-                for shape in copies:
-                    entry = Key((shape, rate / len(copies)))
-                    known = out.get(entry)
-                    chance = self.probability[joint]
-                    out[entry] = chance if known is None else known + chance
-        return [(entry.arguments, copies) for entry, copies in out.items()]
 
 
 @lru_cache(4096)
@@ -85,6 +68,7 @@ def slope(shape: tuple, a: int, b: int) -> int:
     return (1000 + below) * (5 * (len(shape) + 1) * b - 8 * a) // (5 * (len(shape) + 1) * b)
 
 
+@remembered(4096)
 def plan(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number, segments: int = 1) -> Plan:
     """A plan that accepts much mass. rows[i] is the mass that node i must emit, a part of a row. The nodes
     draw independently, by their laws. Each outcome can give a fraction `left` <= 1 of its probability to
@@ -95,11 +79,6 @@ def plan(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number, segments
     equal rates for the same token. The value is an estimate; the correctness of the emitted law does not
     depend on it.
     """
-    return _plan(tuple(rows), tuple(laws), left, segments)
-
-
-@remembered(4096)
-def _plan(rows: tuple[Row, ...], laws: tuple[SiblingLaw, ...], left: Number, segments: int) -> Plan:
     net = Network()
     for i, row in enumerate(rows):
         for x, mass in enumerate(row):
@@ -129,7 +108,7 @@ def _plan(rows: tuple[Row, ...], laws: tuple[SiblingLaw, ...], left: Number, seg
         for key, places in segment.items()
     }
     mean = {place: net.flow(place, SINK) for places in segment.values() for place in places}
-    return Plan(rates, mean, sum(mean.values(), left * 0), probability)
+    return Plan(rates, mean, sum(mean.values(), left * 0))
 
 
 def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]]:
@@ -139,50 +118,3 @@ def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]
         return
     for n in range(segments):
         yield 1000 + slope(shape, 2 * n + 1, 2 * segments), copies
-
-
-def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, SiblingLaw]) -> list[Row]:
-    """The row that a child must emit, for every (entry, expected number of copies). A row has total mass
-    `rate`; the mean of the rows over the entries is a multiple of p. The rows are chosen so that as much of
-    them as possible can be drafted below.
-
-    An entry whose shape drafts more, or with a higher rate, takes tokens that the others would leave
-    undrafted. laws[shape] is the law of the child's draws. A first flow keeps each entry within its multiple
-    of p; a second flow removes that limit.
-    """
-    if len(entries) == 1:
-        return [scale(rate, p) for (_, rate), _ in entries]
-    return _split(p, tuple(entries), tuple(laws.items()))
-
-
-@remembered(4096)
-def _split(
-    p: Row, entries: tuple[tuple[Entry, Number], ...], laws: tuple[tuple[tuple, SiblingLaw], ...]
-) -> list[Row]:
-    zero = p[0] * 0
-    net = Network()
-    tokens = range(len(p))
-    whole = sum((weight * rate for (_, rate), weight in entries), zero)
-    for x, mass in enumerate(p):
-        net.widen(x, SINK, whole * mass, 1)
-    for n, ((shape, rate), weight) in enumerate(entries):
-        entry = ENTRY, n
-        net.widen(SOURCE, entry, weight * rate)
-        for drawn, chance in dict(laws)[shape].items():
-            net.widen(entry, (entry, drawn), weight * chance)
-            for x in {x for x, _ in drawn}:
-                net.widen((entry, drawn), (entry, x))
-        for x, mass in enumerate(p):
-            net.widen((entry, x), x, weight * rate * mass)
-    net.saturate(SOURCE, SINK)
-    for n, (_, weight) in enumerate(entries):
-        for x in tokens:
-            net.widen(((ENTRY, n), x), x, weight)
-    net.saturate(SOURCE, SINK)
-    rest = tuple([positive(whole * mass - net.flow(x, SINK)) for x, mass in enumerate(p)])
-    rows = []
-    for n, ((_, rate), weight) in enumerate(entries):
-        drafted = tuple([net.flow(((ENTRY, n), x), x) for x in tokens])
-        missing = positive(weight * rate - total(drafted))
-        rows.append(scale(1 / weight, add(drafted, scale(share(missing, total(rest)), rest))))
-    return rows

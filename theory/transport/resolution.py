@@ -19,8 +19,8 @@ from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import Selection, alpha, selected_law
 
-ROUNDS, GOAL = 200, 1e-13
-"""Largest number of Newton steps, and the violation at which they stop."""
+GOAL = 1e-13
+"""The violation at which the minimisation stops."""
 
 GRID = 2**40
 """With exact numbers, selection weights are rounded to multiples of 1/GRID."""
@@ -79,42 +79,22 @@ def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) ->
 def _softmax_scaling(
     sets: dict[frozenset[int], float], tokens: list[int], capacity: np.ndarray
 ) -> np.ndarray:
-    # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity, by Newton's method with backtracking;
-    # each step divides the violation by e even if theta diverges.
+    # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity.
+    from scipy.optimize import minimize  # here, since other rules need no scipy
+
     at = {x: n for n, x in enumerate(tokens)}
     member = np.zeros((len(sets), len(tokens)))
     for row, t in zip(member, sets, strict=True):
         row[[at[x] for x in t if x in at]] = 1.0
     mass = np.fromiter(sets.values(), float)
     mass, member = mass[member.any(axis=1)], member[member.any(axis=1)]
-    theta = np.log(capacity)
 
     def value(theta: np.ndarray) -> tuple[float, np.ndarray]:
         shifted = np.where(member > 0, theta, -np.inf)
         top = shifted.max(axis=1)
         parts = np.exp(shifted - top[:, None])
         whole = parts.sum(axis=1)
-        return float(mass @ (top + np.log(whole)) - capacity @ theta), parts / whole[:, None]
+        given = mass @ (parts / whole[:, None])
+        return float(mass @ (top + np.log(whole)) - capacity @ theta), given - capacity
 
-    now, shares = value(theta)
-    best, missed = theta, np.inf
-    for _ in range(ROUNDS):
-        given = mass @ shares
-        slope = given - capacity
-        if (worst := float(np.abs(slope).max())) < missed:
-            best, missed = theta, worst
-        if worst <= GOAL:
-            break
-        curve = np.diag(given) - (shares * mass[:, None]).T @ shares
-        curve += np.diag(1e-12 * given + 1e-300) + 1e-14
-        step = np.linalg.lstsq(curve, -slope, rcond=None)[0]
-        step *= min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
-        for _ in range(40):
-            after, parts = value(theta + step)
-            if after <= now + 1e-4 * float(slope @ step) + 1e-16 * abs(now):
-                break
-            step = step / 2
-        else:
-            break
-        theta, now, shares = theta + step, after, parts
-    return best
+    return minimize(value, np.log(capacity), jac=True, method="BFGS", options={"gtol": GOAL}).x

@@ -31,9 +31,9 @@ def siblings(node: Node) -> Siblings:
     return tuple(sorted((child.token, child.shape) for child in node.children))
 
 
-def law_below(draft: Draft, node: Node, shape: tuple | None = None) -> SiblingLaw:
-    """The law of a node's children, for its own shape or for `shape`."""
-    return sibling_law(node.proposal, node.shape if shape is None else shape, draft.replacement, draft.merged)
+def law_below(draft: Draft, node: Node) -> SiblingLaw:
+    """The law of a node's children."""
+    return sibling_law(node.proposal, node.shape, draft.replacement, draft.merged)
 
 
 @remembered(4096)

@@ -12,7 +12,7 @@ from math import prod
 from typing import TypeAlias
 
 from draftproof.theory.rows import Number, Row, normalise, one, possible, scale, share, total
-from draftproof.theory.transport.level import Entry, carriers, plan, split
+from draftproof.theory.transport.level import carriers, plan
 from draftproof.theory.transport.siblings import SiblingLaw, law_below, siblings
 from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 
@@ -31,7 +31,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     its mass is the probability of a stop at or below v, given the draft down to v's level.
     e(root) = p(.|root). A level's rows are carried to the children by a plan made for all that the
     level could have drawn; what it leaves of e(v) is v's residual. A child x that gets mass w has
-    an e(x) of mass w; on average over what could have been drawn beside it, a multiple of p(.|x).
+    e(x) = w p(.|x).
 
     Upwards: from the deepest level on, stop at v with its residual's mass over what is left of 1.
     """
@@ -62,41 +62,30 @@ def descend(
         if not v.children:
             stops.append((v, total(e), target[v.prefix]))
     for nodes, laws in together(draft, frontier):
-        planned = plan([e for _, e in nodes], laws, L, SEGMENTS)
+        planned = plan(tuple([e for _, e in nodes]), laws, L, SEGMENTS)
         given = planned.rate[tuple(siblings(v) for v, _ in nodes)]
         for i, (v, e) in enumerate(nodes):
             residual = planned.residual(i, e)
             stops.append((v, total(residual), normalise(residual)))
             for child, w in shared(v, {x: mass for (j, x), mass in given.items() if j == i}):
-                ways = planned.entries(i, child.token)
-                below.append((child, scale(left, entered(draft, child, w, ways, target))))
+                below.append((child, scale(left * w, target[child.prefix])))
         left = left - left * sum(given.values(), L * 0)
         L = L - planned.accepted
     return L, stops, below
 
 
-def entered(draft: Draft, child: Node, w: Number, ways: list[tuple[Entry, Number]], target: Rows) -> Row:
-    """The row e of a child that is entered with rate w, one of the ways it could have been."""
-    p = target[child.prefix]
-    if not child.shape:
-        return scale(w, p)
-    inner = [(entry, copies) for entry, copies in ways if entry[0]]
-    rows = split(p, inner, {shape: law_below(draft, child, shape) for (shape, _), _ in inner})
-    return rows[[entry for entry, _ in inner].index((child.shape, w))]
-
-
-def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[SiblingLaw]]]:
+def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, tuple[SiblingLaw, ...]]]:
     """The level's nodes that have children, in groups small enough to plan, with their draws' laws."""
     nodes: Frontier = []
-    laws: list[SiblingLaw] = []
+    laws: tuple[SiblingLaw, ...] = ()
     for v, e in frontier:
         if v.children:
             law = law_below(draft, v)
             last = not any(any(u.shape) for u, _ in [*nodes, (v, e)])
             if nodes and prod(map(len, [*laws, law])) > (LAST if last else TOGETHER):
                 yield nodes, laws
-                nodes, laws = [], []
-            nodes, laws = [*nodes, (v, e)], [*laws, law]
+                nodes, laws = [], ()
+            nodes, laws = [*nodes, (v, e)], (*laws, law)
     if nodes:
         yield nodes, laws
 

@@ -36,7 +36,7 @@ class Transported:
 
 def planned(draft: Draft, node: Node, t: Row) -> Transported:
     """The plan of a drafted node."""
-    found = plan([t], [law_below(draft, node)], one(t))
+    found = plan((t,), (law_below(draft, node),), one(t))
     return Transported(found, found.residual(0, t))
 
 

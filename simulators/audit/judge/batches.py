@@ -65,7 +65,7 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
         faults,
         verdict.total_variation,
         bound,
-        verdict.joint if verdict.total_variation > bound and not fault_mass else None,
+        verdict.wrong if verdict.total_variation > bound and not fault_mass else None,
         reads=_reads(decided),
     )
     if not case.lossless:

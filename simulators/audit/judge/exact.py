@@ -15,8 +15,8 @@ from draftproof.simulators.audit.coins.sources import Every, Fixed, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable, Opaque, dyadic
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Program, Target
-from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.enumerate import outcomes
+from draftproof.simulators.laws.optimum import best_stateless
 from draftproof.simulators.laws.size import Descent
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.laws.witness import shrink
@@ -27,7 +27,6 @@ from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
-from draftproof.theory.values.chains import block
 
 BISECTION_SECONDS = 120.0  # seconds of bisection
 INSTANCE_RUNS, INSTANCE_SECONDS = 400_000, 600.0  # most runs of a function on one instance, and seconds
@@ -60,7 +59,7 @@ class Case:
     faults: dict[str, str]  # kind -> what happens
     total_variation: fmpq
     bound: fmpq
-    wrong: Wrong | JointWrong | None  # None if the law is right
+    wrong: Wrong | None  # None if the law is right
     follows_proposal: bool = False  # where it fails
     unknown: str = ""  # why the law cannot be told from the target's, though it is known closely
     rounds: int = 1
@@ -297,4 +296,4 @@ def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what
 
 def optimum(instance: Instance) -> fmpq | None:
     """The largest E[tau] of any valid verifier, on a chain block verification's; None off chains."""
-    return block(instance) if instance.draft.label == "chain" else None
+    return best_stateless(instance).upper if instance.draft.label == "chain" else None

@@ -311,17 +311,13 @@ def _optimum_text(optimum: fmpq | None) -> str:
     return "" if optimum is None else f", valid optimum {float(optimum):.6g}"
 
 
-def _prefix(wrong: Wrong | JointWrong) -> Any:
+def _prefix(wrong: Wrong) -> Any:
     # The wrong prefix; for a batch a list, one of each request.
-    return list(map(spelled, wrong.prefixes)) if isinstance(wrong, JointWrong) else spelled(wrong.prefix)
+    return list(map(spelled, wrong.prefix)) if isinstance(wrong, JointWrong) else spelled(wrong.prefix)
 
 
-def _wrong(wrong: Wrong | JointWrong) -> str:
-    from draftproof.simulators import screen  # imported here, since importing rich is slow
-
-    if isinstance(wrong, JointWrong):
-        return screen.joint_witness(wrong)
-    if len(text(wrong.got)) < 20:
+def _wrong(wrong: Wrong) -> str:
+    if isinstance(wrong, JointWrong) or len(text(wrong.got)) < 20:
         return str(wrong)
     got, want = float(wrong.got), float(wrong.want)
     prefix = spelled(wrong.prefix)

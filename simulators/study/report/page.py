@@ -10,7 +10,7 @@ from typing import Any
 
 PARTS = files("draftproof.simulators.study.report") / "page"
 
-SCRIPTS = ("html", "charts", "sections", "main")
+SCRIPTS = ("html", "sections", "main")
 """The JavaScript modules, each after those that it imports."""
 
 SECTIONS = {

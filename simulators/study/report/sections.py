@@ -123,41 +123,24 @@ def verdicts(results: Results) -> Rows:
     return rows
 
 
-BINS = 1000  # bins per unit of the ratio to the optimum
-BARS = 20  # bars of a histogram of ratios; it starts at the tenth below the least ratio of a lossless rule
 MOST = 60  # largest number of settings (draft, vocabulary) on the page
 
 
 def gaps(results: Results) -> Rows:
-    """For every draft and vocabulary: each verifier's ratios to the optimum, as a distribution."""
+    """For every draft and vocabulary: each verifier's ratios to the optimum."""
     rows = results.rows(f"""
         select draft, vocab, of, verifier, max(note) as note, count(*) as instances,
                avg(expected_accepted) as mean, sum(expected_accepted) / nullif(sum(optimum), 0) as share,
                min(share) as least, median(share) as median,
-               count(*) filter (share >= 1 - {REACHED}) as reached, any_value(declared) as declared,
-               histogram(floor({BINS} * share)::integer) as bins, any_value(depth) as depth
+               count(*) filter (share >= 1 - {REACHED}) as reached
         from {BEST} where share is not null group by draft, vocab, of, verifier
-        order by depth desc, vocab desc, draft, of, verifier
+        order by any_value(depth) desc, vocab desc, draft, of, verifier
     """)
     settings: dict[tuple[str, int, str], Rows] = {}
     for row in rows:
         settings.setdefault((row.pop("draft"), row.pop("vocab"), row["of"]), []).append(row)
-    found = []
-    for (draft, vocab, _), each in settings.items():
-        tenths = max(0, int(9.99 * min((row["least"] for row in each if row["declared"]), default=0)))
-        found.append(
-            {"title": f"{drafted(draft)}, V = {vocab}", "rows": [_bars(row, tenths) for row in each]}
-        )
-    return found[:MOST]
-
-
-def _bars(row: dict[str, Any], tenths: int) -> dict[str, Any]:
-    # A bar is whole bins wide.
-    bars, width = [0] * BARS, BINS // 10 // BARS * (10 - tenths)
-    for start, count in row.pop("bins").items():
-        bars[max(0, min(BARS - 1, (start - BINS // 10 * tenths) // width))] += count
-    del row["declared"], row["depth"]
-    return row | {"low": tenths / 10, "histogram": bars}
+    shown = [*settings.items()][:MOST]
+    return [{"title": f"{drafted(draft)}, V = {V}", "rows": each} for (draft, V, _), each in shown]
 
 
 def missing(results: Results) -> Rows:

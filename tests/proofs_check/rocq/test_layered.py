@@ -85,9 +85,9 @@ def test_plans_and_rows_are_as_the_theorem_says(draft):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("scale(left, entered", "scale(L, entered"),
+        ("scale(left * w, target", "scale(L * w, target"),
         ("laws, L, SEGMENTS", "laws, L * 0 + 1, SEGMENTS"),
-        ("return scale(w, p)", "return scale(w, target[draft.root.prefix])"),
+        ("w, target[child.prefix]", "w, target[draft.root.prefix]"),
         ("residual = planned.residual(i, e)", "residual = e"),
     ],
 )

@@ -85,7 +85,7 @@ def test_tetris_is_biased_with_every_verifier_that_judges_the_draft():
 def test_tetris_on_the_witness():
     verdict = judge_batch(witness("tetris"), TOKEN)
     assert (verdict.total_variation, verdict.marginals) == (fmpq(1, 6), (0, fmpq(1, 6)))
-    assert (verdict.joint.prefixes, verdict.joint.got, verdict.joint.want) == (
+    assert (verdict.wrong.prefix, verdict.wrong.got, verdict.wrong.want) == (
         ((), (0,)),
         fmpq(1, 3),
         fmpq(1, 2),
@@ -95,8 +95,8 @@ def test_tetris_on_the_witness():
 def test_the_instance_of_dspark_s_appendix():
     batch = witness("dspark-retrospective")
     verdict = judge_batch(batch, TOKEN)
-    assert verdict.joint.prefixes == ((0,),)
-    assert (verdict.joint.got, verdict.joint.want) == (fmpq(17, 20), fmpq(7, 10))
+    assert verdict.wrong.prefix == ((0,),)
+    assert (verdict.wrong.got, verdict.wrong.want) == (fmpq(17, 20), fmpq(7, 10))
     assert judge_batch(witness("dspark-retrospective", named("dspark")), TOKEN).lossless
     assert judge_batch(witness("dspark-retrospective", named("lagged")), TOKEN).lossless
 
@@ -182,9 +182,5 @@ def test_requests_may_differ():
 def test_a_forbidden_token_is_not_an_absent_one():
     """Refilled from p as if nothing had been drawn, token 0 comes out with 3/4; else with 1/2."""
     verdict = judge_batch(witness("drop-forbidden"), TOKEN)
-    assert (verdict.joint.prefixes, verdict.joint.got, verdict.joint.want) == (
-        ((0,),),
-        fmpq(3, 4),
-        fmpq(1, 2),
-    )
+    assert (verdict.wrong.prefix, verdict.wrong.got, verdict.wrong.want) == (((0,),), fmpq(3, 4), fmpq(1, 2))
     assert judge_batch(witness("drop-forbidden", named("all")), TOKEN).lossless

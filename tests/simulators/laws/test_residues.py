@@ -265,7 +265,7 @@ def test_every_lane_has_the_verdict_of_rationals(verifier, draft):
 
 
 def test_a_grid_s_lanes_are_its_instances():
-    grid = Grid(Chain(2), 2, 3, symmetric=True)
+    grid = Grid(Chain(2), 2, 3)
     lanes, again = grid.lanes(5, 25), weights([grid[i] for i in range(5, 25)])
     for one_, other in ((lanes.target, again.target), (lanes.proposal, again.proposal)):
         rows = dict(other.given())

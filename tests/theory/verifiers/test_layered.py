@@ -127,4 +127,4 @@ def test_which_accepts_more_depends_on_rows_that_not_every_draft_shows():
         found = [emission(instance, named(name)) for name in ("layered", "traversal")]
         assert all(each.wrong_prefix() is None for each in found)
         gains.append(found[0].expected_accepted - found[1].expected_accepted)
-    assert gains == [exact("-3779/576000"), exact("17/2700")]
+    assert gains == [exact("-23137/3456000"), exact("17/2700")]

@@ -1,5 +1,4 @@
-// The sections of results: what was aggregated when the page was made, as tables and small histograms.
-import { histogram } from "./charts.js";
+// The sections of results: what was aggregated when the page was made, as tables.
 import { choice, decimal, element, percent, table } from "./html.js";
 
 const word = (lossless) => (lossless === null ? "undecided" : lossless ? "lossless" : "lossy");
@@ -41,7 +40,6 @@ export function gaps(settings) {
       { title: "least", number: true, cell: (r) => percent(r.least), key: (r) => r.least },
       { title: "median", number: true, cell: (r) => percent(r.median), key: (r) => r.median },
       { title: "at 100 %", number: true, cell: (r) => percent(r.reached / r.instances), key: (r) => r.reached / r.instances },
-      { title: `from ${Math.round(100 * rows[0].low)} to 100 %`, cell: (r) => histogram(r.histogram) },
     ], rows, { sorted: 3, descending: true }));
 }
 

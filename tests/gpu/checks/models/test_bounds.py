@@ -13,8 +13,7 @@ from draftproof.gpu.verify.verifier import level_law, stop_law
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.transport.block import chain_optimum
-from draftproof.theory.values.chains import block
+from draftproof.theory.transport.block import chain_optima
 from draftproof.theory.verifiers import named
 from tests.gpu.checks.against_exact.laws import rounded
 from tests.gpu.lossy import LOSSY
@@ -32,11 +31,8 @@ def drafts_of(instance):
 def test_chain_bounds_average_to_the_optima(index):
     instance = CHAINS[index]
     rows, weights = drafts_of(instance)
-    for capped, want in (
-        (True, block(instance)),
-        (False, chain_optimum(instance.target, instance.proposal, 3)),
-    ):
-        odds = chain_odds(rows.target, rows.proposal, rows.tokens, capped)
+    for full, want in enumerate(reversed(chain_optima(instance.target, instance.proposal, 3))):
+        odds = chain_odds(rows.target, rows.proposal, rows.tokens, not full)
         assert float(weights @ odds.sum(1)) == pytest.approx(float(want), abs=1e-9)
 
 
