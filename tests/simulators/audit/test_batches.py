@@ -296,7 +296,7 @@ def test_what_two_requests_share_is_found(function):
     report = audit.examine(function, **FEW | {"vocab": 3, "depth": 1})
     assert report.lossless is False, report
     assert report.instance.requests, "of two requests together"
-    assert len(report.wrong.prefixes) == len(report.instance.requests)
+    assert len(report.wrong.prefix) == len(report.instance.requests)
     assert report.run is None, "the requests of a batch are judged together"
     json.dumps(report.to_dict())
 

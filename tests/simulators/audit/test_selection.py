@@ -118,7 +118,7 @@ def test_mutants_of_selection_are_caught(select):
 def test_tetris_has_the_witness_of_the_theory():
     report = audit.examine(audit.Selection(tetris), instances=[witness("tetris")])
     assert str(report.total_variation) == "1/6"
-    assert report.wrong.prefixes == ((), (0,))
+    assert report.wrong.prefix == ((), (0,))
     assert (str(report.wrong.got), str(report.wrong.want)) == ("1/3", "1/2")
 
 
