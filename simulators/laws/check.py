@@ -30,7 +30,7 @@ STEPS = (*CHAIN, *TREES, *PATHS)
 """Drafts that are drawn without an order of the tokens."""
 
 LARGE = 2_000
-"""Most instances of a family for verifiers that do not run in lanes."""
+"""Most instances of a family for verifiers that order tokens."""
 
 Pair = tuple[Verifier, Declared | None]
 """A verifier with the declared target that it is judged against; with None against p."""
@@ -184,8 +184,8 @@ def pieces(
     lanes: int | None = None,
 ) -> Iterator[Piece]:
     """The work on instances and batches; verifiers that do not fit are left out. A family of more than LARGE
-    instances is left out for verifiers that do not run in lanes. Those that keep state are judged over two
-    calls: families of trees with more than `most` pairs of drafts are left out for them. Grids of `lanes`
+    instances is left out for verifiers that order tokens. Those that keep state are judged over two calls:
+    families of trees with more than `most` pairs of drafts are left out for them. Grids of `lanes`
     instances or more are judged in lanes, by verifiers that can.
     """
     for family in families:
@@ -222,7 +222,7 @@ def _fit(
         (verifier, law)
         for verifier, law in pairs
         if _can_run(verifier, family[0], force)
-        and (in_step(verifier) or len(family) <= LARGE)
+        and not (verifier.ordered and len(family) > LARGE)
         and not (verifier.carry is not None and large)
     )
 

@@ -4,6 +4,7 @@ Most make the same runs as the original; the others are lossless rules of their 
 """
 
 _KIND = "`one` looks at the kind of the numbers alone"
+_GROUPED = "the rule is lossless however the nodes of a level are grouped"
 _SYMMETRIC = "meet, add and minimum are symmetric"
 _POINT = "`point` looks at the length and the kind of the row alone"
 _LOOP = "at the end of the loop both names stand for the leaf"
@@ -61,8 +62,8 @@ REASONS: dict[tuple[str, str], str] = {
     ("lifted-k-seq", "if v.children:"): _STOPS,
     ("lifted-k-seq", "kept = meet(q, scale(1 / rho, t))"): _SYMMETRIC,
     ("lifted-k-seq", "return entries, add(meet(t_last, q_last), scale(early, kept))"): _SYMMETRIC,
-    (
-        "layered",
-        "last = any(any(u.shape) for u, _ in [*nodes, (v, e)])",
-    ): "the rule is lossless however the nodes of a level are grouped",
+    ("layered", "last = any(any(u.shape) for u, _ in [*nodes, (v, e)])"): _GROUPED,
+    ("layered", "if nodes and (prod(map(len, [*laws, law])) < (LAST if last else TOGETHER)):"): _GROUPED,
+    ("layered", "left = L = one(target[draft.root.prefix[:-1]])"): _KIND,
+    ("layered", "left = left - left * sum(given.values(), left * 0)"): "a sum starts with 0 in either way",
 }
