@@ -263,7 +263,11 @@ WRONG = [
     ("Optimal", "N.mul (weight x) part :: each_part", "weight x :: each_part"),
     ("Optimal", "N.add (N.mul chance (rate x)) sum", "N.add (rate x) sum"),
     ("Optimal", "Accept (share w unused) (fun kept", "Accept w (fun kept"),
-    ("Optimal", "normalise V (rest_of c (count s) (p c))", "normalise V (p c)"),
+    (
+        "Optimal",
+        "normalise V (rest_of c (count s) (p c))",
+        "normalise V (rest_of c (count s) (rest_of c (count s) (p c)))",
+    ),
     (
         "Optimal",
         "excess t (lead (orders c k t) (laws c k))",
