@@ -36,7 +36,7 @@ from benchmarks.cases import DRAFTS, Case, make
 from benchmarks.graphs import captured, waits
 from draftproof.gpu import kernels
 from draftproof.gpu.sampling.device import described, out_of_memory, usable
-from draftproof.gpu.verify import from_logits
+from draftproof.gpu.verify import named
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
@@ -93,12 +93,17 @@ def methods(draft: str, B: int, device: torch.device) -> Iterator[tuple[str, Mak
     """
     gpu = device.type == "cuda"
     kinds = {"kernels": kernels.verify} if gpu and kernels.AVAILABLE else {}
-    for kind, verify in (kinds | {"torch": from_logits}).items():
+    for kind, verify in (kinds | {"torch": plain}).items():
         yield from ((f"{name} {kind}", partial(partial, verify, name)) for name in OURS[draft])
     if draft == "chain" and B == 1:
         yield "transformers token", transformers
     if draft == "chain" and gpu:
         yield "FlashInfer token", flashinfer
+
+
+def plain(name: str, case: Case) -> object:
+    """The verifier of that name in torch."""
+    return named(name).verify(case.map_rows(_rows))
 
 
 def transformers(case: Case) -> Call:

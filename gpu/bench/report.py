@@ -1,8 +1,7 @@
 """Timed decoding as tables and JSON, with intervals over repeats; names as in vLLM and Spec-Bench."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from math import exp, inf, isfinite
+from math import exp
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -20,26 +19,16 @@ Rows: TypeAlias = Sequence[dict[str, Any]]
 LEVEL = 0.95  # coverage of the t-intervals, if logarithms of ratios are normal
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A value and its interval; the ends are infinite if there are fewer than two repeats."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def finite(self) -> dict[str, float | None]:
-        """As a JSON object; infinite ends become null."""
-        return {name: value if isfinite(value) else None for name, value in asdict(self).items()}
-
-
-def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
-    """The geometric mean of the ratios of paired repeats, with a t-interval of their logarithms."""
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> dict[str, float | None]:
+    """The geometric mean of the ratios of paired repeats, and the ends `low` and `high` of a t-interval of
+    their logarithms, None if there are fewer than two repeats.
+    """
     logs = np.log(ours) - np.log(theirs)
     middle, count = float(np.mean(logs)), len(logs)
-    half = float(t.ppf((1 + LEVEL) / 2, count - 1) * sem(logs)) if count > 1 else inf
-    return Estimate(exp(middle), exp(middle - half), exp(middle + half))
+    if count < 2:
+        return {"value": exp(middle), "low": None, "high": None}
+    half = float(t.ppf((1 + LEVEL) / 2, count - 1) * sem(logs))
+    return {"value": exp(middle), "low": exp(middle - half), "high": exp(middle + half)}
 
 
 def row_of(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
@@ -100,7 +89,7 @@ def _over(cell: Cell, other: Cell | None) -> dict[str, float | None] | None:
     if other is None:
         return None
     pairs = zip(cell.speeds, other.speeds, strict=False)  # cells may differ by one repeat if interrupted
-    return ratio(*zip(*pairs, strict=True)).finite
+    return ratio(*zip(*pairs, strict=True))
 
 
 def _method(row: dict[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,12 +36,6 @@ ROUNDING_FACTOR = 64
 engine sums in another order. Among the architectures of docs/architectures.md the difference is at most 2
 such errors for attention and 18 for recurrences, which compute long and short texts by different algorithms;
 a network that is read wrongly differs by tens of thousands."""
-
-ROW_TEST = ContextVar("ROW_TEST", default=True)
-"""Whether models are tested when they are loaded."""
-
-BRANCHES = "the network branches on a tensor of positions, where it expects one length of all texts"
-"""What torch's "Boolean value of Tensor with more than one value is ambiguous" says here."""
 
 LEAST_LOG_PROBABILITY = -15.0
 """Log-probabilities below this are not compared: a drafter's rows are float32 probabilities."""
@@ -97,29 +90,31 @@ def checked(model: Model) -> Model:
 
 
 def checked_pair(
-    model: str | None, drafter: str | None, device: str | None = None, dtype: torch.dtype | None = None
+    model: str | None,
+    drafter: str | None,
+    device: str | None = None,
+    dtype: torch.dtype | None = None,
+    test: bool = True,
 ) -> tuple[Model, Drafter | None]:
-    """The target and the drafter of a run (`drafters.choose.pair`), each of which passed the row test. The
-    pair that ships is tested by the project's own tests.
+    """The target and the drafter of a run (`drafters.choose.pair`), each of which passed the row test, or is
+    `trusted` without it. The pair that ships is tested by the project's own tests.
     """
     target, chosen = pair(model, drafter, device, dtype)
-    target = _fit(target)
-    return target, ModelDrafter(_fit(chosen.model)) if isinstance(chosen, ModelDrafter) else chosen
+    target = _fit(target, test)
+    return target, ModelDrafter(_fit(chosen.model, test)) if isinstance(chosen, ModelDrafter) else chosen
 
 
-def _fit(model: Model) -> Model:
+def _fit(model: Model, test: bool) -> Model:
     if SHIPPED in Path(model.name).parents:
         return model
-    if not ROW_TEST.get():
+    if not test:
         return trusted(model)
     with memory_errors("--no-row-test leaves out the test that needed it"):
         return checked(model)
 
 
 def reports(models: Sequence[Model]) -> dict[str, str]:
-    """What the row test finds on each model, by name; nothing if models are not to be tested."""
-    if not ROW_TEST.get():
-        return {}
+    """What the row test finds on each model, by name."""
     done = [each if each.rows else checked(each) for each in models]
     return {each.name: f"{each.rows}{f'; chains only: {each.why}' * each.only_chains}" for each in done}
 
@@ -163,8 +158,7 @@ def compared(model: Model, draft: str) -> Found:
         if out_of_memory(error):
             raise
         said = (str(error).strip() or "no message").splitlines()[0]
-        branches = said.startswith("Boolean value of Tensor")
-        return Found(draft, failure=BRANCHES if branches else f"{type(error).__name__}: {said}")
+        return Found(draft, failure=f"{type(error).__name__}: {said}")
     return Found(draft, len(ours), _apart(ours, plain), ROUNDING_FACTOR * error)
 
 

@@ -3,8 +3,6 @@ measurements item by item, of which an interruption keeps the finished items.
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from pkgutil import resolve_name
 from typing import Any, TypeAlias, TypeVar
 
 from click import Choice, Context, FloatRange, IntRange, Parameter, echo, option
@@ -44,12 +42,6 @@ def _not_empty(text: str) -> None:
 known_draft, known_rule, not_empty = map(_each, (spelling.draft, _rule, _not_empty))
 
 
-def _no_row_test(context: Context, _: Parameter, given: bool) -> None:
-    if given:  # until the command ends
-        variable = resolve_name("draftproof.gpu.checks.row_test:ROW_TEST")
-        context.call_on_close(partial(variable.reset, variable.set(False)))
-
-
 MODEL = "Target: a folder, a transformers name, or the pair that ships [default: shipped]."
 NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
 VERIFIER = Choice(spelling.VERIFIERS)
@@ -62,9 +54,7 @@ drafts = option(
     help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
 device = option("--device", help="A torch device, such as cuda:0 [default: cuda if there is one, else cpu].")
-no_row_test = option(
-    "--no-row-test", is_flag=True, expose_value=False, callback=_no_row_test, help=NO_ROW_TEST
-)
+no_row_test = option("--no-row-test", is_flag=True, help=NO_ROW_TEST)
 stop = option("--stop", multiple=True, callback=not_empty, help="End a text where this string appears.")
 chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
 dtype = option("--dtype", type=DTYPE)

@@ -17,7 +17,7 @@ from draftproof.gpu.drafters.dflash2 import CandidateSelector, ConvolvedLayer
 from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.drafters.published import family, gemma, widened
 from draftproof.gpu.network.models import Model, shut
-from draftproof.gpu.network.reader import Reader, Within
+from draftproof.gpu.network.reader import Within
 from draftproof.gpu.network.session import Draft, Level, Structure
 from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
@@ -190,10 +190,10 @@ class BlockSession(HiddenSession):
     def __init__(
         self, drafter: "BlockDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
-        network, self.target, device = drafter.network, drafter.target, drafter.target.device
-        slots = Reader(network, len(prompts), capacity + network.block, drafter.target.context)
-        super().__init__(slots, network, tuple(layer + 1 for layer in network.sources))
-        self.network, whole = network, drafter.target.network
+        network, whole, device = drafter.network, drafter.target.network, drafter.target.device
+        layers = tuple(layer + 1 for layer in network.sources)
+        super().__init__(drafter.target, network, len(prompts), capacity + network.block, layers)
+        self.network = network
         self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
         if hidden is not None:
             self.reader.prefill([prompt[:-1] for prompt in prompts], hidden=network.fused(hidden))
@@ -212,11 +212,6 @@ class BlockSession(HiddenSession):
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         return self._after(tokens, level.depth)
-
-    def by_depth(self) -> Tensor:
-        """Logits [B, n, V] of the next tokens, none of which depends on the others."""
-        self.root()
-        return self._shut(self.rows)
 
     def _after(self, tokens: Tensor, depth: int) -> Tensor:
         return self._shut(self.network.after(self.rows[:, depth], self.states[:, depth], tokens))
@@ -254,7 +249,6 @@ class BlockDrafter(Drafter):
     def __init__(self, network: BlockNetwork, target: Model, name: str = "block") -> None:
         self.network, self.target, self.name = network, target, name
         self.deepest = network.block - network.variant.first
-        self.by_depth = not network.variant.markov and network.variant.selector is None
 
 
 def _keep(layer: Any, states: Tensor, turn: tuple[Tensor, Tensor], cache: Cache) -> None:

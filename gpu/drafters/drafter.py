@@ -18,14 +18,13 @@ from draftproof.gpu.sampling.rows import Sampling
 class Drafter:
     """Proposes tokens.
 
-    `reads_hidden`: needs the target's hidden states. `only_chains`: cannot draft trees. `by_depth`: all nodes
-    of a depth have the same row. `deepest`: the most tokens that it drafts on one path, if there is a limit.
-    `session`: its state on a batch.
+    `reads_hidden`: needs the target's hidden states. `only_chains`: cannot draft trees. `deepest`: the most
+    tokens that it drafts on one path, if there is a limit. `session`: its state on a batch.
     """
 
     name: str
     session: Any
-    reads_hidden = only_chains = by_depth = False
+    reads_hidden = only_chains = False
     deepest: int | None = None
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
@@ -91,9 +90,9 @@ class HiddenSession(Session):
     reads those along the accepted path.
     """
 
-    def __init__(self, reader: Reader, head: Any, layers: tuple[int, ...]) -> None:
-        super().__init__(reader)
-        self.head, self.layers = head, layers
+    def __init__(self, target: Model, head: Any, batch: int, slots: int, layers: tuple[int, ...]) -> None:
+        super().__init__(Reader(head, batch, slots, target.context))
+        self.target, self.head, self.layers = target, head, layers
 
     def accept(self, accepted: Accepted) -> None:
         assert accepted.hidden is not None
@@ -112,31 +111,19 @@ class HiddenSession(Session):
 
 
 class NgramSession(Session):
-    """Texts, and where each n-gram ended last."""
+    """The texts."""
 
     def __init__(self, drafter: Any, prompts: Sequence[Sequence[int]], _: int, __: Any) -> None:
-        self.drafter = drafter
-        self.texts: list[list[int]] = [[] for _ in prompts]
-        self.ends: list[dict[tuple[int, ...], int]] = [{} for _ in prompts]
-        for row, prompt in enumerate(prompts):
-            self._append(row, prompt)
-
-    def _append(self, row: int, tokens: Sequence[int]) -> None:
-        # An n-gram is stored only when a token follows it, so a lookup never finds the end of the text
-        # itself.
-        text, ends = self.texts[row], self.ends[row]
-        for token in tokens:
-            for n in range(1, min(self.drafter.longest, len(text)) + 1):
-                ends[tuple(text[-n:])] = len(text)
-            text.append(token)
+        self.drafter, self.texts = drafter, [list(prompt) for prompt in prompts]
 
     def found(self, row: int, most: int) -> list[int]:
         """Up to `most` tokens to draft next."""
-        text, ends = self.texts[row], self.ends[row]
+        text = self.texts[row]
         for n in range(min(self.drafter.longest, len(text)), 0, -1):
-            end = ends.get(tuple(text[-n:]))
-            if end is not None:
-                return text[end : end + most]
+            last = text[-n:]
+            for end in range(len(text) - 1, n - 1, -1):
+                if text[end - n : end] == last:
+                    return text[end : end + most]
         return []
 
     def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor, *_: Any, **__: Any) -> Draft:
@@ -149,12 +136,11 @@ class NgramSession(Session):
         return Draft(structure.tree, tokens, proposal)
 
     def accept(self, accepted: Accepted) -> None:
-        for row, tokens in enumerate(accepted.tokens):
-            self._append(row, tokens)
+        for text, tokens in zip(self.texts, accepted.tokens, strict=True):
+            text += tokens
 
     def keep(self, rows: list[int]) -> None:
         self.texts = [self.texts[row] for row in rows]
-        self.ends = [self.ends[row] for row in rows]
 
 
 class NgramDrafter(Drafter):

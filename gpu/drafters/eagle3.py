@@ -14,8 +14,9 @@ from draftproof.gpu.drafters import published as saved
 from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
 from draftproof.gpu.drafters.published import gemma, settings
 from draftproof.gpu.network.models import Model, shut
-from draftproof.gpu.network.reader import Reader, padded
+from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Level
+from draftproof.gpu.verify.residual import pick
 from draftproof.theory.errors import BadInput
 
 EAGLE: saved.Layout = (("midlayer.", "decoder.layers.0."), ("norm.", "decoder.norm."))
@@ -132,9 +133,8 @@ class FeatureSession(HiddenSession):
     def __init__(
         self, drafter: "FeatureDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
-        slots = Reader(drafter.head, len(prompts), capacity, drafter.target.context)
-        super().__init__(slots, drafter.head, drafter.head.layers)
-        self.target, self.embed = drafter.target, drafter.embed
+        super().__init__(drafter.target, drafter.head, len(prompts), capacity, drafter.head.layers)
+        self.embed = drafter.embed
         # There is no feature before the first token: it is left out, if it is not the only one, or has zeros.
         read = [prompt[1:] or prompt for prompt in prompts]
         embedded = self.embed(padded(read, drafter.target.device))
@@ -145,7 +145,7 @@ class FeatureSession(HiddenSession):
                 if len(prompt) == 1:
                     feature[row, 0] = 0
         output = self.reader.prefill(read, embedded=embedded, feature=feature)
-        self.last = _at(output, torch.tensor([len(prompt) - 1 for prompt in read], device=output.device))
+        self.last = pick(output, torch.tensor([[len(prompt) - 1] for prompt in read], device=output.device))
         self.reader.back(1)  # the root is the token after the end
         self.above = self.last
 
@@ -166,7 +166,7 @@ class FeatureSession(HiddenSession):
     def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
         """Reads emitted tokens, each with the target's feature at the one before; the last ones' states."""
         output = self.reader.forward(ids.shape[1], 1, embedded=self.embed(ids), feature=feature)
-        return _at(output, last)
+        return pick(output, last[:, None])
 
 
 class FeatureDrafter(Drafter):
@@ -177,11 +177,6 @@ class FeatureDrafter(Drafter):
     def __init__(self, head: Eagle3Head, target: Model, name: str = "eagle3") -> None:
         self.head, self.target, self.name = head, target, name
         self.embed = getattr(head, "embed_tokens", None) or target.network.get_input_embeddings()
-
-
-def _at(states: Tensor, index: Tensor) -> Tensor:
-    """[B, 1, H]: the state of each row at its index [B], from states [B, T, H]."""
-    return states.gather(1, index[:, None, None].expand(-1, 1, states.shape[-1]))
 
 
 TRAITS = "norm_before_residual", "norm_before_fc", "fc_norm", "norm_output"

@@ -18,7 +18,8 @@ from draftproof.gpu.verify.verifier import DETERMINISTIC
 
 class TopK(Structure):
     """The `most` likeliest nodes of a tree in which the `width` likeliest nodes of each depth were extended
-    (EAGLE-2), by the joint probability of the path.
+    (EAGLE-2), by the joint probability of the path. If `width` is `most`, these are the likeliest of all
+    prefixes (DDTree).
     """
 
     kind = DETERMINISTIC
@@ -39,30 +40,28 @@ class TopK(Structure):
         words = torch.zeros(len(logits), 1, 0, dtype=torch.long, device=logits.device)
         if history is not None:
             logits = history.processed(sampling, logits, words)
-        batch, width, device = len(logits), min(self.width, logits.shape[-1]), logits.device
-        own = torch.arange(width, device=device)
+        batch, children, device = len(logits), min(self.width, logits.shape[-1]), logits.device
         score = torch.zeros(batch, 1, device=device)
         extended = torch.zeros(batch, 1, dtype=torch.long, device=device)  # candidates
-        best = own.expand(batch, width)
-        places = torch.arange(1 + (self.depth - 1) * width + 2, device=device)
+        places = torch.arange(self.slots + 2, device=device)
         sees = (places < 2).expand(batch, 1, -1)  # the text and the root
         scores, ids, above, held = [], [], [], [extended[:, :0]]  # held: in the drafter's KV cache
         for depth in range(1, self.depth + 1):
             count = sum(each.shape[1] for each in ids)
             likely = logits.double().log_softmax(-1).clamp(max=0) + score.double()[..., None]
-            score, tokens = (each.flatten(1) for each in likely.topk(width, dim=-1))
+            score, tokens = (each.flatten(1) for each in likely.topk(children, dim=-1))
             scores.append(score)
             ids.append(tokens)
-            above.append(extended.repeat_interleave(width, 1))
+            above.append(extended.repeat_interleave(children, 1))
             if depth == self.depth:
                 break
-            if depth > 1:
-                score, best = score.topk(width, dim=1)
-                tokens = tokens.gather(1, best)
-            parent, extended, first = best // width, 1 + count + best, 1 + (depth - 1) * width
+            score, best = score.topk(min(self.width, score.shape[1]), dim=1)
+            tokens, parent, extended = tokens.gather(1, best), best // children, 1 + count + best
+            first = 1 + sum(each.shape[1] for each in held)
             held.append(extended)
             sees = sees.gather(1, parent[..., None].expand(-1, -1, sees.shape[-1]))
-            sees[:, :, 1 + first : 1 + first + width] = own == own[:, None]
+            size = tokens.shape[1]
+            sees[:, :, 1 + first : 1 + first + size] = torch.eye(size, dtype=torch.bool, device=device)
             logits = session.extend(tokens, Level(depth, first, sees, parent))
             if history is not None:
                 words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))
@@ -73,47 +72,6 @@ class TopK(Structure):
         places = numbered(place, token.shape[1] + 2).gather(1, chosen)
         tree = Tree(pad(parents, (1, 0)), depth=self.depth)
         return Draft(tree, tokens, places=pad(places, (1, 0)))
-
-
-class DDTree(Structure):
-    """The `most` likeliest prefixes of at most `depth` tokens, if rows depend on the depth alone."""
-
-    kind = DETERMINISTIC
-
-    def __init__(self, name: str, most: int, depth: int) -> None:
-        self.name, self.size, self.depth = name, 1 + most, depth
-
-    def grow(
-        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
-    ) -> Draft:
-        """One tree for each text; the other arguments are not read."""
-        tokens, parents = likeliest_prefixes(session.by_depth()[:, : self.depth], self.size - 1)
-        return Draft(Tree(pad(parents, (1, 0)), depth=self.depth), tokens)
-
-
-def likeliest_prefixes(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """(tokens, parents) [B, count]: the `count` likeliest prefixes under the product of the rows that logits
-    [B, depth, V] give, as `likeliest` has them. Of equally likely prefixes the shorter goes first.
-
-    Each level is made of the `count` likeliest prefixes of the level before and as many tokens after each.
-    Nothing is read back from a device.
-
-    >>> rows = torch.tensor([[[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]]).log()
-    >>> [each.tolist() for each in likeliest_prefixes(rows, 4)]
-    [[[0, 1, 0, 0]], [[0, 0, 1, 2]]]
-    """
-    own, ids = logits.double().log_softmax(-1).clamp(max=0).topk(min(count, logits.shape[2]), -1)
-    place = torch.arange(count, device=logits.device).expand(len(logits), -1)
-    level, above = torch.where(place > 0, -torch.inf, own.new_zeros(())), place * 0
-    values, tokens, parents = [], [], []
-    for d in range(logits.shape[1]):
-        level, at = _first((level[..., None] + own[:, d, None]).flatten(1), count)
-        values.append(level)
-        tokens.append(ids[:, d].gather(1, at % own.shape[2]))
-        parents.append(above.gather(1, at // own.shape[2]))
-        above = 1 + d * count + place
-    value, token, parent = (torch.cat(each, 1) for each in (values, tokens, parents))
-    return likeliest(value, token, parent, count)[:2]
 
 
 def likeliest(scores: Tensor, tokens: Tensor, parents: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import torch
-from safetensors import SafetensorError, safe_open
+from huggingface_hub.serialization import load_state_dict_from_file
 from torch import Tensor, nn
 from transformers import AutoConfig
 from transformers.models.qwen3 import modeling_qwen3 as qwen3
 
 from draftproof.gpu.network.models import keys_of, lacking
+from draftproof.gpu.sampling.device import refused
 from draftproof.theory.errors import BadInput
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -34,12 +35,10 @@ INNER = "transformer_layer_config"
 def config_of(folder: Path) -> dict[str, Any]:
     """The config.json of a folder; empty if there is none. BadInput if it is not a JSON object."""
     file = folder / "config.json"
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+    if not file.exists():
         return {}
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{file}: cannot be read: {str(error).splitlines()[0]}") from None
+    with refused(f"{file}: cannot be read"):
+        found = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(found, dict):
         raise BadInput(f"{file}: not a JSON object")
     return found
@@ -91,18 +90,10 @@ def weights(folder: Path) -> dict[str, Tensor]:
     """The tensors of a folder's safetensors files, in one piece or in shards, or of its
     pytorch_model.bin; BadInput if there is no such file.
     """
-    files, pickled = sorted(folder.glob("*.safetensors")), folder / "pytorch_model.bin"
     found: dict[str, Tensor] = {}
-    try:
-        for file in files:
-            with safe_open(file, "pt") as opened:
-                found |= {key: opened.get_tensor(key) for key in opened.keys()}  # noqa: SIM118
-        if not files and pickled.is_file():
-            return torch.load(pickled, map_location="cpu", weights_only=True)
-    except (SafetensorError, OSError, ValueError, RuntimeError, EOFError) as error:
-        raise BadInput(f"{folder}: its weights cannot be read: {str(error).splitlines()[0]}") from None
-    if not files:
-        raise BadInput(f"{folder}: neither safetensors files nor a pytorch_model.bin")
+    with refused(f"{folder}: its weights cannot be read"):
+        for file in sorted(folder.glob("*.safetensors")) or [folder / "pytorch_model.bin"]:
+            found |= load_state_dict_from_file(file, map_location="cpu", weights_only=True)
     return found
 
 
@@ -119,18 +110,13 @@ def fill(
     checkpoint's own spelling, which keys are missing or unknown, or whose shape is another.
     """
     kept = {key: each for key, each in given.items() if not key.startswith(tuple(left_out))}
-    named = {_changed(key, layout): key for key in kept}
-    own = module.state_dict()
+    renamed = {_changed(key, layout): each for key, each in kept.items()}
+    with refused(str(folder)):
+        found = module.load_state_dict(renamed, strict=False)
     inverse = tuple((ours, theirs) for theirs, ours in layout)
-    missing = sorted(_changed(name, inverse) for name in own if name not in named)
-    unknown = sorted(key for name, key in named.items() if name not in own)
-    if problem := lacking(missing, unknown):
+    named = ([_changed(key, inverse) for key in keys] for keys in found)
+    if problem := lacking(*named):
         raise BadInput(f"{folder}: {problem}")
-    for name, key in named.items():
-        if kept[key].shape != own[name].shape:
-            shapes = f"{[*kept[key].shape]}, not {[*own[name].shape]}"
-            raise BadInput(f"{folder}: {key} has the shape {shapes}")
-    module.load_state_dict({name: kept[key] for name, key in named.items()})
     beside = target.get_input_embeddings().weight
     for parameter in module.parameters():
         parameter.data = parameter.data.to(beside.dtype)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from draftproof.gpu.drafters.likeliest import DDTree, TopK
+from draftproof.gpu.drafters.likeliest import TopK
 from draftproof.gpu.network.session import Draft, Level, Session, Structure
 from draftproof.gpu.sampling import names as spelling
 from draftproof.gpu.sampling.history import History, along
@@ -24,7 +24,8 @@ def structure(name: str) -> Structure:
     if kind == "top-k":
         return TopK(name, *given)
     if kind == "ddtree":
-        return DDTree(name, *given)
+        tokens, depth = given
+        return TopK(name, tokens, depth, tokens)
     if kind == "chain":
         return Sampled(name, Tree.chain(*given))
     if kind in ("paths", "paths+"):
@@ -62,8 +63,8 @@ class _Known(Session):
 
 
 class Sampled(Structure):
-    """A fixed tree, drawn with or without replacement; or, if `merged`, i.i.d. paths that are merged by
-    prefix after drawing, which makes a tree without replacement.
+    """A fixed tree, numbered level by level, that is drawn with or without replacement; or, if `merged`,
+    i.i.d. paths that are merged by prefix after drawing, which makes a tree without replacement.
     """
 
     def __init__(self, name: str, tree: Tree, merged: bool = False) -> None:
@@ -77,18 +78,14 @@ class Sampled(Structure):
         return self if there else Sampled(self.name, self.tree.to(device), self.merged)
 
     @cached_property
-    def order(self) -> Tensor:
-        """The inner nodes level by level; the k-th is at place k of a drafter's KV cache."""
-        return torch.cat(self.tree.generations)
-
-    @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """The tree level by level."""
         device = self.tree.parents.device
         parents = self.tree.parents[0].tolist()
-        columns = functional.pad(1 + self.order, (1, 1))
+        order = torch.cat(self.tree.generations)  # the k-th is at place k of a drafter's KV cache
+        columns = functional.pad(1 + order, (1, 1))
         columns[-1] = self.size + 1
-        sees = self.tree.sees[:, self.order][..., columns]
+        sees = self.tree.sees[:, order][..., columns]
         stages, above, first = [], [0], 0
         for depth, nodes in enumerate(self.tree.generations):
             inner = nodes.tolist()
@@ -105,21 +102,6 @@ class Sampled(Structure):
             stages.append(Stage(level, nodes, nodes - 1, tuple(turns)))
             above, first = inner, first + len(inner)
         return tuple(stages)
-
-    @cached_property
-    def places(self) -> Tensor | None:
-        """[1, N]: each node's place in a drafter's KV cache; None for a chain, where node k is at place k."""
-        if self.tree.is_chain:
-            return None
-        places = self.order.new_zeros(1, self.size)
-        places[0, self.order] = torch.arange(len(self.order), device=self.order.device)
-        return places
-
-    @cached_property
-    def reordered(self) -> Tensor | None:
-        """The index of each inner node's row among the rows in level order; None if the orders agree."""
-        sort = self.order.argsort()
-        return None if bool((self.order == self.order[sort]).all()) else sort
 
     def grow(
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
@@ -142,17 +124,16 @@ class Sampled(Structure):
             strata += [] if places is None else [places]
         tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
         rows, among = (torch.cat(each, 1) if each else None for each in (made, strata))
-        if self.reordered is not None:
-            rows, among = (each if each is None else each[:, self.reordered] for each in (rows, among))
+        places = None if tree.is_chain else tree.rows
         if self.merged:
-            tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
+            tree, tokens = Tree.merged(tokens.view(len(tokens), self.depth, -1).mT)
         if among is not None:
-            return Draft(tree, tokens, rows, places=self.places, strata=among)
-        return Draft(tree, tokens, logits=rows, heat=sampling.heat, places=self.places)
+            return Draft(tree, tokens, rows, places=places, strata=among)
+        return Draft(tree, tokens, logits=rows, heat=sampling.heat, places=places)
 
     def drawn(self, logits: Tensor, uniforms: Tensor) -> Draft:
         """Draws the tree from the logits [B, I, V] of its nodes with children; uniforms [B, N - 1]."""
-        return self.grow(_Known(logits[:, self.tree.rows[0, self.order]]), PLAIN, uniforms)
+        return self.grow(_Known(logits), PLAIN, uniforms)
 
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.likeliest import DDTree
 from draftproof.gpu.drafters.structures import Sampled
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.network.models import Model
@@ -86,8 +85,6 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
     if drafter.only_chains and structure.kind != "chain":
         return f"{drafter.name} drafts chains, not {structure.name}"
-    if isinstance(structure, DDTree) and not drafter.by_depth:
-        return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
     if drafter.deepest is not None and structure.depth > drafter.deepest:
         return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
     return None

@@ -9,19 +9,18 @@ from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.decoding import NO_DRAFT, Decoding
 from draftproof.gpu.engine.output import Step, Texts
-from draftproof.gpu.engine.parts import Clock, Noise, Parts
+from draftproof.gpu.engine.parts import Clock, Noise
 from draftproof.gpu.engine.selection import Selected
-from draftproof.gpu.engine.verdict import Verdict, judged
+from draftproof.gpu.engine.verdict import judged
 from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import padded
-from draftproof.gpu.network.session import Accepted, Draft
+from draftproof.gpu.network.session import Accepted, Draft, Session
 from draftproof.gpu.sampling.history import History
-from draftproof.gpu.verify import ERRORS
+from draftproof.gpu.verify import ERRORS, Outcome
 from draftproof.theory.errors import BadInput
 
 PHASES: tuple[str, ...] = "draft", "target", "verify", "rest"
@@ -46,7 +45,8 @@ def generate(
 
 class _Loop:
     """The state of a batch of prompts. Its rows are the texts that have not ended; `texts.going` are the
-    numbers of their prompts.
+    numbers of their prompts. `last` [B, 1] is each row's last token, which the next pass reads; `session` is
+    the drafter's and `history` the processors', None where the run has none.
     """
 
     @torch.inference_mode()
@@ -58,9 +58,20 @@ class _Loop:
         ends = frozenset() if given.ignore_end else target.ends
         self.texts = Texts(given.limits, ends, given.stop, target.tokenizer.decode)
         self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
-        self.capacity = max(map(len, given.prompts)) + max(given.limits) + 2 * self.structure.slots + 2
+        capacity = max(map(len, given.prompts)) + max(given.limits) + 2 * self.structure.slots + 2
         self.clock = Clock(target.device, given.timed and target.device.type == "cuda")
-        self.parts = self._begin(numbers)
+        prompts = [given.prompts[number] for number in numbers]
+        known, hidden = [prompt[:-1] for prompt in prompts], None
+        self.reader: Any = target.reader(len(prompts), capacity)
+        if any(known):
+            ids = padded(known, target.device)
+            hidden = self.reader.prefill(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
+        self.history: History | None = None
+        if processors := {*self.sampling.processors, *self.draft_sampling.processors}:
+            self.history = History(processors, padded(prompts, target.device, -1), capacity)
+        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=target.device)
+        self.noise = Noise(given.seed, numbers, target.device)
+        self.session: Session | None = drafter.begin(prompts, capacity, hidden) if drafter else None
         self.texts.going = list(numbers)
 
     def steps(self) -> Iterator[Step]:
@@ -72,103 +83,77 @@ class _Loop:
         """Draft, target pass, verification, commit."""
         rows, size = self.texts.going, self.structure.size - 1
         self.clock.mark()
-        noise = self.parts.noise.uniforms(2 * size + 1)
+        noise = self.noise.uniforms(2 * size + 1)
         drafted, selection = self._draft(noise[:, :size]), self.given.selection
         left = selection.select(rows, drafted) if selection else Selected(drafted, drafted.tree)
         draft, coins, extra = left.draft, noise[:, size : size + left.draft.tree.size - 1], noise[:, -1]
         self.clock.mark()
         logits, hidden = self._pass(left)
         self.clock.mark()
-        verdict = judged(self.verifier, self.sampling, draft, logits, coins, extra, left.kept)
+        outcome = judged(self.verifier, self.sampling, draft, logits, coins, extra, left.kept)
         self.clock.mark()
-        committed = self._commit(draft, verdict, hidden)
-        record = draft, self.sampling, logits, coins, extra, verdict.outcome
+        committed = self._commit(draft, outcome, hidden)
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
-        return Step(rows, *record, *committed, seconds, left.counts)
+        return Step(rows, draft, self.sampling, logits, *committed, seconds, left.counts)
 
     # Draft
 
     def _draft(self, uniforms: Tensor) -> Draft:
         """A draft of every row."""
-        if self.parts.session is None:
+        if self.session is None:
             nothing = uniforms.new_zeros(len(uniforms), 0, self.given.target.vocab)
             return Draft(NO_DRAFT.to(uniforms.device).tree, uniforms.long(), nothing)
-        history = self.parts.history if self.draft_sampling.processors else None
-        return self.parts.session.draft(self.structure, self.draft_sampling, uniforms, history)
+        history = self.history if self.draft_sampling.processors else None
+        return self.session.draft(self.structure, self.draft_sampling, uniforms, history)
 
     # Target pass
 
     def _pass(self, left: Selected) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """(processed logits [B, N, V] at the nodes of the draft, hidden states there if they are read)."""
-        read, kept, reader = left.read, left.kept, self.parts.reader
+        read, kept = left.read, left.kept
         tokens = left.draft.tokens[:, : read.size - 1]
         if kept is not None:
             tokens = torch.where(read.levels[:, 1:] <= kept[:, None], tokens, -1)
-        ids = torch.cat((self.parts.last, tokens.clamp(min=0)), 1)
+        ids = torch.cat((self.last, tokens.clamp(min=0)), 1)
         shape = () if read.is_chain else (read.sees, read.levels)
-        output = reader.forward(read.size, 0, *shape, input_ids=ids, **self.options)
+        output = self.reader.forward(read.size, 0, *shape, input_ids=ids, **self.options)
         logits = output.logits
-        if self.parts.history is not None and self.sampling.processors:
-            logits = self.parts.history.in_tree(self.sampling, logits, read, tokens)
+        if self.history is not None and self.sampling.processors:
+            logits = self.history.in_tree(self.sampling, logits, read, tokens)
         if left.draft.tree.size > read.size:  # the last node's row is not used
             logits = torch.cat((logits, logits[:, -1:]), 1)
-        rows = left.draft.rows
-        if rows is not None and rows.shape[2] > self.given.target.vocab:  # a token without target mass
-            logits = pad(logits, (0, 1), value=-torch.inf)
         return logits, output.hidden_states if self.options else None
 
     # Commit
 
     def _commit(
-        self, draft: Draft, verdict: Verdict, hidden: tuple[Tensor, ...] | None
+        self, draft: Draft, outcome: Outcome, hidden: tuple[Tensor, ...] | None
     ) -> tuple[list[int], list[list[int]], list[str | None]]:
         """Emits the accepted tokens and advances all parts to the next step. Returns the number of accepted
         tokens, the emitted tokens and why the text ended, of each row.
         """
-        taken = verdict.summary.tolist()
+        tau, path, along = draft.tree.stopped(draft.tokens, outcome.node)
+        first = (each[:, None] for each in (outcome.error, tau, outcome.token))
+        taken = torch.cat((*first, along), 1).tolist()  # the host reads only once
         if error := next((code for code, *_ in taken if code), None):
             raise BadInput(f"verification met an invalid row: {ERRORS[error]}")
         accepted = [count for _, count, *_ in taken]
         words = [[*along[:count], token] for _, count, token, *along in taken]
         emitted, finished, stay = self.texts.take(words)
-        if stay:
-            self._advance(draft, verdict, hidden, words)
-            if len(stay) < len(taken):
-                self.parts.keep(stay)
+        if not stay:
+            return accepted, emitted, finished
+        ahead, counts = tau + 1, list(map(len, words))
+        self.noise.advance(counts, ahead)
+        self.reader.advance(counts, ahead, None if draft.tree.is_chain else path)
+        self.last = outcome.token[:, None]
+        if self.session is not None:
+            self.session.accept(Accepted(path, counts, ahead, words, draft, hidden))
+        if self.history is not None:
+            self.history.add(padded(words, self.last.device, -1))
+        if len(stay) < len(taken):
+            self.last = self.last[stay]
+            for part in (self.reader, self.noise, self.session, self.history):
+                if part is not None:
+                    part.keep(stay)
         return accepted, emitted, finished
-
-    def _advance(
-        self, draft: Draft, verdict: Verdict, hidden: tuple[Tensor, ...] | None, words: list[list[int]]
-    ) -> None:
-        """Reader, session and history follow the words that the rows emitted."""
-        parts, ahead, counts = self.parts, verdict.tau + 1, list(map(len, words))
-        parts.noise.advance(counts, ahead)
-        parts.reader.advance(counts, ahead, None if draft.tree.is_chain else verdict.path)
-        parts.last = verdict.outcome.token[:, None]
-        if parts.session is not None:
-            parts.session.accept(Accepted(verdict.path, counts, ahead, words, draft, hidden))
-        if parts.history is not None:
-            parts.history.add(padded(words, parts.last.device, -1))
-
-    # Rows that begin
-
-    def _begin(self, numbers: Sequence[int]) -> Parts:
-        """Reads these prompts."""
-        target, drafter = self.given.target, self.given.drafter
-        prompts = [self.given.prompts[number] for number in numbers]
-        known, hidden = [prompt[:-1] for prompt in prompts], None
-        reader = target.reader(len(prompts), self.capacity)
-        if any(known):
-            ids = padded(known, target.device)
-            hidden = reader.prefill(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
-        history = None
-        if processors := {*self.sampling.processors, *self.draft_sampling.processors}:
-            history = History(processors, padded(prompts, target.device, -1), self.capacity)
-        return Parts(
-            torch.tensor([prompt[-1:] for prompt in prompts], device=target.device),
-            reader,
-            Noise(self.given.seed, numbers, target.device),
-            drafter.begin(prompts, self.capacity, hidden) if drafter else None,
-            history,
-        )

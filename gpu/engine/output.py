@@ -1,21 +1,21 @@
 """The output of a run: a record of each step, the texts, and the rule for when a text is finished."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from torch import Tensor
 
 from draftproof.gpu.network.session import Draft
 from draftproof.gpu.sampling.rows import Sampling
-from draftproof.gpu.verify import Drafts, Outcome
+from draftproof.gpu.verify import Drafts
 
 
 @dataclass(frozen=True)
 class Step:
     """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    logits [B, N, V] are the target's, processed; coins and extra are as in `verify.Batch`.
+    logits [B, N, V] are the target's, processed.
     accepted: number of drafted tokens accepted. emitted: the tokens added to each row, up to where its text
     ended. finished: "end", "stop", "length" or None. seconds: time of the phases draft, target, verify and
     rest.
@@ -28,9 +28,6 @@ class Step:
     draft: Draft
     sampling: Sampling
     logits: Tensor
-    coins: Tensor
-    extra: Tensor
-    outcome: Outcome
     accepted: list[int]
     emitted: list[list[int]]
     finished: list[str | None]
@@ -82,15 +79,6 @@ class Transcript:
         return text[: min((text.index(stop) for stop in self.stop if stop in text), default=len(text))]
 
 
-@dataclass
-class Row:
-    """One text so far: up to `limit` emitted tokens, and `finished`: "end", "stop", "length" or None."""
-
-    limit: int
-    tokens: list[int] = field(default_factory=list)
-    finished: str | None = None
-
-
 class Texts:
     """All texts of a run; `going` are the numbers of those that are decoded now.
 
@@ -105,30 +93,29 @@ class Texts:
         stops: Sequence[str],
         decode: Callable[[Sequence[int]], str],
     ) -> None:
-        self.rows, self.ends, self.stops, self.decode = [Row(limit) for limit in limits], ends, stops, decode
+        self.limits, self.ends, self.stops, self.decode = limits, ends, stops, decode
+        self.tokens: list[list[int]] = [[] for _ in limits]
         self.going = list(range(len(limits)))
 
     def take(self, words: Sequence[list[int]]) -> tuple[list[list[int]], list[str | None], list[int]]:
         """Adds a step's tokens to the texts that have not ended. Returns the tokens added to each, why it
         ended (or None), and the indices of the texts that continue.
         """
-        rows = [self.rows[number] for number in self.going]
-        added = [self._add(row, word) for row, word in zip(rows, words, strict=True)]
-        stay = [place for place, row in enumerate(rows) if row.finished is None]
+        both = [self._add(number, word) for number, word in zip(self.going, words, strict=True)]
+        added, finished = map(list, zip(*both, strict=True))
+        stay = [place for place, why in enumerate(finished) if why is None]
         self.going = [self.going[place] for place in stay]
-        return added, [row.finished for row in rows], stay
+        return added, finished, stay
 
-    def _add(self, row: Row, new: list[int]) -> list[int]:
-        before = len(row.tokens)
-        for token in new:
-            row.tokens.append(token)
-            text = self.decode(row.tokens) if self.stops else ""
+    def _add(self, number: int, new: list[int]) -> tuple[list[int], str | None]:
+        tokens = self.tokens[number]
+        for count, token in enumerate(new, 1):
+            tokens.append(token)
+            text = self.decode(tokens) if self.stops else ""
             if any(stop in text for stop in self.stops):
-                row.finished = "stop"
-            elif token in self.ends:
-                row.finished = "end"
-            elif len(row.tokens) == row.limit:
-                row.finished = "length"
-            if row.finished:
-                break
-        return row.tokens[before:]
+                return new[:count], "stop"
+            if token in self.ends:
+                return new[:count], "end"
+            if len(tokens) == self.limits[number]:
+                return new[:count], "length"
+        return new, None

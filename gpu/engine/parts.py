@@ -1,8 +1,7 @@
-"""What a run keeps of each row of its batch, as parts that `keep` the rows that stay; and its clock."""
+"""The noise of a run, and its clock."""
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +10,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu import kernels
-from draftproof.gpu.network.session import Session
 from draftproof.gpu.sampling import noise
-from draftproof.gpu.sampling.history import History
 
 
 class Clock:
@@ -69,24 +66,3 @@ class Noise:
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows."""
         self.keys, self.positions = self.keys[rows], self.positions[rows]
-
-
-@dataclass
-class Parts:
-    """All parts of a batch: the target's `reader`, each row's `noise`, the drafter's `session` and the
-    processors' `history`, None where the run has none. `last` [B, 1] is each row's last token, which the next
-    pass reads.
-    """
-
-    last: Tensor
-    reader: Any
-    noise: Noise
-    session: Session | None = None
-    history: History | None = None
-
-    def keep(self, rows: list[int]) -> None:
-        """Drops all other rows."""
-        self.last = self.last[rows]
-        for part in (self.reader, self.noise, self.session, self.history):
-            if part is not None:
-                part.keep(rows)

@@ -1,7 +1,6 @@
 """A step's verification, by kernels or by plain torch; nothing is read back from the device."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,17 +11,6 @@ from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier
 
 
-class Verdict(NamedTuple):
-    """A step's outcome; tau and path are as in `Tree.stopped`. summary [B, depth + 3] joins error, tau, the
-    extra token and the tokens along the path, so that the host reads only once.
-    """
-
-    outcome: Outcome
-    tau: Tensor
-    path: Tensor
-    summary: Tensor
-
-
 def judged(
     verifier: Verifier,
     sampling: Sampling,
@@ -31,7 +19,7 @@ def judged(
     coins: Tensor,
     extra: Tensor,
     kept: Tensor | None = None,
-) -> Verdict:
+) -> Outcome:
     """Verifies drafts, by kernels if the verifier has any. logits [B, N, V] are the target's. `kept` [B]: of
     a chain, a later token that is accepted is the extra token.
     """
@@ -50,14 +38,12 @@ def judged(
     else:
         batch = Batch(tree, sampling.rows(logits), draft.proposal, tokens, coins, extra, strata=draft.strata)
         outcome = verifier.verify(batch, softmax=draft.rows is None)
-    if kept is not None and tokens.shape[1]:
-        ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
-        over = outcome.node > kept
-        node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
-        outcome = replace(outcome, node=node, token=token)
-    tau, path, along = tree.stopped(tokens, outcome.node)
-    first = (each[:, None] for each in (outcome.error, tau, outcome.token))
-    return Verdict(outcome, tau, path, torch.cat((*first, along), 1))
+    if kept is None or not tokens.shape[1]:
+        return outcome
+    ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
+    over = outcome.node > kept
+    node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
+    return replace(outcome, node=node, token=token)
 
 
 def has_kernels(verifier: Verifier, device: torch.device) -> bool:

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from draftproof.gpu.sampling import rows
 from draftproof.gpu.verify import Batch, Outcome, named
@@ -23,6 +22,9 @@ AVAILABLE = find_spec("triton") is not None
 
 NAMES = tuple(name for name, each in EXACT.items() if each.kernel)
 """Verifiers that have kernels."""
+
+WIDTHS = torch.float32, torch.bfloat16, torch.float16
+"""Types of logits that are filtered."""
 
 
 def interpreted() -> bool:
@@ -67,8 +69,8 @@ def verify(name: str, batch: Batch, *, draft_heat: float | None = None, **settin
     top_k, top_p, min_p and the temperature 0 a target row is read again only where logits are kept, and never
     written. `draft_heat`: the proposal's logits are filtered already, and are to be divided by this number.
     Only the shape of a shared tree is read back from the device, once. Raises BadInput if Triton is missing,
-    shapes do not fit or a number (not in a tensor) is out of range; a fault in one request is reported in
-    `Outcome.error`. The call is that of `gpu.verify.from_logits`, which has an example.
+    shapes or types do not fit or a number (not in a tensor) is out of range; a fault in one request is
+    reported in `Outcome.error`.
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")
@@ -80,24 +82,16 @@ def verify(name: str, batch: Batch, *, draft_heat: float | None = None, **settin
         raise BadInput("the kernels are compiled for a GPU, and these logits are on the CPU")
     from draftproof.gpu.kernels.launch import launch
 
-    if not sampling.only_temperature:
-        sides = (batch.target,) if batch.proposal is None else (batch.target, batch.proposal)
-        if not all(map(searched, sides)):
-            filtered = batch.map_rows(lambda logits: sampling.rows(logits).log())
-            batch = filtered if draft_heat is None else replace(filtered, proposal=batch.proposal)
-            sampling = rows.PLAIN
-        elif draft_heat is None and batch.proposal is not None and batch.proposal.numel():
-            from draftproof.gpu.kernels.filtering import filtered as filter_rows
+    sides = (batch.target,) if batch.proposal is None else (batch.target, batch.proposal)
+    if not sampling.only_temperature and len(batch.target):
+        if any(each.dtype not in WIDTHS or each.shape[-1] >= 2**24 for each in sides):
+            raise BadInput("filters are for float32, bfloat16 and float16 logits of fewer than 2^24 tokens")
+        if draft_heat is None and batch.proposal is not None and batch.proposal.numel():
+            from draftproof.gpu.kernels.filtering import filtered
 
-            batch = replace(batch, proposal=filter_rows(sampling, batch.proposal))
+            batch = replace(batch, proposal=filtered(sampling, batch.proposal))
     heats = rows.heats(sampling, batch.target)
     if draft_heat is not None:
         heats[:, 1] = draft_heat
     with torch.cuda.device_of(batch.target):  # Triton launches on the current device
         return launch(verifier, batch, heats, sampling)
-
-
-def searched(logits: Tensor) -> bool:
-    """Whether a kernel can filter these logits [B, n, V]."""
-    known = logits.dtype in (torch.float32, torch.bfloat16, torch.float16)
-    return known and len(logits) > 0 and logits.shape[-1] < 2**24

@@ -95,10 +95,6 @@ class Session:
         """Logits [B, m, V] after each of the tokens [B, m] of a level."""
         raise NotImplementedError
 
-    def by_depth(self) -> Tensor:
-        """Logits [B, depth, V] of the next tokens, if they do not depend on each other."""
-        raise NotImplementedError
-
     def draft(
         self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:

@@ -65,10 +65,9 @@ class History:
         emptied = []
         for each in sampling.processors:
             logits = _called(each, texts[each.ignores_prompt], logits)
-            if each.forbids:
-                empty = logits.amax(-1) == -torch.inf
-                emptied.append((each.name, empty))
-                logits = torch.where(empty[..., None], given, logits)
+            empty = logits.amax(-1) == -torch.inf
+            emptied.append((each.name, empty))
+            logits = torch.where(empty[..., None], given, logits)
         return logits, emptied
 
 

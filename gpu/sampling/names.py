@@ -32,7 +32,7 @@ def draft(spelling: str) -> tuple[str, Any]:
     tree:eagle or tree:SHAPE (JSON), drawn without replacement, or tree+:..., drawn with replacement, or
     strata:..., child j from stratum j ·
     top-k:WIDTHxDEPTHxTOKENS, the likeliest TOKENS nodes if the WIDTH likeliest of each depth are extended ·
-    ddtree:TOKENSxDEPTH, the likeliest TOKENS nodes, of drafters that have one row for each depth.
+    ddtree:TOKENSxDEPTH, the likeliest TOKENS nodes: top-k:TOKENSxDEPTHxTOKENS.
 
     >>> draft("paths+:3x4"), draft("tree:2x1")
     (('paths+', [3, 4]), ('tree', ((), ())))

@@ -23,11 +23,10 @@ class Processor:
     for all texts of one length. It must not depend on earlier calls. The exact counterparts, on
     probabilities, are in theory/targets/processors.py.
 
-    A function with the attribute `ignores_prompt` gets the tokens after the prompt only. One whose attribute
-    `forbids` is False never gives a token the logit -inf, so that no row need be looked at afterwards.
+    A function with the attribute `ignores_prompt` gets the tokens after the prompt only.
 
-    >>> Processor(lambda input_ids, scores: 2 * scores).forbids
-    True
+    >>> Processor(lambda input_ids, scores: 2 * scores).ignores_prompt
+    False
     """
 
     function: Callable[[Any, Any], Tensor]
@@ -41,15 +40,14 @@ class Processor:
     def ignores_prompt(self) -> bool:
         return getattr(self.function, "ignores_prompt", False)
 
-    @property
-    def forbids(self) -> bool:
-        return getattr(self.function, "forbids", True)
-
 
 @dataclass(frozen=True)
 class Sampling:
     """How rows are made from logits: `processors`, in their order, change logits by the text before them (see
-    `history.History`), then come the settings of `probabilities`. Raises BadInput for one out of range.
+    `history.History`). Then come temperature (0 is greedy: all mass on the likeliest token); the `top_k`
+    likeliest tokens (0 keeps all); the fewest likeliest tokens whose mass reaches `top_p`; tokens with at
+    least `min_p` times the largest probability. Ties go to the lower id. Raises BadInput for a number that is
+    out of range.
 
     >>> Sampling(top_p=0.7).filtered(torch.tensor([3.0, 2.0, 1.0]))
     tensor([3., 2., -inf])
@@ -90,7 +88,9 @@ class Sampling:
         return logits
 
     def rows(self, logits: Tensor) -> Tensor:
-        """Processed logits [..., V] to float32 probabilities."""
+        """Processed logits [..., V] of any float type to float32 rows that sum to 1; float64 gives float64. A
+        row with a NaN, with +inf or with only -inf becomes NaN, which verifiers report as an error.
+        """
         return softened(self.filtered(logits), self.heat)
 
 
@@ -101,11 +101,7 @@ PLAIN = Sampling()
 @dataclass(frozen=True)
 class PerRequest:
     """Settings of each request as tensors [B] on the logits' device; None for what no request asks for. The
-    kernels read them there. The host never does, so that numbers out of range go unseen; `filtered` does.
-
-    >>> heats, kept = torch.tensor([0.0, 1.0]), torch.tensor([0, 1])
-    >>> PerRequest(heats, top_k=kept).rows(torch.tensor([[[1.0, 2.0]], [[2.0, 1.0]]])).tolist()
-    [[[0.0, 1.0]], [[1.0, 0.0]]]
+    kernels read them there. The host never does, so that numbers out of range go unseen.
     """
 
     temperature: Tensor
@@ -118,20 +114,6 @@ class PerRequest:
     def heat(self) -> Tensor:
         """[B]: what `filtered` logits are divided by before the softmax."""
         return torch.where(self.temperature > 0, self.temperature, 1.0).clamp(min=COLDEST)
-
-    def filtered(self, logits: Tensor) -> Tensor:
-        """As `Sampling.filtered`, of logits [B, n, V]."""
-        return self._each(Sampling.filtered, logits)
-
-    def rows(self, logits: Tensor) -> Tensor:
-        """As `Sampling.rows`, of logits [B, n, V]."""
-        return self._each(Sampling.rows, logits)
-
-    def _each(self, change: Callable[[Sampling, Tensor], Tensor], logits: Tensor) -> Tensor:
-        given = {name: part.tolist() for name, part in vars(self).items() if part is not None}
-        asked = [dict(zip(given, numbers, strict=True)) for numbers in zip(*given.values(), strict=True)]
-        made = [change(Sampling(**one), own) for one, own in zip(asked, logits, strict=True)]
-        return torch.stack(made) if made else logits
 
 
 Settings = Sampling | PerRequest
@@ -153,25 +135,6 @@ def settings(**given: Any) -> Settings:
     return PerRequest(
         **{name: torch.as_tensor(each, device=like.device).expand(len(like)) for name, each in given.items()}
     )
-
-
-def probabilities(
-    logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0
-) -> Tensor:
-    """float32 rows [..., V] that sum to 1, from logits [..., V] of any float type (float64 gives float64).
-
-    Applied in this order: temperature (0 is greedy: all mass on the likeliest token); keep the `top_k`
-    likeliest tokens (0 keeps all); keep the fewest likeliest tokens whose mass reaches `top_p`; keep tokens
-    with at least `min_p` times the largest probability; renormalise.
-    Ties go to the lower id. A row with a NaN, with +inf or with only -inf becomes a row of
-    NaN, which the verifiers report as an error. Raises BadInput for a setting out of range.
-
-    >>> probabilities(torch.tensor([0.0, 0.0, -torch.inf]))
-    tensor([0.5000, 0.5000, 0.0000])
-    >>> probabilities(torch.tensor([3.0, 2.0, 1.0]), top_k=1)
-    tensor([1., 0., 0.])
-    """
-    return Sampling(temperature, top_k, top_p, min_p).rows(logits)
 
 
 def softened(logits: Tensor, heat: float = 1.0) -> Tensor:

@@ -103,9 +103,8 @@ class Tree:
 
     @classmethod
     def paths(cls, count: int, gamma: int) -> "Tree":
-        """`count` i.i.d. paths of gamma tokens, one after the other; equal prefixes stay separate nodes."""
-        parents = [0 if d == 0 else k * gamma + d for k in range(count) for d in range(gamma)]
-        return cls([-1, *parents], replacement=True)
+        """`count` i.i.d. paths of gamma tokens, level by level; equal prefixes stay separate nodes."""
+        return cls([-1, *(max(0, node - count) for node in range(1, 1 + count * gamma))], replacement=True)
 
     @classmethod
     def of_shape(cls, shape: Sequence, replacement: bool = False, stratified: bool = False) -> "Tree":
@@ -125,20 +124,18 @@ class Tree:
 
         >>> tree, tokens = Tree.merged(torch.tensor([[[5, 6], [5, 7]]]))
         >>> tree.parents.tolist(), tokens.tolist()
-        ([[0, 0, 1, 0, 1]], [[5, 6, -1, 7]])
+        ([[0, 0, 0, 1, 1]], [[5, -1, 6, 7]])
         """
         B, K, gamma = tokens.shape
         same = (tokens[:, :, None] == tokens[:, None]) | ((tokens[:, :, None] < 0) & (tokens[:, None] < 0))
         same = same.cumprod(-1)  # [B, K, K, gamma]: whether two paths have equal prefixes
         original = same.argmax(2)  # the first path with this prefix
         own, depth = (torch.arange(n, device=tokens.device) for n in (K, gamma))
-        own = own[:, None]
-        node = 1 + original * gamma + depth
-        parents = pad(node, (1, 0))[..., :gamma].flatten(1)
-        inner = torch.where(depth < gamma - 1, 1 + own * (gamma - 1) + depth, 0)
-        rows = pad(inner.flatten(), (1, 0))
+        parents = pad(1 + depth * K + original, (1, 0))[..., :gamma].mT.flatten(1)
+        node = torch.arange(1 + K * gamma, device=tokens.device)
+        rows = torch.where(node <= K * (gamma - 1), node, 0)
         tree = cls(pad(parents, (1, 0)), depth=gamma, leaves=K, rows=rows)
-        return tree, torch.where(original == own, tokens, -1).reshape(B, -1)
+        return tree, torch.where(original == own[:, None], tokens, -1).mT.reshape(B, -1)
 
     @property
     def children(self) -> Tensor:

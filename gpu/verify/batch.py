@@ -6,7 +6,6 @@ from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
-from torch import constant_pad_nd as pad
 
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.errors import BadInput
@@ -37,7 +36,6 @@ class Drafts:
     tokens: Tensor
     strata: Tensor | None = field(default=None, kw_only=True)
     _drawn: ClassVar[Tensor | None] = None
-    _ids: ClassVar[Tensor | None] = None
 
     @property
     def q(self) -> Tensor:
@@ -61,10 +59,7 @@ class Drafts:
     @property
     def ids(self) -> Tensor:
         """[B, N - 1]: the tokens, clamped into the vocabulary so that they can index it."""
-        if self._ids is None:
-            object.__setattr__(self, "_ids", self.tokens.clamp(0, self.target.shape[-1] - 1))
-        assert self._ids is not None
-        return self._ids
+        return self.tokens.clamp(0, self.target.shape[-1] - 1)
 
     def map_rows(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The same drafts with `change` applied to the target, then to the proposal."""
@@ -151,13 +146,6 @@ class Outcome:
     node: Tensor
     token: Tensor
     error: Tensor
-
-    def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
-        """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
-        tau, _, drafted = tree.stopped(tokens, self.node)
-        words = pad(drafted, (0, 1)).scatter(1, tau[:, None], self.token[:, None])
-        place = torch.arange(tree.depth + 1, device=tau.device)
-        return words.masked_fill(place > tau[:, None], -1)
 
 
 def _is_law(rows: Tensor) -> Tensor:

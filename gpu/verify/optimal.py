@@ -91,7 +91,8 @@ def rates(drafts: Drafts, lift: bool) -> Rates:
     if not levels:
         entry = drafts.target.new_ones(drafts.drawn.shape)
         return Rates(entry, entry.new_zeros(*entry.shape, exact.SHARED, 1))
-    return planned(Nodes.of(drafts, torch.cat(levels)), levels, drafts.drawn, lift).to(drafts.target)
+    found = planned(Nodes.of(drafts, torch.cat(levels)), levels, drafts.drawn, lift)
+    return Rates(found.accept.to(drafts.target), found.cut.to(drafts.target))
 
 
 def planned(every: Nodes, levels: tuple[Tensor, ...], drawn: Tensor, lift: bool) -> Rates:

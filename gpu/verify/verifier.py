@@ -35,10 +35,6 @@ class Rates:
     accept: Tensor
     cut: Tensor
 
-    def to(self, like: Tensor) -> "Rates":
-        """The same, of the type and on the device of `like`."""
-        return Rates(self.accept.to(like), self.cut.to(like))
-
 
 @dataclass(frozen=True)
 class Verifier:

@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch")
 from benchmarks import verification as methods  # noqa: E402
 from benchmarks.cases import Case, make  # noqa: E402
 from draftproof.gpu import kernels  # noqa: E402
-from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import named  # noqa: E402
 from draftproof.gpu.verify.verifier import level_law, stop_law  # noqa: E402
+from tests.gpu.logits import probabilities  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

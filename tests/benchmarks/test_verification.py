@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from benchmarks import verification as speed  # noqa: E402
 from benchmarks.cases import DRAFTS, make, tree_of  # noqa: E402
-from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
+from tests.gpu.logits import probabilities  # noqa: E402
 
 CPU = torch.device("cpu")
 SMALL = speed.Grid((64,), (2,), (1,))

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from draftproof.gpu.drafters.likeliest import DDTree
+from draftproof.gpu.drafters.likeliest import TopK
 from draftproof.gpu.network.session import Draft, Structure
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
@@ -120,16 +120,14 @@ class _Refusing(Verifier):
         )
 
 
-class Claiming(DDTree):
+class Claiming(TopK):
     """Says that its tokens, the likeliest prefixes, were drawn from the rows."""
 
     kind = WITHOUT
 
     def grow(self, session, sampling, uniforms, history=None) -> Draft:
-        draft, logits = (
-            super().grow(session, sampling, uniforms, history),
-            session.by_depth()[:, : self.depth],
-        )
+        draft = super().grow(session, sampling, uniforms, history)
+        logits = session._shut(session.rows)[:, : self.depth]
         levels = draft.tree.levels.clamp(max=self.depth - 1)
         tree = Tree(draft.tree.parents, depth=self.depth, rows=levels)
         return Draft(tree, draft.tokens, logits=sampling.filtered(logits), heat=sampling.heat)
@@ -180,6 +178,6 @@ LOSSY = (
     Lossy(
         Verifier((WITHOUT,), recursive.rates, name="ratios-of-marginals"),
         "min(1, p/q) on the likeliest prefixes, which nobody drew from q",
-        drawn=Claiming("ddtree:8x2", 8, 2),
+        drawn=Claiming("ddtree:8x2", 8, 2, 8),
     ),
 )

@@ -49,7 +49,7 @@ class Penalty:
 
     penalty: float
     once: bool
-    ignores_prompt, forbids = True, False
+    ignores_prompt = True
 
     def __call__(self, ids, scores):
         counts = torch.zeros_like(scores).scatter_add_(1, ids, torch.ones_like(ids).to(scores))
@@ -83,17 +83,12 @@ def processors(**given: Any) -> tuple[Processor, ...]:
     """The processors of these parameters, named as in transformers and vLLM, in transformers' order."""
     from transformers.generation import logits_process as of
 
-    def harmless(made: Any) -> Any:
-        made.forbids = False
-        return made
-
     def biased(biases: dict[int, float]) -> Any:
-        made = of.SequenceBiasLogitsProcessor([[[token], float(bias)] for token, bias in biases.items()])
-        return made if -float("inf") in biases.values() else harmless(made)
+        return of.SequenceBiasLogitsProcessor([[[token], float(bias)] for token, bias in biases.items()])
 
     makers = {
         "logit_bias": biased,
-        "repetition_penalty": lambda penalty: harmless(of.RepetitionPenaltyLogitsProcessor(penalty)),
+        "repetition_penalty": of.RepetitionPenaltyLogitsProcessor,
         "presence_penalty": lambda penalty: Penalty(penalty, once=True),
         "frequency_penalty": lambda penalty: Penalty(penalty, once=False),
         "bad_words_ids": of.NoBadWordsLogitsProcessor,

@@ -22,7 +22,7 @@ import transformers
 from transformers.utils import logging
 
 from draftproof.gpu.checks.models.greedy import Greedy, Reference, compare
-from draftproof.gpu.checks.row_test import BRANCHES, checked
+from draftproof.gpu.checks.row_test import checked
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.decoding import misfit
@@ -194,8 +194,6 @@ def reasoned(why: str) -> tuple[str, str]:
         return "log-probabilities differ from those of plain passes, by at most", f"{float(off[1]):.2g}"
     if layers := re.search(r"layers of type (.+) cannot take back", why):
         return "layers that cannot take back rejected tokens", layers[1]
-    if BRANCHES in why:
-        return "a pass fails", "branches on a tensor of positions"
     failure = re.search(r"a pass fails: (\w+)", why)
     return "a pass fails", failure[1] if failure else why
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from draftproof.gpu.checks.against_exact.rounding import SMALLEST, STEPS, UNIT, margins, rates_and_rows
 from draftproof.gpu.drafters.structures import Sampled
-from draftproof.gpu.sampling.rows import probabilities
+from draftproof.gpu.sampling.rows import PLAIN
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.verifier import BELOW_ONE, stop_law
@@ -48,8 +48,7 @@ class Closeness:
     draft: str
     logits: str
     vocab: int
-    rate: float  # the largest difference of an acceptance probability, times how likely its coin is compared
-    of_margin: float  # the largest difference divided by its margin; must be at most 1
+    of_margin: float  # the largest difference of a rate over its margin, if its coin is compared; at most 1
     row: float  # the mean total variation between the laws of the extra token, over where verification stops
     rows: int  # rows of noise compared
     wrong: int  # rows of noise decided differently
@@ -85,8 +84,8 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     random = torch.Generator().manual_seed(seed)
     p, q = logits(kind, (1, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
-    single = [probabilities(side.float()) for side in (p, q)]
-    double = [probabilities(side.double()) for side in (p, q)]
+    single = [PLAIN.rows(side.float()) for side in (p, q)]
+    double = [PLAIN.rows(side.double()) for side in (p, q)]
     drawn = Sampled("", tree).drawn(q.float(), torch.rand(1, tree.size - 1, generator=random))
     if drawn.strata is not None and drawn.rows is not None:  # the rows are the means of the strata
         single[1], double[1] = drawn.rows, drawn.rows.double()
@@ -136,7 +135,7 @@ def _compare(
                 b, node = int(bad.nonzero()[0, 0]), i + 1
                 rates = f"{float(low[b, node]):.9f} in float32, {float(high[b, node]):.9f} in float64"
                 example = f"node {node}, rate {rates}, margin {float(margin[b, node]):.1e}"
-    errors = float(off.max()), float((off / margin).max()), float(apart.max())
+    errors = float((off / margin).max()), float(apart.max())
     return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong, example)
 
 

@@ -70,10 +70,10 @@ class Found:
         """Adds an agreement to the earlier ones of its verifier."""
         self.noise[found.verifier] = self.noise.get(found.verifier, Agreement(found.verifier)) + found
 
-    def table(self, title: str, errors: bool = False) -> Table:
-        """One row per verifier; with a column of `errors`."""
+    def table(self, title: str) -> Table:
+        """One row per verifier."""
         vocab = max((each.vocab for each in self.large), default=0)
-        headings = ["instances", "noise rows", "differ", f"V = {vocab:,}", "differ", *["rate error"] * errors]
+        headings = ["instances", "noise rows", "differ", f"V = {vocab:,}", "differ"]
         table = screen.table(title, "l" + "r" * len(headings), "verifier", *headings)
         table.columns[0].no_wrap = True
         for name in sorted({*self.noise, *(each.verifier for each in self.large)}):
@@ -82,7 +82,6 @@ class Found:
             cells = [f"{count:,}" for count in counts] or [""] * 3
             if large:
                 cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
-                cells += [f"{max(each.rate for each in large):.1e}"] * errors
             table.add_row(name, *cells)
         return table
 
@@ -136,7 +135,7 @@ class Report:
     def tables(self) -> Iterator[Table | str]:
         """A table for plain torch, and one for the kernels or a line that says why there is none."""
         title = f"Batched verifiers compared with the exact engine, torch on {self.device}"
-        yield self.plain.table(title, errors=True)
+        yield self.plain.table(title)
         title = f"Kernels compared with the exact engine, {self.run}"
         yield self.kernels.table(title) if self.run else f"kernels skipped: {self.skipped}"
 

@@ -18,7 +18,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.support.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8", "ddtree:8x3")
+DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8")
 """Default of --draft."""
 
 PAIR = 2

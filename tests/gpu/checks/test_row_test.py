@@ -20,7 +20,7 @@ from draftproof.gpu.sampling import tree as draft
 from draftproof.theory.errors import BadInput
 from tests.gpu import architectures as zoo
 from tests.gpu.edits import edit
-from tests.gpu.small import Numbers, near, target
+from tests.gpu.small import Numbers, target
 from tests.gpu.zoo import greedy
 
 TREES_ARE_WRONG = "gpt_neo", "rwkv", "moshi"
@@ -82,7 +82,7 @@ def test_networks_narrower_than_float32_are_tested_in_float32():
 
 
 def test_the_largest_difference_of_a_right_network_is_far_below_the_tolerance():
-    for model in (target(), near(), zoo.model("gpt2"), zoo.model("gemma3_text")):
+    for model in (target(), zoo.model("gemma3_text")):
         found = compared(model, TREE_DRAFT)
         assert 0 < found.difference < found.tolerance / 16
         assert found.rows > 100
@@ -221,7 +221,7 @@ def test_edits_of_long_windows_and_of_lengths_that_are_asked_for_are_found(where
 
 
 @pytest.mark.parametrize(("name", "shape", "where", "old", "new"), MUTANTS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_edits_of_the_engine_are_found(name, shape, where, old, new, monkeypatch):
     model = zoo.model(name)
     model = replace(model, why="no slots") if shape == CHAIN_DRAFT else model
@@ -236,4 +236,4 @@ def test_memory_that_runs_out_names_the_option_that_leaves_the_test_out(monkeypa
 
     monkeypatch.setattr(row_test, "compared", full)
     with pytest.raises(BadInput, match="out of memory; --no-row-test leaves out the test that needed it"):
-        row_test._fit(target())
+        row_test._fit(target(), True)

@@ -105,6 +105,7 @@ class TestWithTorch:
         from draftproof.gpu.checks.against_exact import noise
         from draftproof.gpu.verify import chains
 
+        monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ())
         wrong = replace(noise.VERIFIERS["block"], rates=chains.token_rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
         status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
@@ -118,6 +119,7 @@ class TestWithTorch:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(whole, "_noise", stopped)
+        monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ())
         status, out, err = run("verify", "--vocab", "64", "--json", "--device", "cpu")
         answer = json.loads(out)
         assert (status, answer["complete"], answer["ok"]) == (130, False, True)

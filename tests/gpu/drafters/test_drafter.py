@@ -15,12 +15,13 @@ from tests.gpu.small import target
 
 
 def looked_up(text, most, longest=3):
-    """The definition, by trying every place from the last on."""
-    for n in range(min(longest, len(text)), 0, -1):
-        for end in range(len(text) - 1, n - 1, -1):
-            if text[end - n : end] == text[-n:]:
-                return text[end : end + most]
-    return []
+    """By a table of where each n-gram that a token follows ended last."""
+    ends = {}
+    for end in range(1, len(text)):
+        ends |= {tuple(text[end - n : end]): end for n in range(1, min(longest, end) + 1)}
+    known = (ends.get(tuple(text[-n:])) for n in range(min(longest, len(text)), 0, -1))
+    end = next((end for end in known if end is not None), len(text))
+    return text[end : end + most]
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), min_size=1, max_size=8), st.integers(1, 5))
@@ -28,7 +29,7 @@ def test_lookup_is_its_definition_however_the_text_grew(pieces, most):
     text = [1, *(token for piece in pieces for token in piece)]
     session = NgramDrafter(target()).begin([[1]], 100)
     for piece in pieces:
-        session._append(0, piece)
+        session.texts[0] += piece
     assert session.found(0, most) == looked_up(text, most)
 
 

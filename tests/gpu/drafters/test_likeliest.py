@@ -11,7 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.drafters import likeliest
-from draftproof.gpu.drafters.likeliest import likeliest_prefixes
+from draftproof.gpu.drafters.likeliest import TopK
+from draftproof.gpu.network.session import Session
+from draftproof.gpu.sampling.rows import PLAIN
 from tests.gpu.edits import edit
 
 
@@ -25,16 +27,28 @@ def instances(count, seed=0):
         yield rows.tolist(), int(rng.integers(1, 40))
 
 
+class Product(Session):
+    """Rows that depend on the depth alone."""
+
+    def __init__(self, logits):
+        self.logits = logits
+
+    def root(self):
+        return self.logits[:, 0]
+
+    def extend(self, tokens, level):
+        return self.logits[:, level.depth, None].expand(-1, tokens.shape[1], -1)
+
+
 def tree_of(rows, count):
     """The prefixes of the tree, made beside that of a second text; each is below one of the others or the
     root.
     """
     logits = torch.tensor(rows, dtype=torch.float64).log()
-    tokens, parents = (
-        each[0] for each in likeliest_prefixes(torch.stack((logits, logits.roll(1, 0))), count)
-    )
+    shape = TopK("", count, len(rows), count)
+    draft = shape.grow(Product(torch.stack((logits, logits.roll(1, 0)))), PLAIN, torch.empty(0))
     words = [()]
-    for token, parent in zip(tokens.tolist(), parents.tolist(), strict=True):
+    for token, parent in zip(draft.tokens[0].tolist(), draft.tree.parents[0, 1:].tolist(), strict=True):
         if token >= 0:
             words.append((*words[parent], token))
     return words[1:]
@@ -69,11 +83,8 @@ def test_the_tree_is_that_of_brute_force():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (
-            "(level[..., None]",
-            "(level.masked_fill(place > 0, -torch.inf)[..., None]",
-        ),  # extends one prefix of a level
-        ("topk(min(count, logits.shape[2]), -1)", "topk(min(count, logits.shape[2], 2), -1)"),
+        ("min(self.width, score.shape[1])", "1"),  # extends one prefix of a level
+        ("min(self.width, logits.shape[-1])", "min(self.width, logits.shape[-1], 2)"),
     ],
 )
 def test_one_that_looks_at_one_prefix_or_at_two_tokens_is_found_out(old, new, monkeypatch):

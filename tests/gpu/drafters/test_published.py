@@ -87,7 +87,7 @@ def changed(weights, key):
     [
         ("lost", "the checkpoint lacks weights: midlayer.hidden_norm.weight$"),
         ("unknown", "the checkpoint has unknown weights: midlayer.gate.weight$"),
-        ("shape", r"fc.weight has the shape \[32, 32\], not \[32, 96\]$"),
+        ("shape", r"size mismatch for fc.weight: .* torch.Size\(\[32, 32\]\) .* torch.Size\(\[32, 96\]\)"),
         ("ids", "d2t does not name 24 different tokens of the target's 40$"),
         ("maps", "t2d and d2t name different tokens$"),
         ("d2t", r"the checkpoint lacks weights: d2t \(24 tokens of the target's 40\)$"),

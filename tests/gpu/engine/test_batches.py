@@ -137,7 +137,7 @@ EDITS = [
     (session, "self.last = self.last[rows]", "self.last = self.last[: len(rows)]"),
     (history, "{each: memory[rows] for each, memory in self.memory.items()}", "self.memory"),
     (parts, "self.keys, self.positions = self.keys[rows], self.positions[rows]", "pass"),
-    (loop, "Noise(self.given.seed, numbers,", "Noise(self.given.seed, range(len(numbers)),"),
+    (loop, "Noise(given.seed, numbers,", "Noise(given.seed, range(len(numbers)),"),
 ]
 
 

@@ -116,12 +116,13 @@ def drafters(target):
         ("ngram", "block", "chain:2"),
         ("model", "optimal", "strata:3x2"),
         pytest.param("published", "traversal", "tree:3x2", marks=pytest.mark.slow),
-        ("features", "lifted-optimal", "strata:[[[],[]],[[]],[]]"),
+        ("features", "lifted-optimal", "strata:[[[]],[]]"),
         ("model", "lifted-optimal", "tree+:2x2"),
         ("block", "block", "chain:3"),
         pytest.param("block", "traversal", "tree:2x2", marks=pytest.mark.slow),
         pytest.param("block", "nss", "ddtree:5x3", marks=pytest.mark.slow),
         pytest.param("markov", "lifted-optimal", "strata:2x2", marks=pytest.mark.slow),
+        pytest.param("features", "lifted-optimal", "strata:[[[],[]],[[]],[]]", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.sampled(3)
@@ -131,7 +132,7 @@ def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifi
 
 @pytest.mark.slow
 def test_ratios_of_marginals_on_the_likeliest_prefixes_are_found_out(target, exact, monkeypatch):
-    claiming = Claiming("ddtree:4x2", 4, 2)
+    claiming = Claiming("ddtree:4x2", 4, 2, 4)
     monkeypatch.setitem(globals(), "structure", lambda name: claiming)
     assert agreement(target, exact, block(target), "rrs", "ddtree:4x2") < 1e-6
 

@@ -77,6 +77,7 @@ def test_greedy_decoding_is_the_targets_own(own, verifier, spelling, which):
 
 @pytest.mark.parametrize("spelling", USUAL)
 @pytest.mark.parametrize("which", ["near", "features"])
+@pytest.mark.sampled(2)
 def test_rows_are_those_without_any_cache(spelling, which):
     sampling = Sampling(0.8, top_k=20)
     _, steps = run(USUAL[spelling], spelling, which, sampling=sampling, max_new_tokens=12, ignore_end=True)

@@ -7,9 +7,10 @@ from torch import Tensor
 
 from draftproof.gpu.kernels import verify
 from draftproof.gpu.sampling import rows
-from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Outcome, named
+from tests.gpu.logits import probabilities
+from tests.gpu.logits import rows as law
 
 PAIR = [[[], []], [[]]]
 TREE = [[[], [[]]], [[], []], []]
@@ -43,7 +44,7 @@ class Draft(Batch):
         """Plain torch in float64, on the CPU."""
         on_host = {key: each.cpu() if isinstance(each, Tensor) else each for key, each in settings.items()}
         made = rows.settings(**on_host)
-        return named(name).verify(self.to("cpu").map_rows(lambda logits: made.rows(logits).double()))
+        return named(name).verify(self.to("cpu").map_rows(lambda logits: law(made, logits).double()))
 
 
 def draft(tree: Tree, B: int, V: int, seed: int = 0, spread: float = 2.0, apart: float = 0.7) -> Draft:

@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu.kernels import launch, nodes  # noqa: E402
-from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from tests.gpu.kernels.drafts import assert_agree, draft  # noqa: E402
+from tests.gpu.logits import probabilities  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 CHUNK = 1024

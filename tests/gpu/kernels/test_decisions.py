@@ -13,8 +13,8 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu.kernels import grid, launch, verify  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
-from draftproof.gpu.verify import from_logits  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, both_sides, draft  # noqa: E402
+from tests.gpu.logits import from_logits  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 SIZES = {"interpreter": (3, 1100), "cuda": (64, 50257)}
@@ -56,7 +56,10 @@ def test_bfloat16_logits(name, device):
     assert_agree(draft(Tree.chain(3), *size(device), seed=3).to(device, torch.bfloat16), name)
 
 
-@pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), ("rrs", Tree.of_shape(PAIR))])
+@pytest.mark.parametrize(
+    ("name", "tree"),
+    [("block", Tree.chain(3)), pytest.param("rrs", Tree.of_shape(PAIR), marks=pytest.mark.slow)],
+)
 def test_each_request_has_its_own_settings(name, tree, device):
     """Greedy, filtered, hot and plain requests in one launch."""
     asked = {
@@ -110,7 +113,7 @@ def test_ragged_drafts(name, device):
 
 def test_trees_that_differ_from_row_to_row(device):
     paths = draft(Tree.paths(3, 2), 3, 5, seed=8, spread=1.0)
-    tree, tokens = Tree.merged(paths.tokens.reshape(3, 3, 2))
+    tree, tokens = Tree.merged(paths.tokens.reshape(3, 2, 3).mT)
     assert (tokens < 0).any()
     for name in ("traversal", "rrs"):
         assert_agree(replace(paths, tree=tree, tokens=tokens).to(device), name)

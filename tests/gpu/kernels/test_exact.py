@@ -10,10 +10,11 @@ from draftproof.gpu.checks.against_exact.run import fused  # noqa: E402
 from draftproof.gpu.kernels import NAMES, verify  # noqa: E402
 from draftproof.gpu.sampling.strata import stratified  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
-from draftproof.gpu.verify import Batch, from_logits, named  # noqa: E402
+from draftproof.gpu.verify import Batch, named  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.theory.drafts.chain import Chain  # noqa: E402
 from draftproof.theory.drafts.tree import Tree as Drawn  # noqa: E402
+from tests.gpu.logits import from_logits  # noqa: E402
 from tests.problems import SCHEMES  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")

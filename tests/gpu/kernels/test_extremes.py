@@ -9,11 +9,10 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 
 
 from draftproof.gpu.kernels import NAMES, verify  # noqa: E402
-from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
-from draftproof.gpu.verify import from_logits  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402
 from tests.gpu.kernels.drafts import TREE, Draft, assert_agree, draft  # noqa: E402
+from tests.gpu.logits import emitted, from_logits, probabilities  # noqa: E402
 from tests.gpu.verify.test_optimal import EDGES, drafted  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
@@ -84,8 +83,8 @@ def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
     ends = replace(case, coins=torch.full_like(case.coins, coin), extra=torch.tensor([0.0, 1 - 2**-24]))
     got = ends.to(device).run(name)
     assert got.error.tolist() == [0, 0]
-    emitted = got.emitted(tree, case.tokens)
-    assert (emitted[emitted >= 0] % 2 == 1).all()
+    words = emitted(got, tree, case.tokens)
+    assert (words[words >= 0] % 2 == 1).all()
     assert torch.equal(got.node, ends.plain(name).node)
 
 

@@ -1,6 +1,7 @@
 """Top-k, top-p and min-p by a kernel: the tokens that plain torch keeps, and how often a logit is moved."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -9,6 +10,7 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu.sampling.rows import PerRequest, Sampling  # noqa: E402
 from tests.gpu.kernels.mutants import edited  # noqa: E402
+from tests.gpu.logits import filtered  # noqa: E402
 from tests.gpu.traffic import Traffic, counting_kernels  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
@@ -56,8 +58,15 @@ def each_of(samplings, device):
     return PerRequest(top_k=torch.tensor([each.top_k for each in samplings], device=device), **made)
 
 
-@pytest.mark.parametrize("row", ["drawn", "peaked", "flat"])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("row", "dtype"),
+    [("drawn", torch.bfloat16), ("peaked", torch.float32)]
+    + [
+        pytest.param(*each, marks=pytest.mark.slow)
+        for each in product(("drawn", "peaked", "flat"), (torch.float32, torch.bfloat16))
+        if each not in (("drawn", torch.bfloat16), ("peaked", torch.float32))
+    ],
+)
 def test_each_request_has_its_own_filters(row, dtype, blocks, device):
     """No filter, greedy, and each filter alone and with others, in one launch."""
     asked = [
@@ -73,7 +82,7 @@ def test_each_request_has_its_own_filters(row, dtype, blocks, device):
     together = by_kernel(each_of(asked, device), logits)
     for sampling, own, kept in zip(asked, logits, together, strict=True):
         assert torch.equal(kept, sampling.filtered(own)), sampling
-    assert torch.equal(together, each_of(asked, device).filtered(logits))
+    assert torch.equal(together, filtered(each_of(asked, device), logits))
 
 
 def test_a_filter_that_nobody_asks_for_is_left_out(blocks, device):
@@ -81,7 +90,7 @@ def test_a_filter_that_nobody_asks_for_is_left_out(blocks, device):
     heats = torch.tensor([0.0, 0.7], device=device)
     for given in ({}, {"top_k": torch.tensor([0, 5])}, {"top_p": torch.tensor([1.0, 0.5])}):
         each = PerRequest(heats, **{name: part.to(device) for name, part in given.items()})
-        assert torch.equal(by_kernel(each, logits), each.filtered(logits))
+        assert torch.equal(by_kernel(each, logits), filtered(each, logits))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -147,7 +156,7 @@ def differ(row, samplings, device):
     """The settings, and types of logits, with which the kernel keeps other tokens than plain torch."""
     cases = [(each, dtype) for each in samplings for dtype in (torch.float32, torch.bfloat16)]
     made = [(each, row(V).to(device, dtype)) for each, dtype in cases]
-    return [each for each, logits in made if not torch.equal(by_kernel(each, logits), each.filtered(logits))]
+    return [each for each, logits in made if not torch.equal(by_kernel(each, logits), filtered(each, logits))]
 
 
 WIDE = (
@@ -225,7 +234,7 @@ MOVED = {
 
 
 @pytest.mark.parametrize("sampling", MOVED, ids=str)
-@pytest.mark.parametrize("row", [peaked, masked])
+@pytest.mark.parametrize("row", [peaked, pytest.param(masked, marks=pytest.mark.slow)])
 def test_a_logit_is_hardly_moved_more_than_twice(row, sampling, device):
     if device.type == "cuda":
         pytest.skip("loads are counted in the interpreter")

@@ -7,12 +7,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import named  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, assert_agree, both_sides, draft, drawn  # noqa: E402
 from tests.gpu.kernels.mutants import edited  # noqa: E402
+from tests.gpu.logits import probabilities  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 V = 1100  # two chunks
@@ -78,7 +78,8 @@ def test_the_draft_has_a_temperature_of_its_own(name, tree, device):
 
 def test_logits_that_no_kernel_filters(device):
     case = filtered_draft(Tree.chain(2), SETTINGS[2], dtype=torch.float64)
-    assert_agree(case.to(device), "block", **SETTINGS[2])
+    with pytest.raises(BadInput, match="filters are for float32, bfloat16 and float16"):
+        case.to(device).run("block", **SETTINGS[2])
     assert_agree(case.to(device, torch.float16), "block", **SETTINGS[2])
     assert len(case.take(torch.zeros(0, dtype=torch.long)).run("block", **SETTINGS[2]).node) == 0
 

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, MistralConfig
 
 from draftproof.gpu.checks.models.greedy import Reference
-from draftproof.gpu.checks.row_test import ROW_TEST, checked_pair
+from draftproof.gpu.checks.row_test import checked_pair
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.eagle3 import FeatureDrafter
@@ -121,15 +121,10 @@ def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_
         BadInput, match="reads chains only, not tree:2x2: layers of type conv cannot take back"
     ):
         list(generate(target, drafter, [[1]], verifier=named("traversal"), structure=structure("tree:2x2")))
-    token = ROW_TEST.set(False)
-    try:
-        with pytest.raises(
-            BadInput, match=rf"^{re.escape(str(tmp_path))}: layers of type conv cannot take back"
-        ):
-            checked_pair(str(tmp_path), "none", "cpu")
-        assert checked_pair(None, "none", "cpu")[0].rows is None
-    finally:
-        ROW_TEST.reset(token)
+    said = rf"^{re.escape(str(tmp_path))}: layers of type conv cannot take back"
+    with pytest.raises(BadInput, match=said):
+        checked_pair(str(tmp_path), "none", "cpu", test=False)
+    assert checked_pair(None, "none", "cpu", test=False)[0].rows is None
 
 
 def test_a_checkpoint_that_is_read_wrongly_is_refused_by_name(folders, monkeypatch):

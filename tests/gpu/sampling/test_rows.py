@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.sampling.rows import probabilities  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402
+from tests.gpu.logits import probabilities  # noqa: E402
 
 logits = st.lists(st.floats(-20, 20, width=32), min_size=1, max_size=12).map(torch.tensor)
 

@@ -106,6 +106,6 @@ def test_chains_paths_and_shapes():
     assert Tree.chain(0).size == 1
     assert Tree.chain(3).is_chain
     assert not Tree.paths(2, 2).is_chain
-    assert Tree.paths(2, 2).parents.tolist() == [[0, 0, 1, 0, 3]]
+    assert Tree.paths(2, 2).parents.tolist() == [[0, 0, 0, 1, 2]]
     assert Tree.of_shape([]).size == 1
     assert Tree.of_shape([[[], []], [[]]]).parents.tolist() == [[0, 0, 0, 1, 1, 2]]

@@ -6,6 +6,7 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
 from draftproof.gpu.verify import VERIFIERS, Batch  # noqa: E402
+from tests.gpu.logits import emitted  # noqa: E402
 from tests.gpu.verify.batches import Drawn  # noqa: E402
 
 SHAPE = [[[], []], [[]]]
@@ -15,7 +16,7 @@ SHAPE = [[[], []], [[]]]
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if "optimal" in name else name for name in VERIFIERS]
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_one_graph_same_outcome(name):
     verifier = VERIFIERS[name]
     trees = [Tree.chain(3), Tree.of_shape(SHAPE), Tree.of_shape(SHAPE, replacement=True)]
@@ -23,7 +24,7 @@ def test_one_graph_same_outcome(name):
 
     def program(target, proposal, tokens, coins, extra):
         out = verifier.verify(Batch(batch.tree, target, proposal, tokens, coins, extra))
-        return out.node, out.token, out.error, out.emitted(batch.tree, tokens)
+        return out.node, out.token, out.error, emitted(out, batch.tree, tokens)
 
     given = batch.target, batch.proposal, batch.tokens, batch.coins, batch.extra
 

@@ -9,7 +9,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.checks.against_exact.noise import agreement
-from draftproof.gpu.sampling.rows import probabilities
 from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Rates, cells, named
@@ -19,6 +18,7 @@ from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree as Drawn
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
+from tests.gpu.logits import probabilities
 
 NAMES = "optimal", "lifted-optimal"
 UNEVEN = (((), ()), ())
@@ -38,6 +38,7 @@ def compared(scheme, verifier):
 
 
 @pytest.mark.parametrize(("scheme", "name"), list(product(SCHEMES, NAMES)))
+@pytest.mark.sampled(3)
 def test_decisions_are_the_exact_engines(scheme, name):
     """Of two strata of one token each nearly all is kept: the case that none is is too narrow to be tried."""
     found = compared(scheme, named(name))

@@ -11,6 +11,7 @@ from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, named
 from draftproof.gpu.verify.batch import BAD_COIN, BAD_PROPOSAL, BAD_TARGET, BAD_TOKEN
 from draftproof.theory.errors import BadInput
+from tests.gpu.logits import emitted
 from tests.gpu.verify.batches import Drawn
 
 everyone = pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS)
@@ -47,7 +48,7 @@ def test_what_is_wrong_with_a_row_is_said_and_nothing_is_emitted(verifier):
     bad = out.error > 0
     assert (out.node[bad] == 0).all()
     assert (out.token[bad] == -1).all()
-    assert (out.emitted(batch.tree, batch.tokens)[bad] == -1).all()
+    assert (emitted(out, batch.tree, batch.tokens)[bad] == -1).all()
 
 
 @everyone

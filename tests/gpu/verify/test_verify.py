@@ -13,6 +13,7 @@ from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import VERIFIERS, Batch, named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS as EXACT
+from tests.gpu.logits import emitted
 from tests.gpu.verify.batches import ONE_BELOW, Drawn, drawn
 
 everyone = pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS)
@@ -40,11 +41,11 @@ def test_never_an_impossible_token(verifier, batch):
         assert there[b, node]
         assert 0 <= token < V
         assert batch.target[b, node, token] > 0
-        emitted = [x for x in out.emitted(batch.tree, batch.tokens)[b].tolist() if x >= 0]
+        word = [x for x in emitted(out, batch.tree, batch.tokens)[b].tolist() if x >= 0]
         path = [node]
         while path[-1]:
             path.append(int(batch.tree.parents[0, path[-1]]))
-        assert emitted == [*(int(batch.tokens[b, i - 1]) for i in path[-2::-1]), token]
+        assert word == [*(int(batch.tokens[b, i - 1]) for i in path[-2::-1]), token]
         for above, below in zip(path[::-1], path[-2::-1], strict=False):
             assert batch.target[b, above, batch.tokens[b, below - 1]] > 0
 

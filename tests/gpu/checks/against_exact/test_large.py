@@ -1,6 +1,7 @@
 """float32 decides as float64 does, at real vocabulary sizes."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,12 +61,12 @@ def test_a_wrong_decision_is_said_with_its_case_node_rates_and_margin():
 @pytest.mark.sampled(2, long=True)
 def test_a_softmax_whose_sum_is_off_is_within_the_margin(off, monkeypatch):
     """As torch's on some CPUs at V = 32,768: all entries of a row are off by one factor."""
-    right = large.probabilities
+    right = large.PLAIN.rows
 
     def summed(logits):
         return right(logits) * (1 + off if logits.dtype == torch.float32 else 1)
 
-    monkeypatch.setattr(large, "probabilities", summed)
+    monkeypatch.setattr(large, "PLAIN", SimpleNamespace(rows=summed))
     rules = [VERIFIERS[name] for name in ("nss", "block", "traversal", "lifted-optimal")]
     for each in closeness(500, verifiers=rules, cases=4):
         assert each.wrong == 0, each

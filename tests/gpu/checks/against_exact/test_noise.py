@@ -123,7 +123,7 @@ def test_merged_paths_are_judged_as_the_tree_that_the_theory_makes_of_them(name)
     leaves = [[path[-1].prefix for path in each.draft.paths] for each in drafts]
     tree, tokens = Tree.merged(torch.tensor(leaves))
     p, q = instance.target, instance.proposal
-    words = [[(), *(leaf[:d] for leaf in paths for d in (1, 2))] for paths in leaves]
+    words = [[(), *(leaf[:d] for d in (1, 2) for leaf in paths)] for paths in leaves]
     target = torch.tensor(
         [[[float(x) for x in p[word]] for word in each] for each in words], dtype=torch.float64
     )
