@@ -22,7 +22,7 @@ from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput, printable
 from draftproof.theory.instance import Instance
-from draftproof.theory.keys import EXAMPLE, keys
+from draftproof.theory.keys import keys
 from draftproof.theory.keys.keyed import Keyed
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
@@ -40,7 +40,7 @@ WORDS = 10**6  # of a law that is listed
 @click.option(
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )
-@click.option("--keys", "keyed", metavar="WORDS", help=f"The law over keys of a watermark, {EXAMPLE}.")
+@click.option("--keys", "keyed", metavar="WORDS", help="Over a watermark's keys, such as dual-key,width=2.")
 @certificate_option
 @force_option
 @json_option

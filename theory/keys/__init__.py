@@ -13,8 +13,6 @@ from draftproof.theory.shared.folder import Folder
 SCHEMES = Folder[Keyed](__name__, __path__, "SCHEME", "keyed scheme", besides=("keyed", "run"))
 """Name -> scheme, imported when it is first asked for."""
 
-EXAMPLE = "such as dual-key or dual-key,drafted,width=2"
-
 
 def keys(spelling: str) -> Keyed:
     """The scheme given by words joined by commas: its name, a parameter after a colon, and in any order
