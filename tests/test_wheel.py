@@ -12,6 +12,7 @@ import click
 import pytest
 
 import draftproof
+from tests import test_pages
 
 HOUSE = Path(__file__).parents[1]
 STUDY = """[[family]]
@@ -154,3 +155,31 @@ def test_the_notebook_runs_from_the_wheel(unpacked, tmp_path):
     run = [sys.executable, "-P", "-c", program, str(HOUSE / "docs"), str(unpacked)]
     environment = {"PYTHONPATH": str(unpacked), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     subprocess.run(run, cwd=tmp_path, env=environment, check=True)
+
+
+PAGES = [
+    "README.md",
+    *(f"tutorial/{name}.md" for name in ("first-check", "your-verifier", "gap-study", "gpu-run")),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_works_from_the_wheel(page, unpacked, tmp_path, monkeypatch):
+    """Every command that the page shows, in an empty folder, prints what the page says."""
+    (tmp_path / ".bin").mkdir()
+    for name, arguments in {"draftproof": "-m draftproof", "python": "", "pytest": "-m pytest"}.items():
+        program = tmp_path / ".bin" / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {arguments} "$@"\n')
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / '.bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("PYTHONPATH", str(unpacked))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    shown = "import draftproof; print(draftproof.__file__)"
+    where = subprocess.run(["python", "-c", shown], capture_output=True, text=True, check=True).stdout
+    assert where.startswith(str(unpacked))
+    commands = test_pages.commands
+    wanted = lambda block: [each for each in commands(block) if "worst" not in each[0]]  # noqa: E731
+    monkeypatch.setattr(test_pages, "commands", wanted)  # that search is a study's, and needs a clone
+    test_pages.follow(page, {})
