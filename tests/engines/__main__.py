@@ -14,13 +14,14 @@ from urllib.error import HTTPError
 import click
 
 from tests.engines.engine import NO_SERVER, PAIR, Engine, Setting, Way, serving
-from tests.engines.independent import LENGTH, PROMPTS, off, z_values
+from tests.engines.independent import PROMPTS, off, z_values
 
 SURE, QUIET, STRAY = 6.0, 4.0, 0.01
 """|z| above which the second check rejects, and below which it finds nothing; the share of forbidden tokens
 above which it rejects (one rounding may keep a token at the bound of a filter that another drops).
 """
-NAMES = "vllm", "llama_cpp", "mlx_lm", "openvino", "transformers", "gemma4"
+NAMES = "vllm", "vllm_watermark", "llama_cpp", "mlx_lm", "openvino", "transformers", "gemma4"
+RUN = "python -m tests.engines"
 REFUSES, ENDS, FORBIDDEN = "refused", "ends the server", "forbidden tokens"
 RECORD = Path(__file__).parents[2] / "docs" / "engines.json"
 """What is known of each engine, version and setting, for programs that must refuse rollouts off policy."""
@@ -54,7 +55,7 @@ def main(
                 ok &= right
                 click.echo("" if right else f"  NOT as expected: {setting.expected}, {setting.law}")
                 if write:
-                    record(engine, setting, found)
+                    record(engine, setting, {"command": f'{RUN} {name} --setting "{setting.name}"', **found})
     sys.exit(0 if ok else 1)
 
 
@@ -94,14 +95,14 @@ def both(engine: Engine, setting: Setting, place: Path, port: int, log: Path) ->
 def second(engine: Engine, url: str, way: Way, place: Path) -> tuple[list[float] | str, str]:
     """The z of one way to ask, or the word for what came instead; and what is printed of it."""
     try:
-        drawn = {prompt: engine.drawn(url, prompt, LENGTH, way) for prompt in PROMPTS}
+        drawn = {prompt: engine.drawn(url, prompt, engine.length, way) for prompt in PROMPTS}
     except HTTPError as error:
         what = REFUSES if error.code == 400 else ENDS
         return what, f"{what}: HTTP {error.code}, {error.read(300).decode(errors='replace')}"
     except OSError as error:
         return ENDS, f"{ENDS}: {error}"
     target = place / engine.target if engine.target else PAIR / "target"
-    zs, forbidden = z_values(str(target), way.sampling, drawn)
+    zs, forbidden = z_values(str(target), way.sampling, drawn, way.again)
     words = " ".join(f"{z:+.1f}" for z in zs) + f"; {forbidden:.2%} of the tokens are forbidden"
     return FORBIDDEN if forbidden > STRAY else [round(z, 1) for z in zs], words
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
-from tests.engines.independent import Sampling
+from tests.engines.independent import LENGTH, Sampling
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Way:
     texts: int
     together: int
     sampling: Sampling = field(default_factory=Sampling)
+    again: bool = False  # whether z is of tokens that came before after the same token
 
 
 CHOICE = ("the code", "the file is", "a module", "that")
@@ -82,6 +83,7 @@ class Engine:
     model: str = ""  # its name for `endpoint`, where the server lists none
     row: Callable[[str, Sequence[int]], dict[int, float]] | None = None  # log-probabilities after a prompt
     target: str = ""  # the folder of the target in the environment, where it is not that of the pair
+    length: int = LENGTH  # tokens of a text
 
 
 @contextmanager

@@ -9,6 +9,7 @@ samples as asked it is standard normal.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -78,10 +79,11 @@ def allowed(choice: tuple[str, ...], text: tuple[int, ...], spelled: tuple[str, 
 
 
 def z_values(
-    folder: str, sampling: Sampling, texts: dict[tuple[int, ...], list[list[int]]]
+    folder: str, sampling: Sampling, texts: dict[tuple[int, ...], list[list[int]]], again: bool = False
 ) -> tuple[list[float], float]:
     """The z of each position, over the texts of all prompts, and the share of tokens that the sampling
-    forbids. A text may end early, with the token that ends it.
+    forbids. A text may end early, with the token that ends it. `again`: one z of all positions, whether the
+    token came that followed the same last token before in the text, as where noise is read twice.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -89,11 +91,12 @@ def z_values(
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     spelled = tuple(tokenizer.decode([token]) for token in range(len(tokenizer)))
-    excess, variance = [0.0] * LENGTH, [0.0] * LENGTH
+    length = max(len(text) for few in texts.values() for text in few)
+    excess, variance = [0.0] * length, [0.0] * length
     forbidden = total = 0
 
     for prompt, few in texts.items():
-        ids = torch.tensor([[*prompt, *text, *[END] * (LENGTH - len(text))] for text in few])
+        ids = torch.tensor([[*prompt, *text, *[END] * (length - len(text))] for text in few])
         with torch.no_grad():
             logits = model(ids).logits[:, len(prompt) - 1 :]
         laws: dict[tuple[int, ...], torch.Tensor] = {}
@@ -106,12 +109,21 @@ def z_values(
                 if not law.sum() > 0:
                     raise ValueError(f"nothing can follow {before}, and {token} did")
                 counted = {*prompt, *before} if sampling.penalises else {int(law.argmax())}
+                if again:
+                    counted = {*followed(before)}
                 mass = float(law[[*counted]].sum())
-                excess[n] += (token in counted) - mass
-                variance[n] += mass * (1 - mass)
+                position = 0 if again else n
+                excess[position] += (token in counted) - mass
+                variance[position] += mass * (1 - mass)
                 forbidden += float(law[token]) == 0
                 total += 1
     return [e / sqrt(v) for e, v in zip(excess, variance, strict=True) if v > 0], forbidden / max(total, 1)
+
+
+def followed(before: tuple[int, ...]) -> tuple[int, ...]:
+    """The token that came last after the last token, if there is one."""
+    earlier = [after for token, after in pairwise(before) if token == before[-1]]
+    return tuple(earlier[-1:])
 
 
 def off(folder: str, rows: dict[tuple[int, ...], dict[int, float]]) -> float:

@@ -5,8 +5,9 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from tests.engines import grammar  # noqa: E402
 from tests.engines.engine import CHOICE, PAIR, WAYS  # noqa: E402
-from tests.engines.independent import LENGTH, PROMPTS, Sampling, allowed, z_values  # noqa: E402
+from tests.engines.independent import LENGTH, PROMPTS, Sampling, allowed, followed, z_values  # noqa: E402
 
 FOLDER = str(PAIR / "target")
 QUIET, LOUD, TEXTS = 4.0, 6.0, 400
@@ -95,3 +96,41 @@ def test_what_a_choice_allows():
     assert allowed(("ab", "a"), (1,), spelled) == {0, 3}
     assert allowed(("ab", "a"), (2,), spelled) == {0}
     assert allowed(CHOICE, (4,), spelled) == frozenset()
+
+
+def test_what_followed_the_last_token():
+    assert followed((5, 1, 5, 2, 5)) == (2,)
+    assert followed((5, 1)) == followed((5,)) == followed(()) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("twice", [False, True])
+def test_noise_that_is_read_twice_is_seen(model, twice):
+    torch.manual_seed(7)
+    texts, length, known = 100, 12, {}
+    ids = torch.tensor([PROMPTS[2]] * texts)
+    for _ in range(length):
+        with torch.no_grad():
+            row = model(ids).logits[:, -1].double() / 0.6
+        noise = -torch.rand(row.shape, dtype=torch.float64).log().neg().log()
+        for n, token in enumerate(ids[:, -1].tolist()):
+            if twice:
+                noise[n] = known.setdefault((n, token), noise[n])
+        ids = torch.cat([ids, (row + noise).argmax(-1, keepdim=True)], dim=1)
+    drawn = {PROMPTS[2]: ids[:, len(PROMPTS[2]) :].tolist()}
+    [z], _ = z_values(FOLDER, Sampling(temperature=0.6), drawn, again=True)
+    assert z > LOUD if twice else abs(z) < QUIET
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dropped", [False, True])
+def test_drafts_that_a_grammar_drops_are_seen(dropped):
+    torch.manual_seed(7)
+    rows, prompt = grammar.Rows(), [675, 645, 400]
+    first = rows.p(prompt).multinomial(1_000, replacement=True).tolist()
+    each = sorted(set(first))
+    laws = dict(zip(each, rows.pairs(prompt, each), strict=True))
+    texts = [[token, int(laws[token][dropped].multinomial(1))] for token in first]
+    wealth, most, z, count = grammar.judged(rows, {tuple(prompt): texts})
+    assert count == 1_000
+    assert (most > 7 and z > 4) if dropped else (wealth < 0 and most < 7 and abs(z) < 4)
