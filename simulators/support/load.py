@@ -57,7 +57,7 @@ def remembered(make: Callable[[str], Made]) -> Callable[[str], Made]:
 
 def load(name: str) -> Any:
     """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none. A
-    method, named as `Class.method`, is that of an object made without arguments.
+    method, named as `Class.method`, is that of an object made without arguments, or else without __init__.
     """
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
@@ -82,19 +82,18 @@ def load(name: str) -> Any:
             raise BadInput(f"{place}: has no {attribute!r}")
         holder, found = found, getattr(found, part)
         if inspect.isclass(holder) and inspect.isfunction(inspect.getattr_static(holder, part)):
-            found = getattr(_object_of(holder, name), part)
+            found = getattr(_object_of(holder), part)
     plain = getattr(found, "_torchdynamo_orig_callable", None)  # what torch.compile decorates
     if plain is None:
         return found
     return MethodType(plain, found.__self__) if inspect.ismethod(found) else plain
 
 
-def _object_of(holder: type, name: str) -> Any:
+def _object_of(holder: type) -> Any:
     try:
         return holder()
-    except Exception as error:
-        made = f"{holder.__name__}() raises {type(error).__name__}: {error}"
-        raise BadInput(f"{name}: is a method; name that of an object: {made}") from None
+    except Exception:  # without what it sets up: where a call needs an attribute, its error names that
+        return holder.__new__(holder)
 
 
 _beside: list[str] = []

@@ -17,9 +17,14 @@ SMALL = ["--vocab", "2", "--depth", "1"]
 class Ruled:
     """A rule as a method, of an object that needs an argument."""
 
-    def __init__(self, argument): ...
+    def __init__(self, argument):
+        self.rule = argument
 
-    def verify(self, target_probs, draft_probs, draft_tokens, rng): ...
+    def verify(self, target_probs, draft_probs, draft_tokens, rng):
+        return self.rule(target_probs, draft_tokens, rng)
+
+    def plain(self, target_probs, draft_probs, draft_tokens, rng):
+        return [int(rng.choice(len(target_probs[0]), p=target_probs[0]))]
 
 
 class Sampler:
@@ -70,8 +75,13 @@ def test_a_method_is_that_of_an_object(capfd):
     assert run(f"{place}.verify", *SMALL) == 0
     assert run(f"{place}.wrong", *SMALL) == 1
     capfd.readouterr()
-    assert run("tests.simulators.audit.test_commands:Ruled.verify", *SMALL) == 2
-    assert "Ruled.verify: is a method; name that of an object: Ruled() raises" in capfd.readouterr().err
+    place = "tests.simulators.audit.test_commands:Ruled"
+    assert run(f"{place}.plain", *SMALL) == 0, "it needs nothing that its __init__ sets up"
+    capfd.readouterr()
+    assert run(f"{place}.verify", *SMALL) == 2
+    err = capfd.readouterr().err
+    assert "it raises: AttributeError: 'Ruled' object has no attribute 'rule'" in err
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(("residual", "status"), [("(p - q).clip(min=0)", 0), ("p", 1)])
