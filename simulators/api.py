@@ -112,11 +112,10 @@ def replay(
     rounds: int = 1,
     style: str = "verify",
     dtype: str | None = None,
-    path: str | None = None,
 ) -> Prefix:
     """The tokens that a function emits for one draft when its random calls have these answers.
 
-    `verify` is a function, its `file.py:name`, or an adapter, as `audit` takes it; the options are those of
+    `verify` is a function, or its `file.py:name` as `audit` takes it; the options are those of
     `audit`: `style` is verify, loop, tree or exec. `instance` may be an instance file or its document.
     `drafted` are the drafted tokens as a report shows them, None over several `rounds` and for a
     function that drafts itself: drafts are then drawn too. Uniforms in [0, 1) are answered by `coins` in
@@ -138,7 +137,7 @@ def replay(
     for name, values, kinds in (("coins", coins, (int, float)), ("choices", choices, (int,))):
         if not isinstance(values, list | tuple) or not all(isinstance(each, kinds) for each in values):
             raise BadInput(f"{name} must be a list of numbers, not {quoted(values)}")
-    target = load.target(load.Subject(verify, style, None if path is None else path_of(path), dtype))
+    target = load.target(load.Subject(verify, style, dtype))
     given = parse(json.dumps(instance)) if isinstance(instance, dict) else _instance(instance)
     with sandboxed(CALL_SECONDS, target.namespace) as sandbox:
         return replayed(target, sandbox, given, drafted, coins, choices, rounds)

@@ -16,9 +16,7 @@ import os
 from pathlib import Path
 
 import torch
-from field.engines import function_of
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from field.engines import function_of, functions
 
 VLLM = Path(os.environ["VLLM"])
 WIDTH, LONGEST = 1, 64

@@ -4,10 +4,10 @@ The function runs once for every possible sequence of outcomes of its random cal
 output is then compared with the target's. See docs/audit.md.
 
 Come here if the audit of foreign code is wrong, and go on to `targets` (how a function is called), `coins`
-and `stand_ins` (how its random numbers are followed), `judge` (how runs become a verdict) or `adapters`
-(one file for each engine). `load` finds the target that a name stands for; `sandbox` runs one call and
-notices what it does, `isolation` a whole audit in a process of its own; `battery` has the instances,
-`rounding` bounds what rounding may cause; `enumerated` makes a foreign function a verifier of this project.
+and `stand_ins` (how its random numbers are followed) or `judge` (how runs become a verdict). `load` finds
+the target that a name stands for; `sandbox` runs one call and notices what it does, `isolation` a whole audit
+in a process of its own; `battery` has the instances, `rounding` bounds what rounding may cause; `enumerated`
+makes a foreign function a verifier of this project.
 """
 
 from draftproof.simulators.audit.battery import battery

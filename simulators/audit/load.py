@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters import ADAPTERS, adapted
 from draftproof.simulators.audit.sandbox import CALL_SECONDS, Observer
 from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.audit.targets.loops import Loop
@@ -24,14 +22,13 @@ trees; or a program, named by its command.
 
 @dataclass(frozen=True)
 class Subject:
-    """What is audited, by name or as a function, and how it is called: its style, one of STYLES; the file or
-    folder that an adapter needs; the arithmetic; and the drafts that a function on trees is made for. Raises
-    BadInput for what does not go together.
+    """What is audited, by name or as a function, and how it is called: its style, one of STYLES; the
+    arithmetic; and the drafts that a function on trees is made for. Raises BadInput for what does not go
+    together.
     """
 
     named: str | Callable[..., Any] | Target
     style: str = "verify"
-    path: Path | str | None = None
     dtype: str | None = None
     drafts: tuple[Scheme, ...] = ()
 
@@ -40,13 +37,8 @@ class Subject:
             raise BadInput(f"{quoted(self.named)} is no function, and no name of one")
         if self.style == "exec" and not isinstance(self.named, str):
             raise BadInput(f"a program is named by its command, not by {quoted(self.named)}")
-        adapter = isinstance(self.named, str) and self.named in ADAPTERS
         if self.style not in STYLES:
             raise BadInput(f"style {self.style!r} is not one of {', '.join(STYLES)}")
-        if self.path is not None and not adapter:
-            raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
-        if adapter and self.style != "verify":
-            raise BadInput(f"--{self.style} goes with a function, and {self.named} is an adapter")
         if self.drafts and self.style != "tree":
             raise BadInput("draft goes with --tree")
 
@@ -56,8 +48,8 @@ def target(
     observer: Observer | None = None,
     seconds: float = CALL_SECONDS,
 ) -> Target:
-    """The target: of an adapter, or of the function that `load` finds, or that is given. A
-    function is called a few times, each at most `seconds` long, after `observer` was told that it is loaded.
+    """The target of the function that `load` finds, or that is given. A function is called a few times, each
+    at most `seconds` long, after `observer` was told that it is loaded.
     """
     if not isinstance(subject, Subject):
         subject = Subject(subject)
@@ -65,8 +57,6 @@ def target(
     name = named if isinstance(named, str) else ""
     if style == "exec":
         return ForeignProgram(name, dtype=dtype)
-    if name in ADAPTERS:
-        return adapted(name, None if subject.path is None else Path(subject.path), dtype)
     found = load(named) if isinstance(named, str) else named
     if isinstance(found, Target):
         if style != "verify" or dtype is not None:
@@ -88,8 +78,7 @@ def target(
 def load(name: str) -> Any:
     """The function or target that `package.module:name` or `path/to/file.py:name` names; else BadInput."""
     if ":" not in name:
-        ways = "package.module:function, path/to/file.py:function, or one of"
-        raise BadInput(f"{name[:80]}: not {ways} {', '.join(ADAPTERS)}")
+        raise BadInput(f"{name[:80]}: not package.module:function or path/to/file.py:function")
     found = loaded(name)
     if not callable(found) and not isinstance(found, Target):
         raise BadInput(f"{name}: is not a function")

@@ -16,7 +16,7 @@ from draftproof.simulators.audit.judge.report import Report
 from draftproof.simulators.audit.reports import checked as checked_path
 from draftproof.simulators.audit.reports import written
 from draftproof.simulators.audit.sandbox import Observer
-from draftproof.simulators.commands.options import FILE, PATH, Option, json_option, settings
+from draftproof.simulators.commands.options import FILE, Option, json_option, settings
 from draftproof.simulators.instances.files import draft_of
 from draftproof.theory.errors import BadInput
 
@@ -38,7 +38,6 @@ def option(name: str) -> Option:
 @click.option("--exec", "program", metavar="COMMAND", help="In place of TARGET: a program in any language.")
 @option("vocab")
 @option("depth")
-@click.option("--path", type=PATH, help="The file or repository that an adapter needs.")
 @option("dtype")
 @click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
 @click.option("--tree", is_flag=True, help="TARGET verifies trees: verify(target, draft, rng).")
@@ -65,7 +64,7 @@ def audit(
 ) -> int:
     """Check somebody else's verifier by exact enumeration.
 
-    TARGET is package.module:function, path/to/file.py:function, or the name of an adapter. The
+    TARGET is package.module:function or path/to/file.py:function. The
     function is verify(target_probs, draft_probs, draft_tokens, rng) and returns the emitted tokens;
     one that uses torch's random functions needs no rng. With --loop it is generate(target, draft,
     prompt, length), with gamma where it asks for it, and returns the new tokens. A selection rule is
@@ -87,7 +86,7 @@ def audit(
     asked = {name: options[name] for name in KNOWN if name in options}
     checked(asked)  # before a process is started
     drafts = tuple(map(draft_of, options["drafts"]))
-    rest = options["path"], options["dtype"], drafts
+    rest = options["dtype"], drafts
     reports = []
     for named in dict.fromkeys(targets) if program is None else (program,):
         report = _audited(load.Subject(named, style, *rest), asked)

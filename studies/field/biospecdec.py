@@ -4,9 +4,9 @@ import time
 
 import torch
 from clones import Padded, chain, clone, judge
+from engines import functions
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.adapters.engine_code import functions
 
 FILE = clone("Georgakopoulos-Soares-lab/BioSpecDec", "specdec_progen2_truncated.py")
 names = {"torch": torch, "F": torch.nn.functional, "time": time}

@@ -7,8 +7,7 @@ from collections import defaultdict
 import numpy as np
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FOLDER = clone("liranringel/ddtree")
 names = {"torch": torch, "np": np, "heapq": heapq, "time": time, "cuda_time": time.perf_counter}

@@ -5,8 +5,7 @@ from typing import Any
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 HELPERS = "logits_to_probs", "sample_from_probs", "gather_token_probs", "sample_residual"
 names = {"torch": torch, "Any": Any, "DynamicCache": object}

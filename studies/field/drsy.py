@@ -8,8 +8,7 @@ from unittest.mock import MagicMock
 
 import torch
 from clones import Output, Padded, clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("DRSY/SpeculativeDecoding", "main.py")
 names = {"torch": torch, "random": random, "sys": sys, "time": time, "Tuple": tuple, "Color": MagicMock()}

@@ -8,9 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from engines import methods
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions, methods
 
 
 def verifier(

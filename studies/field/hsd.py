@@ -5,8 +5,7 @@ The file mixes tabs and spaces and cannot be imported. Not run: several drafts, 
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import TorchChain, functions
+from engines import TorchChain, functions
 
 FILE = clone("ZhouYuxuanYX/Hierarchical-Speculative-Decoding", "transformers/generation/utils.py")
 NAME = "_speculative_sampling"

@@ -4,8 +4,7 @@ from unittest.mock import MagicMock
 
 import numpy as np
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("jaymody/speculative-sampling", "main.py")
 names = {"np": np, "tqdm": MagicMock()}

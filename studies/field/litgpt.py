@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 from clones import Tokens, chain, clone, judge
+from engines import functions
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.adapters.engine_code import functions
 
 FOLDER = clone("Lightning-AI/litgpt", "litgpt/generate")
 importlib.import_module("torch._dynamo")  # its sampler asks for it; the import takes seconds

@@ -13,9 +13,8 @@ the bonus token elsewhere, so this adapter draws it from the last row.
 
 import torch
 from clones import clone
-from engines import function_of, interpreted, method, with_bonus
+from engines import TorchChain, function_of, functions, interpreted, method, with_bonus
 
-from draftproof.simulators.audit.adapters.engine_code import TorchChain, functions
 from draftproof.simulators.audit.rounding import SHIFT
 
 FOLDER = clone("InternLM/lmdeploy", "lmdeploy/pytorch")

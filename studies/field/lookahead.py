@@ -8,8 +8,7 @@ from typing import Any, Optional, Union
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("hao-ai-lab/LookaheadDecoding", "lade/decoding.py")
 LEVEL, WINDOW, GUESS = 3, 2, 2

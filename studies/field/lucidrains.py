@@ -4,8 +4,7 @@ import math
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("lucidrains/speculative-decoding", "speculative_decoding/speculative_decoding.py")
 

@@ -4,8 +4,7 @@
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 names = ("evaluate_posterior", "get_nucleus_posterior_mask", "get_typical_posterior_mask")
 names += ("get_nucleus_one_token", "get_typical_one_token")

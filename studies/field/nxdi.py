@@ -7,9 +7,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
-from engines import method
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions, method
 
 FOLDER = clone("aws-neuron/neuronx-distributed-inference", "src/neuronx_distributed_inference")
 MODEL, SAMPLING = FOLDER / "models/model_base.py", FOLDER / "modules/generation/sampling.py"

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("Jikai0Wang/OPT-Tree", "opt_classic/utils.py")
 verify = functions(FILE, ("verify",), {"torch": torch})["verify"]

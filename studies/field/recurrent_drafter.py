@@ -3,8 +3,7 @@ search finds it."""
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("apple/ml-recurrent-drafter", "recurrent_drafting/recurrent_drafting.py")
 names = {"torch": torch, "dist": torch.distributions, "Tuple": tuple}

@@ -2,8 +2,7 @@
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("FasterDecoding/REST", "rest/model/utils.py")
 NAMES = ("evaluate_posterior", "get_nucleus_posterior_mask")

@@ -5,8 +5,7 @@ from unittest.mock import MagicMock
 
 import torch
 from clones import Padded, clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("dilab-zju/self-speculative-decoding", "decoding.py")
 names = {"torch": torch, "top_k_top_p_filtering": lambda logits, **_: logits}  # nothing is filtered here

@@ -7,9 +7,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import clone
-from engines import function_of, interpreted
-
-from draftproof.simulators.audit.adapters.engine_code import TorchChain
+from engines import TorchChain, function_of, interpreted
 
 
 class Struct:

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import torch
 from clones import clone
-from engines import function_of, interpreted
+from engines import TorchChain, function_of, interpreted
 
-from draftproof.simulators.audit.adapters.engine_code import TorchChain
 from draftproof.theory.errors import BadInput
 
 FILE = "python/sglang/kernels/ops/speculative/reject_sampling.py"

@@ -2,8 +2,7 @@
 
 import torch
 from clones import Padded, clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FOLDER = clone("shreyansh26/Speculative-Sampling")
 names = {"torch": torch, "F": torch.nn.functional}

@@ -2,8 +2,7 @@
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("ShopeeLLM/Spec-RL", "verl/utils/speculative_decoding.py")
 cut = functions(FILE, ("_rand_like_compat", "spec_cut"), {"torch": torch})["spec_cut"]

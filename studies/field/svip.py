@@ -6,9 +6,7 @@ from unittest.mock import MagicMock
 
 import torch
 from clones import Padded, clone
-from engines import method
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions, method
 
 FILE = clone("Geralt-Targaryen/SVIP", "vanilla-sd/eval_specbench.py")
 

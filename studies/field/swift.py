@@ -4,8 +4,7 @@ import random
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("hemingkx/SWIFT", "model/swift/utils.py")
 names = {"torch": torch, "random": random}

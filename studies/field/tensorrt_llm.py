@@ -4,8 +4,7 @@ import typing
 
 import torch
 from clones import Unpinned, clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("NVIDIA/TensorRT-LLM", "tensorrt_llm/_torch/pyexecutor/sampling_utils.py")
 generator = torch.Generator()  # one that is made in every call would draw the same numbers in every call

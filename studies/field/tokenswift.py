@@ -4,8 +4,7 @@ import random
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 names = {"torch": torch, "random": random, "F": torch.nn.functional}
 functions(clone("bigai-nlco/TokenSwift", "utils/sampling.py"), ("sample",), names)

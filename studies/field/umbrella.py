@@ -6,9 +6,7 @@ from types import SimpleNamespace
 
 import torch
 from clones import Tokens, clone
-from engines import method
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions, method
 
 FOLDER = clone("Infini-AI-Lab/UMbreLLa", "umbrella")
 FILE = FOLDER / "speculation/static_speculation_engine.py"

@@ -8,9 +8,7 @@ from functools import partial
 
 import torch
 from clones import Unpinned, clone
-from engines import by_name, with_bonus
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import by_name, functions, with_bonus
 
 FILE = clone("vllm-project/vllm-ascend", "vllm_ascend/sample/rejection_sampler.py")
 RECOVER, RECOVER_BLOCK = "sample_recovered_tokens_pytorch", "sample_recovered_tokens_blockwise_pytorch"

@@ -6,8 +6,7 @@ head is trained to predict. Not run: estimators, the size of the budget, lagged 
 
 import torch
 from clones import clone
-
-from draftproof.simulators.audit.adapters.engine_code import functions
+from engines import functions
 
 FILE = clone("vllm-project/vllm", "vllm/v1/worker/gpu/spec_decode/adaptive_verification.py")
 assign = functions(FILE, ("_assign_draft_token_budget",), {"torch": torch})["_assign_draft_token_budget"]

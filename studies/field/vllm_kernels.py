@@ -29,9 +29,8 @@ from typing import Any
 import numpy as np
 import torch
 from clones import clone
-from engines import by_name, function_of, interpreted, with_bonus
+from engines import TorchChain, by_name, function_of, interpreted, with_bonus
 
-from draftproof.simulators.audit.adapters.engine_code import TorchChain
 from draftproof.simulators.audit.coins.coin import Coin
 from draftproof.simulators.audit.coins.lazy import Lazy
 from draftproof.simulators.audit.coins.sources import Source

@@ -18,8 +18,13 @@ SUM = re.compile(r"`([\d/+*() -]+) = (\d+(?:/\d+)?)`")
 SHARED = {"by_hand", "clones", "eagle_posterior", "engines"}
 IN_CALLS = {"rotalabs", "torchchat"}
 """Files of rows about calls that raise, which have no verdict."""
-ADAPTERS = {"hsd", "lmdeploy_cuda", "sglang_blockwise", "sglang_chain", "vllm_kernels"}
+ADAPTERS = {
+    *("hsd", "lmdeploy_cuda", "sglang_blockwise", "sglang_chain"),
+    *("transformers_function", "transformers_generate", "vllm_kernels"),
+}
 """Files that docs/audit.md lists, among verifiers that people run."""
+KEYED = {"vllm_watermark_kernels"}
+"""Files that docs/keys.md lists."""
 ROW = Row("pearl", ":parallel --loop", "not lossless", "1/9")
 
 
@@ -46,7 +51,7 @@ def value(text: str) -> Fraction:
 
 def test_every_command_names_a_file_and_every_file_has_a_command() -> None:
     named = {row.name for row in rows()}
-    assert named == {path.stem for path in STUDIES.glob("*.py")} - SHARED - IN_CALLS - ADAPTERS
+    assert named == {path.stem for path in STUDIES.glob("*.py")} - SHARED - IN_CALLS - ADAPTERS - KEYED
     listed = PAGE.with_name("audit.md").read_text(encoding="utf-8")
     assert all(f"studies/field/{name}.py" in listed for name in ADAPTERS)
 

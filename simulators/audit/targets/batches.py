@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.audit.coins.sources import Source
-from draftproof.simulators.audit.rounding import rounding_bound
+from draftproof.simulators.audit.rounding import SHIFT, rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import base
 from draftproof.simulators.audit.targets.functions import Function
@@ -73,7 +73,8 @@ class ByRoles(Function):
         dtype: str | None = None,
     ):
         self.roles, self.layout, self.read = roles, layout, read
-        self.logits, self.bonus = self.takes("p_logits"), self.takes("bonus")
+        self.logits = self.takes("p_logits") or self.takes("p_logs")
+        self.bonus = self.takes("bonus")
         self.requests = BESIDE if layout in ("batch", "flat") else 1
         self.alone = ""  # why it is judged in a batch of one
         name = name or getattr(verify, "__name__", "function")
@@ -193,7 +194,8 @@ class ByRoles(Function):
         }
         with np.errstate(divide="ignore"):
             for role, values in (("p", laid(p[:, :-1] if self.bonus else p)), ("q", laid(q))):
-                given |= {role: values, f"{role}_logits": library.log(values)}
+                given |= {role: values, f"{role}_logs": library.log(values)}
+        given |= {"q_logits": given["q_logs"], "p_logits": given["p_logs"] + SHIFT}  # as models give them
         return super().arguments(given)
 
 

@@ -30,8 +30,9 @@ from draftproof.theory.errors import BadInput
 ROLES = {
     "p": """target_probs p target_p p_probs target_distribution target_dist verifier_probs large_probs probs_p
         main_probs""",
-    "p_logits": """target_logits new_logits verifier_logits verify_logits p_logits large_logits logits
-        target_log_probs target_logprobs""",
+    "p_logs": "target_log_probs target_logprobs",
+    "p_logits": """target_logits new_logits verifier_logits verify_logits p_logits large_logits
+        logits""",
     "q": """draft_probs q draft_p q_probs draft_distribution draft_dist proposal_probs small_probs probs_q
         assistant_probs""",
     "q_logits": """draft_logits candidate_logits proposal_logits q_logits small_logits assistant_logits
@@ -130,7 +131,7 @@ def _lacking(names: Collection[str], roles: Collection[str]) -> str:
         return "'logits' may be those of the target or of the draft"
     if TOKENS not in roles:
         return "no name is known of drafted tokens"
-    return "" if {"p", "p_logits"} & {*roles} else "no name is known of the rows of the target"
+    return "" if {"p", "p_logs", "p_logits"} & {*roles} else "no name is known of the rows of the target"
 
 
 def infer_signature(

@@ -158,7 +158,6 @@ def test_statistical(capfd, settings):
         (["--iterations", "4"], "iterations 4: must be at least 1 and at most 3"),
         (["--statistical", "--iterations", "2"], "iterations goes without statistical"),
         (["--statistical", "runs = 0"], "runs"),
-        (["--path", "file.py"], "--path goes with an adapter"),
         ("vocabb = 3", "unknown key 'vocabb'; did you mean"),
         ("padding = 'perhaps'", "'perhaps' is not a valid boolean"),
         ("padding = ", "settings.toml: "),
@@ -171,21 +170,6 @@ def test_bad_options_are_one_line(options, said, capfd, settings):
     err = capfd.readouterr().err
     assert said in err
     assert len(err.strip().splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["--path", "nowhere.py"], "draftproof: nowhere.py: no such file"),
-        (["--path", "README.md"], "draftproof: README.md: has none of the functions _speculative_sampling"),
-    ],
-)
-def test_an_adapter_says_what_is_wrong_with_its_file(more, said, capfd):
-    pytest.importorskip("torch")
-    assert run("transformers", *more) == 2
-    out, err = capfd.readouterr()
-    assert not out
-    assert err.startswith(said)
 
 
 @pytest.mark.slow
@@ -228,7 +212,6 @@ def test_a_whole_loop(capfd, tmp_path):
     assert run(f"{path}:plain", *SMALL, "--loop") == 0
     assert "generation loop): lossless" in capfd.readouterr().out
     assert run(foreign("good"), *SMALL, "--loop") == 2
-    assert run("transformers", "--loop") == 2
     assert "Traceback" not in capfd.readouterr().err
 
 

@@ -113,16 +113,20 @@ def test_the_floor_grows_with_what_is_computed(dtype, vocab, depth):
     assert float(rounding_bound("float64", vocab, depth)) < BILLIONTH / 1000
 
 
-def test_the_shift_of_the_adapters_is_the_one_that_the_bound_counts():
-    # Added once in the models of a loop and once in the adapters' logits, and bounded by the same constant.
+def test_the_shift_of_logits_is_the_one_that_the_bound_counts():
+    # Added in the models of a loop and in the logits of functions, and bounded by the same constant.
     torch = pytest.importorskip("torch")
-    from draftproof.simulators.audit.adapters.engine_code import TorchChain
+    from draftproof.simulators.audit.targets.batches import ByRoles
     from draftproof.simulators.audit.targets.models import Model
+    from draftproof.simulators.audit.targets.readings import READINGS
     from draftproof.simulators.laws.enumerate import drafts
 
     toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(1))
     _, draft = next(drafts(toy))
-    logits, _, _ = TorchChain(lambda p, q, x: x, name="none", logits=True).prepare(toy.target, draft)
+    roles = [("target_logits", "p_logits", False), ("draft_probs", "q", False), ("drafts", "tokens", False)]
+    target = ByRoles(lambda *_: [0], roles, "single", READINGS[0], tensors=False, dtype="float64")
+    p, q, x = (each[None] for each in target.prepare(toy.target, draft))
+    (logits, *_), _ = target.arguments({"p": p, "q": q, "tokens": x, "rng": None})
     model = Model(toy.target, torch.float64).row([]).numpy()
     for shifted in (logits[0], model):
         assert shifted - np.log([1 / 3, 2 / 3]) == pytest.approx(SHIFT, abs=1e-6)

@@ -9,12 +9,10 @@ import pytest
 import draftproof as dp
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
-from draftproof.simulators.audit.adapters import adapted
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from tests.mutants.functions import residual_from_the_target
-from tests.simulators.audit.adapters.test_adapters import ACCEPTS_ALL
 
 ROOT = Path(__file__).parents[4]
 WRITTEN = """
@@ -150,7 +148,7 @@ def test_a_local_function_goes_by_its_name():
 
 
 @pytest.mark.slow
-def test_a_loop_and_an_adapter_by_path(mine):
+def test_a_loop(mine):
     pytest.importorskip("torch")
     runs = [
         shown(
@@ -160,9 +158,6 @@ def test_a_loop_and_an_adapter_by_path(mine):
         )
         for dtype in (None, "float64")
     ]
-    Path("utils.py").write_text(ACCEPTS_ALL)
-    runs.append(shown(audit.examine(adapted("transformers", Path("utils.py"), "float64"), **FEW)))
-    assert "path='utils.py'" in runs[-1].call
     assert pasted(runs) == [str(run.emitted) for run in runs]
 
 
@@ -199,8 +194,6 @@ BAD_ARGUMENTS = [
     {"rounds": None},
     {"dtype": 32},
     {"dtype": "float31"},
-    {"path": 3},
-    {"path": "utils.py"},
 ]
 
 

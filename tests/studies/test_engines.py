@@ -1,15 +1,19 @@
-"""The adapter of transformers as installed, and functions cut out of files, on small stand-ins of our own."""
+"""Functions cut out of the files of engines, on small stand-ins of our own, and transformers as installed."""
 
 import random
 import sys
+from pathlib import Path
 
 import pytest
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.adapters import ADAPTERS, adapted, engine_code
+from draftproof.simulators.audit import load
 from draftproof.theory.errors import BadInput
 
 torch = pytest.importorskip("torch")
+
+STUDIES = Path(__file__).parents[2] / "studies/field"
+NAME = "transformers.generation.utils:_speculative_sampling"
 
 STAND_IN = '''
 import nothing_that_is_installed
@@ -39,8 +43,14 @@ def _speculative_sampling(
 """Another release of transformers' function, that accepts every draft."""
 
 
-def eagle(path, dtype=None):
-    verify = engine_code.functions(path, ("evaluate_posterior",), {"torch": torch, "random": random})
+@pytest.fixture
+def engines():
+    load.load(f"{STUDIES}/engines.py:functions")
+    return sys.modules["engines"]
+
+
+def eagle(engines, path, dtype=None):
+    verify = engines.functions(path, ("evaluate_posterior",), {"torch": torch, "random": random})
     theirs = verify["evaluate_posterior"]
 
     def one_path(target_logits, draft_logits, tokens):
@@ -48,45 +58,37 @@ def eagle(path, dtype=None):
         _, accepted, row = theirs(target_logits[None], candidates, lambda ids, logits: logits)
         return torch.cat([tokens[: int(accepted)], torch.multinomial(row, 1)])
 
-    target = engine_code.TorchChain(one_path, name="evaluate_posterior", logits=True)
+    target = engines.TorchChain(one_path, name="evaluate_posterior", logits=True)
     target.dtype = dtype or target.dtype
     return target
 
 
-def test_every_adapter_says_what_it_is():
-    for name, load in ADAPTERS.items():
-        for word in ("Version:", "Signature:", "Checked:", "Not checked:"):
-            assert word in sys.modules[load.__module__].__doc__, (name, word)
-
-
 @pytest.mark.slow
-def test_a_function_is_cut_out_of_its_file(tmp_path):
+def test_a_function_is_cut_out_of_its_file(engines, tmp_path):
     path = tmp_path / "utils.py"
     path.write_text(STAND_IN)
-    report = audit.examine(eagle(path), vocab=2)
+    report = audit.examine(eagle(engines, path), vocab=2)
     assert report.lossless, report
 
 
-def test_a_file_without_the_function_is_bad_input(tmp_path):
+def test_a_file_without_the_function_is_bad_input(engines, tmp_path):
     path = tmp_path / "other.py"
     path.write_text("def other():\n    pass\n")
     for wrong in (path, tmp_path / "missing.py"):
         with pytest.raises(BadInput):
-            adapted("transformers", wrong)
-    with pytest.raises(BadInput, match="no adapter"):
-        adapted("nobody")
+            engines.functions(wrong, ("verify",), {})
 
 
 def test_transformers_on_small_instances():
     pytest.importorskip("transformers")
-    report = audit.examine(adapted("transformers"), vocab=2, depth=1)
+    report = audit.examine(load.target(NAME), vocab=2, depth=1)
     assert report.lossless, report
 
 
 @pytest.mark.slow
 def test_transformers_at_full_size():
     pytest.importorskip("transformers")
-    report = audit.examine(adapted("transformers"), vocab=4, depth=3)
+    report = audit.examine(load.target(NAME), vocab=4, depth=3)
     assert report.lossless, report
     assert 1e-9 < float(report.total_variation) < 1e-6
     crashes = [finding.where for finding in report.findings if finding.kind == "raises"]
@@ -97,20 +99,20 @@ def test_transformers_at_full_size():
 @pytest.mark.parametrize("depth", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_transformers_in_double_precision_leaves_no_room_for_bias(depth):
     pytest.importorskip("transformers")
-    report = audit.examine(adapted("transformers", dtype="float64"), vocab=2, depth=depth)
+    report = audit.examine(load.target(load.Subject(NAME, dtype="float64")), vocab=2, depth=depth)
     assert report.lossless, report
     assert float(report.case.bound) < 1e-13
     assert float(report.total_variation) < 1e-15
 
 
 @pytest.mark.slow
-def test_a_bias_beneath_the_rounding_of_float32_is_seen_in_double_precision(tmp_path):
+def test_a_bias_beneath_the_rounding_of_float32_is_seen_in_double_precision(engines, tmp_path):
     path = tmp_path / "utils.py"
     path.write_text(STAND_IN.replace("<= row[x]", "<= row[x] + 1e-7"))
-    assert audit.examine(eagle(path), vocab=2, edges=False).lossless
-    closer = audit.examine(eagle(path, "float64"), vocab=2, edges=False)
+    assert audit.examine(eagle(engines, path), vocab=2, edges=False).lossless
+    closer = audit.examine(eagle(engines, path, "float64"), vocab=2, edges=False)
     assert closer.lossless is False
-    assert audit.examine(eagle(_written(path, STAND_IN), "float64"), vocab=2).lossless
+    assert audit.examine(eagle(engines, _written(path, STAND_IN), "float64"), vocab=2).lossless
 
 
 def _written(path, text):
@@ -118,26 +120,10 @@ def _written(path, text):
     return path
 
 
-@pytest.mark.parametrize("extra", ["is_done_candidate", "last_assistant_token_is_eos, max_matches"])
-@pytest.mark.slow
-def test_signatures_of_other_releases(extra):
-    from draftproof.simulators.audit.adapters.transformers import of
-
-    space = {"torch": torch}
-    exec(
-        f"def sampling(candidate_input_ids, candidate_logits, candidate_length, new_logits, {extra}):\n"
-        "    q, p = candidate_logits.softmax(-1)[0], new_logits.softmax(-1)[0]\n"
-        "    x = candidate_input_ids[0, 0]\n"
-        "    if torch.rand(()) < p[0, x] / q[0, x]:\n"
-        "        return candidate_input_ids[:, :1], 1\n"
-        "    return torch.multinomial((p[0] - q[0]).clamp(min=0), 1)[None], 0\n",
-        space,
-    )
-    assert audit.examine(of(space["sampling"], "0"), vocab=2, depth=1).lossless
-
-
-def test_another_release_of_transformers_by_path(tmp_path):
-    path = tmp_path / "utils.py"
+def test_another_release_of_transformers(tmp_path, monkeypatch):
+    monkeypatch.setenv("DRAFTPROOF_FIELD", str(tmp_path))
+    path = tmp_path / "huggingface/transformers/src/transformers/generation/utils.py"
+    path.parent.mkdir(parents=True)
     path.write_text(ACCEPTS_ALL)
-    report = audit.examine(adapted("transformers", path), vocab=2, depth=1)
+    report = audit.examine(load.target(f"{STUDIES}/transformers_function.py:verify"), vocab=2, depth=1)
     assert report.lossless is False
