@@ -29,8 +29,8 @@ def sampling(options: Mapping[str, Any]) -> Sampling:
 def pair(options: Mapping[str, Any]) -> tuple[Model, Drafter | None]:
     """The target and the drafter that the options name, which passed the row test."""
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    names = (options[name] for name in ("model", "drafter", "device"))
-    return checked_pair(*names, dtype, not options["no_row_test"])
+    test = not options["no_row_test"]
+    return checked_pair(options["model"], options["drafter"], options["device"], dtype, test)
 
 
 def setup(

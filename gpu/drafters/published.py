@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import torch
-from huggingface_hub.serialization import load_state_dict_from_file
+from huggingface_hub import load_state_dict_from_file
 from torch import Tensor, nn
 from transformers import AutoConfig
 from transformers.models.qwen3 import modeling_qwen3 as qwen3

@@ -37,7 +37,7 @@ class WholeReader:
 
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows of the batch."""
-        self.texts, self.counts = ([each[row] for row in rows] for each in (self.texts, self.counts))
+        self.texts, self.counts = [self.texts[row] for row in rows], [self.counts[row] for row in rows]
 
     def _pass(self, offset: int, ids: list[list[int]], logits_to_keep: int = 0, **inputs: Any) -> Any:
         """All rows: logits [B, n, V] and, if asked for, each layer's hidden states [B, n, H]."""

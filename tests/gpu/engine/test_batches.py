@@ -128,8 +128,7 @@ def test_windows_chunks_and_whole_texts(name, why):
 
 
 def test_the_text_of_another_row_is_noticed(monkeypatch):
-    right = "([each[row] for row in rows] for each in (self.texts, self.counts))"
-    edit(whole, right, "(each[: len(rows)] for each in (self.texts, self.counts))", monkeypatch)
+    edit(whole, "[self.texts[row] for row in rows]", "self.texts[: len(rows)]", monkeypatch)
     assert not same_in_batches("bloom", "no slots")
 
 
