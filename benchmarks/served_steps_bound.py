@@ -1,8 +1,9 @@
 """python -m benchmarks.served_steps_bound: what any test of the numbers of steps could find.
 
 The servers of benchmarks.served_acceptance. A test that knows the loss of 2 % beforehand, reads 5,000 steps
-and bets all on it (Neyman and Pearson) has the largest power of all tests with that error which see the number
-of steps of each text alone, also of those that stop early. Its power is read from normal laws of the evidence.
+and bets all on it (Neyman and Pearson) has the largest power of all tests with that error which see the
+number of steps of each text alone, also of those that stop early. Its power is read from normal laws of the
+evidence.
 """
 
 import click
