@@ -82,8 +82,10 @@ VERDICT = _Verdicts()
 
 
 def say(lines: object) -> None:
-    """Prints text as it is, with verdicts in colour on a terminal."""
-    console().print(VERDICT(Text(str(lines))), soft_wrap=True)
+    """Prints text; a terminal colours verdicts, and folds lines without an instance between words."""
+    made = console()
+    for line in str(lines).split("\n"):
+        made.print(VERDICT(Text(line)), soft_wrap="{" in line or not made.is_terminal)
 
 
 def answer(document: Any, lines: object, as_json: bool) -> None:

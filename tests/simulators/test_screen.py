@@ -81,3 +81,13 @@ def test_a_narrow_terminal_cuts_no_verdict_of_a_sweep():
     shown = terminal.file.getvalue()
     assert "…" not in shown
     assert "1,200 lossless, 34 lossy" in " ".join(shown.split())
+
+
+def test_a_terminal_folds_sentences_between_words_and_instances_never(monkeypatch):
+    terminal = Console(file=StringIO(), force_terminal=True, width=40, color_system=None)
+    monkeypatch.setattr(screen, "console", lambda: terminal)
+    instance = '  {"vocab": 2, "target": {"": ["1/2", "1/2"]}, "proposal": {"": [1, 0]}}'
+    screen.say(f"typical is not lossless, and hsd-multidraft-released is neither\n{instance}")
+    first, second, third, last = terminal.file.getvalue().split("\n")
+    assert (first.split()[-1], second.split()) == ("and", ["hsd-multidraft-released", "is", "neither"])
+    assert (third, last) == (instance, "")
