@@ -29,7 +29,7 @@ def _marked(mutant):
 
 
 @pytest.mark.parametrize("mutant", [*map(_marked, CATALOGUE)])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 def test_found_as_expected_and_as_recorded(mutant):
     found = examined(mutant)
     assert found.as_expected, found

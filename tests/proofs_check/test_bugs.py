@@ -33,7 +33,7 @@ LONG = {"2", "26"}
         for bug in LISTED
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_every_bug_is_refuted_and_enumeration_agrees(bug):
     found = refuted(bug.verifier, bug.drafts)
     assert found is not None

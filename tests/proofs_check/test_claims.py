@@ -83,6 +83,7 @@ def test_what_is_stated_has_a_machine_proof():
         assert ("code run" in claim.behind) == (run or claim.verdict == FOLLOWS), claim.key
 
 
+@pytest.mark.slow
 def test_a_verifier_that_keeps_something_else_changes_the_verdict(monkeypatch):
     """What a theorem says of verifiers is not taken from its text."""
     assert Kept(("token",), PRODUCT)() == EVERY

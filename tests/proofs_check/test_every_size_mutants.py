@@ -38,6 +38,6 @@ def _cases() -> list:
 
 
 @pytest.mark.parametrize("mutant", _cases())
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 def test_a_refuted_mutant_is_not_proved(mutant):
     assert _verdict(mutant) != "proved"

@@ -3,6 +3,8 @@
 from itertools import product
 from math import prod
 
+import pytest
+
 from draftproof.proofs_check.claims.checks import compare
 from draftproof.proofs_check.claims.quantities import Quantity
 from draftproof.theory.drafts.chain import Chain
@@ -47,6 +49,7 @@ def full_information(domain, oracle):
     )
 
 
+@pytest.mark.slow
 def test_closed_forms_of_the_papers():
     assert compare(chain("token"), token_mean, 2, 2) == "equal"
     assert compare(chain("block"), block_mean, 2, 2) == "equal"
@@ -61,5 +64,6 @@ def test_the_lower_one_is_refuted():
     assert compare(chain("token"), chain("block"), 2, 2) == "refuted"
 
 
+@pytest.mark.slow
 def test_lossy_rules_may_accept_more():
     assert compare(chain("hsd-released"), chain("block"), 2, 2) == "never below"

@@ -68,7 +68,7 @@ def labelled(cases):
 
 
 @pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(FAST))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_proved(name, vocab, scheme):
     proof = prove(named(name), scheme, vocab)
     assert proof.verdict == "proved"
@@ -119,6 +119,7 @@ def test_out_of_time_says_what_is_left():
     assert proof.why == "out of time with 4 of 4 words left"
 
 
+@pytest.mark.slow
 def test_state_left_behind_pays_for_the_surplus():
     """Greedy block verification is lossless with its modified target, and not without."""
     greedy = named("greedy-block")

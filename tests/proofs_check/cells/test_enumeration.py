@@ -66,6 +66,7 @@ def evaluated(tree, point):
 
 
 @pytest.mark.parametrize(("verifier", "vocab", "scheme"), CASES)
+@pytest.mark.sampled(4)
 def test_a_tree_agrees_with_enumeration_at_points(verifier, vocab, scheme):
     domain = Domain(vocab, scheme.depth)
     instances = [*Scenarios(scheme, vocab), *Randoms(scheme, vocab, 40)]

@@ -208,6 +208,7 @@ def test_a_proof_reads_its_tools(copied, fault):
 
 
 @pytest.mark.parametrize(("module", "edit"), list(chosen()))
+@pytest.mark.sampled(4)
 def test_nothing_that_enumeration_refutes_is_proved(copied, module, edit):
     for rule, (proof, refuted) in found(copied, module, edit.text).items():
         assert not (proof == "proved" and refuted), rule

@@ -49,7 +49,7 @@ MINUTES = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize("name", [*FROM_CODE, pytest.param("lifted-k-seq", marks=MINUTES)])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_proved_from_its_own_code(name):
     proof = prove_every_size(named(name), seconds=300)
     assert proof.verdict == "proved", proof.why

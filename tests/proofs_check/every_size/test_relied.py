@@ -86,6 +86,7 @@ def unread(verifier, monkeypatch):
 
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW)])
+@pytest.mark.sampled(4)
 def test_what_a_proved_verifier_runs_is_read_or_pinned(name, monkeypatch):
     assert not unread(named(name), monkeypatch)
 
