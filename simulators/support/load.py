@@ -5,7 +5,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from functools import partial, wraps
 from hashlib import sha256
 from pathlib import Path
@@ -90,10 +90,10 @@ def load(name: str) -> Any:
 
 
 def _object_of(holder: type) -> Any:
-    try:
-        return holder()
-    except Exception:  # without what it sets up: where a call needs an attribute, its error names that
-        return holder.__new__(holder)
+    for make in (holder, partial(object.__new__, holder)):  # without its attributes: a call's error names one
+        with suppress(Exception):
+            return make()
+    raise BadInput(f"{holder.__name__}: no object of it can be made; name a method of one")
 
 
 _beside: list[str] = []

@@ -27,6 +27,15 @@ class Ruled:
         return [int(rng.choice(len(target_probs[0]), p=target_probs[0]))]
 
 
+class Pair(tuple):
+    """An object that Python refuses to make without its argument."""
+
+    def __new__(cls, argument):
+        return super().__new__(cls, argument)
+
+    def verify(self, target_probs, draft_probs, draft_tokens, rng): ...
+
+
 class Sampler:
     """Rules as methods, of an object made without arguments."""
 
@@ -82,6 +91,8 @@ def test_a_method_is_that_of_an_object(capfd):
     err = capfd.readouterr().err
     assert "it raises: AttributeError: 'Ruled' object has no attribute 'rule'" in err
     assert len(err.splitlines()) == 1
+    assert run("tests.simulators.audit.test_commands:Pair.verify", *SMALL) == 2
+    assert "Pair: no object of it can be made" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("residual", "status"), [("(p - q).clip(min=0)", 0), ("p", 1)])
