@@ -96,7 +96,7 @@ def test_an_exception_of_the_verifier_is_a_refutation_once_an_instance_shows_it(
 def test_what_cannot_be_run_on_symbols_is_searched(capsys):
     status, said = answer(capsys, "prove", "typical", "--depth", "1")
     assert (status, said["verdict"]) == (1, "refuted")
-    status, said = answer(capsys, "prove", "layered", "--depth", "1")
+    status, said = answer(capsys, "prove", "global-resolution", "--depth", "1")
     assert (status, said["verdict"]) == (3, "undecided")
     assert "no counterexample in" in said["why"]
 
