@@ -14,7 +14,7 @@ from draftproof.simulators.endpoint.betting import FEW, Bets, Context
 from draftproof.simulators.endpoint.client import Refused, Spent
 from draftproof.simulators.endpoint.laws import PLAIN, Setting, apart, normalised, ratio
 from draftproof.simulators.endpoint.report import VERDICTS, Result
-from draftproof.simulators.endpoint.server import Place, Sample, Server
+from draftproof.simulators.endpoint.server import Place, Row, Sample, Server
 from draftproof.simulators.support.anytime import Wealth
 from draftproof.theory.errors import BadInput
 
@@ -57,10 +57,9 @@ def of_setting(
     """Draws texts with one of `SETTINGS`, and bets against the law that plain rows and the setting give.
 
     One bet is that the setting is ignored, another on any other law. The rows come from teacher forcing:
-    requests at temperature 1, without filters and penalties.
+    requests at temperature 1, without filters and penalties. Before it rejects, they are asked for again.
     """
     setting = SETTINGS[name]
-    bets, ignored = Bets(error / 2, FEW), Wealth(error / 2)
     texts = max(1, tokens // (length * len(prompts)))
     places = [
         (n, Place(prompt, each, t))
@@ -69,6 +68,29 @@ def of_setting(
         for t in range(len(each.tokens))
     ]
     rows = server.rows([place for _, place in places])
+    bets, ignored = _bets(server, setting, places, rows, error / 2)
+    if not bets.runs:
+        return Result(name, *(("not judged", "rows leave open what it does", 0) if any(rows) else NOT_FORCED))
+    if bets.rejected or ignored.rejected:
+        again = server.again([place for _, place in places])
+        bets, ignored = _bets(server, setting, places, again, error / 2)
+    rejected = bets.rejected or ignored.rejected
+    said = f"{name} does not act on the law as it should" if rejected else ""
+    said += ": it is as if it had not been asked for" if ignored.rejected else ""
+    witness = "a token came out that the setting forbids" if bets.most == inf else None
+    log_e = max(bets.most, ignored.most) - log(2)
+    return Result(name, VERDICTS[rejected], said, bets.runs, error, log_e, witness=witness)
+
+
+def _bets(
+    server: Server,
+    setting: Setting,
+    places: Sequence[tuple[int, Place]],
+    rows: Sequence[Row | None],
+    error: float,
+) -> tuple[Bets, Wealth]:
+    """The bets on the tokens at these places, on any other law and on the plain one."""
+    bets, ignored = Bets(error, FEW), Wealth(error)
     for (n, each), found in zip(places, rows, strict=True):
         if found is None:
             continue
@@ -79,14 +101,7 @@ def of_setting(
         if place is not None and place >= 0 and not own.rest:
             plain = normalised(np.array([found[each] for each in own.tokens]))
             ignored.bet(log(max(plain[place], LEAST) / own.upper[place]))
-    if not bets.runs:
-        return Result(name, *(("not judged", "rows leave open what it does", 0) if any(rows) else NOT_FORCED))
-    rejected = bets.rejected or ignored.rejected
-    said = f"{name} does not act on the law as it should" if rejected else ""
-    said += ": it is as if it had not been asked for" if ignored.rejected else ""
-    witness = "a token came out that the setting forbids" if bets.most == inf else None
-    log_e = max(bets.most, ignored.most) - log(2)
-    return Result(name, VERDICTS[rejected], said, bets.runs, error, log_e, witness=witness)
+    return bets, ignored
 
 
 def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[Sequence[Sample]]) -> Found:
@@ -109,8 +124,7 @@ def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[
     worst, noise = max(gaps, default=0.0), 0.0
     for n in np.argsort(gaps)[::-1][:AGAIN] if worst > TOLERANCE else ():
         place, _, forced = both[n]
-        server.forced.clear()
-        [again] = server.rows([place])
+        [again] = server.again([place])
         noise = max(noise, apart(server.law(forced), server.law(again)) if again else 0.0)
     if worst > TOLERANCE + 2 * noise:
         said = f"of a speculated text are off those of plain requests, by a total variation of {worst:.2g}"
@@ -125,12 +139,16 @@ def temperature_0(server: Server, prompts: Sequence[str]) -> Found:
     judged, wrong = 0, 0
     for prompt in prompts:
         [sample] = server.ask(prompt, replace(PLAIN, temperature=0.0), length=16)
-        rows = server.rows([Place(prompt, sample, t) for t in range(len(sample.tokens))])
-        for token, row in zip(sample.tokens, rows, strict=True):
-            if row is not None:
-                judged += 1
-                wrong += row.get(token, -inf) < max(row.values()) - MARGIN
+        places = [Place(prompt, sample, t) for t in range(len(sample.tokens))]
+        told, below = _below(sample, server.rows(places))
+        judged, wrong = judged + told, wrong + (below and _below(sample, server.again(places))[1])
     return _found(wrong, f"{wrong} tokens are not the likeliest ones", judged) if judged else NOT_FORCED
+
+
+def _below(sample: Sample, rows: Sequence[Row | None]) -> tuple[int, int]:
+    """How many tokens have a row, and how many are far below its likeliest one."""
+    both = [(x, row) for x, row in zip(sample.tokens, rows, strict=True) if row is not None]
+    return len(both), sum(row.get(x, -inf) < max(row.values()) - MARGIN for x, row in both)
 
 
 def stop(server: Server, prompts: Sequence[str]) -> Found:

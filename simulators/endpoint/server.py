@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -173,6 +174,16 @@ class Server:
         self.forced |= zip(by_id, (each[0] if each else None for each in rows), strict=True)
         self.forced |= zip(spelled, self.client.map(self._row, spelled.values()), strict=True)
         return [self.forced[key] for key in keys]
+
+    def again(self, places: Sequence[Place]) -> list[Row | None]:
+        """The rows, asked for anew: without the cache of prompts, where llama.cpp's parameter is known."""
+        self.forced.clear()
+        anew = copy(self)
+        anew.extensions = {**self.extensions, "cache_prompt": False}
+        try:
+            return anew.rows(places)
+        except Refused:
+            return self.rows(places)
 
     def _each(self, prompts: list[list[int]]) -> list[Sample]:
         """One token after each of the prompts, by one request if the server takes several prompts."""

@@ -18,7 +18,7 @@ class Pretrained(PreTrainedModel, GenerationMixin):
     """
 
     def __init__(self, model: Model, **settings: Any):
-        sizes: dict[str, Any] = dict.fromkeys(("hidden_size", "num_hidden_layers", "num_attention_heads"), 1)
+        sizes: Any = dict.fromkeys(("hidden_size", "num_hidden_layers", "num_attention_heads"), 1)
         super().__init__(PretrainedConfig(**sizes | {"vocab_size": model.rows.vocab}))
         self.model, model.changes, self.none = model, True, torch.nn.Parameter(torch.zeros(1))
         self.generation_config.update(pad_token_id=0, **settings)

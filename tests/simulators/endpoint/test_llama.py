@@ -89,3 +89,25 @@ def test_a_prompt_that_is_read_otherwise_is_not_given_back_as_ids():
     server = Server(Begins(drafts=3).client())
     [sample] = server.ask("abc", length=3)
     assert sample.prompt_ids is None or len(sample.prompt_ids) == sample.read
+
+
+class Forgets(Llama):
+    """Its cache has other tokens for a prompt that is given back, so that the rows after it are wrong."""
+
+    always = False
+
+    def choice(self, body, ids, tokens):
+        given_back = body["max_tokens"] == 1 and isinstance(body["prompt"], list)
+        if given_back and (self.always or body.get("cache_prompt", True)):
+            ids = [*ids[:-1], (ids[-1] + 5) % 11]
+        return super().choice(body, ids, tokens)
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_rows_are_asked_for_again_without_the_cache_before_a_setting_is_rejected(always, monkeypatch):
+    monkeypatch.setattr(Forgets, "always", always)
+    report = ran(Forgets(), tokens=20_000)
+    assert bool(report.found) == always
+    for each in report.results:
+        if each.name == "log-probabilities" and not always:
+            assert "among plain requests themselves" in each.said
