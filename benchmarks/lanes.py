@@ -14,7 +14,7 @@ import numpy as np
 
 from draftproof.simulators.instances.randoms import rounded
 from draftproof.simulators.laws.enumerate import emission
-from draftproof.simulators.laws.lanes import BATCH, Lanes, decide
+from draftproof.simulators.laws.exact_lanes.lanes import BATCH, Lanes, decide
 from draftproof.simulators.support.make import prefixes, weighted
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance

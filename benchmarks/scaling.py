@@ -17,7 +17,7 @@ from benchmarks.law_cost import instance
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import emission
-from draftproof.simulators.laws.lanes import decide
+from draftproof.simulators.laws.exact_lanes.lanes import decide
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree

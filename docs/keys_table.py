@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from draftproof.simulators.api import read
-from draftproof.simulators.laws.keys import judge_keys
+from draftproof.simulators.laws.verdicts.keys import judge_keys
 from draftproof.theory.keys import SCHEMES, keys
 from draftproof.theory.verifiers import named
 

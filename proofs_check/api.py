@@ -13,9 +13,9 @@ from draftproof.proofs_check.prove import Proof
 from draftproof.simulators.api import drafted, path_of, rule_of, whole
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
-from draftproof.simulators.laws.against import must_measure
 from draftproof.simulators.laws.repeat import must_have_a_law, of_a_user
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.against import must_measure
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy

@@ -24,10 +24,10 @@ from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.laws.against import laws
 from draftproof.simulators.laws.enumerate import CRASHES, Invalid
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.against import laws
 from draftproof.simulators.laws.witness import shrink
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput

@@ -14,10 +14,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from draftproof.simulators.instances.files import document
-from draftproof.simulators.laws.against import AgainstVerdict
-from draftproof.simulators.laws.batches import BatchVerdict
 from draftproof.simulators.laws.check import Tally
 from draftproof.simulators.laws.verdict import Verdict
+from draftproof.simulators.laws.verdicts.against import AgainstVerdict
+from draftproof.simulators.laws.verdicts.batches import BatchVerdict
 from draftproof.theory.errors import printable
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import shown, text

@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 
-from draftproof.simulators.laws.lanes import in_step
+from draftproof.simulators.laws.exact_lanes.lanes import in_step
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.verifiers import VERIFIERS
 

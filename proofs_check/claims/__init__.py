@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from draftproof.proofs_check.claims import calls, chains, keys, selection, systems, trees
 from draftproof.proofs_check.claims.checks import EQUAL, NEVER_BELOW, Case, Lossless, related, searched
 from draftproof.proofs_check.claims.claim import SIZES, Claim
 from draftproof.proofs_check.claims.every_size import LAWS, CodeRun, Kept, Stated
+from draftproof.proofs_check.claims.topics import calls, chains, keys, selection, systems, trees
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.names import scheme

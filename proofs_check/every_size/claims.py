@@ -26,10 +26,10 @@ from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.contracts import Modified
-from draftproof.proofs_check.every_size.flow import Env, Function, Loop, NotFollowed
-from draftproof.proofs_check.every_size.run import Run
-from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT
-from draftproof.proofs_check.every_size.values import (
+from draftproof.proofs_check.every_size.machine.flow import Env, Function, Loop, NotFollowed
+from draftproof.proofs_check.every_size.machine.run import Run
+from draftproof.proofs_check.every_size.machine.space import POSITIVE_NUMBER, UNIT
+from draftproof.proofs_check.every_size.machine.values import (
     UNKNOWN,
     Chain,
     Children,

@@ -18,9 +18,9 @@ from types import ModuleType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.flow import NotFollowed
-from draftproof.proofs_check.every_size.space import PART, UNIT
-from draftproof.proofs_check.every_size.values import Count, Plan, Row
+from draftproof.proofs_check.every_size.machine.flow import NotFollowed
+from draftproof.proofs_check.every_size.machine.space import PART, UNIT
+from draftproof.proofs_check.every_size.machine.values import Count, Plan, Row
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import draft, oracle, rows, table
 from draftproof.theory.drafts import chain, greedy, paths, shape, stratified, tree

@@ -9,11 +9,11 @@ from typing import Any
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later
 from draftproof.proofs_check.every_size.contracts import Modified, contract_of
-from draftproof.proofs_check.every_size.flow import Env, Function, Loop, NotFollowed, Step, iterator
-from draftproof.proofs_check.every_size.iterations import AGAIN, PASS, Finished, alike, exclusive
-from draftproof.proofs_check.every_size.run import Run
-from draftproof.proofs_check.every_size.state import Refuted
-from draftproof.proofs_check.every_size.values import (
+from draftproof.proofs_check.every_size.machine.flow import Env, Function, Loop, NotFollowed, Step, iterator
+from draftproof.proofs_check.every_size.machine.iterations import AGAIN, PASS, Finished, alike, exclusive
+from draftproof.proofs_check.every_size.machine.run import Run
+from draftproof.proofs_check.every_size.machine.state import Refuted
+from draftproof.proofs_check.every_size.machine.values import (
     Backwards,
     Below,
     Chain,

@@ -16,14 +16,14 @@ from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.claims import Claim, Weaken
-from draftproof.proofs_check.every_size.classes import Classes, MoreClasses
 from draftproof.proofs_check.every_size.contracts import must_be_modelled
-from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.hypotheses import Hypotheses
-from draftproof.proofs_check.every_size.run import Run
-from draftproof.proofs_check.every_size.space import Space
-from draftproof.proofs_check.every_size.state import Decide, Refuted, Vacuous
-from draftproof.proofs_check.every_size.values import Named
+from draftproof.proofs_check.every_size.machine.classes import Classes, MoreClasses
+from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
+from draftproof.proofs_check.every_size.machine.run import Run
+from draftproof.proofs_check.every_size.machine.space import Space
+from draftproof.proofs_check.every_size.machine.state import Decide, Refuted, Vacuous
+from draftproof.proofs_check.every_size.machine.values import Named
 from draftproof.theory.shared.reportable import Reportable
 from draftproof.theory.verifier import Verifier
 

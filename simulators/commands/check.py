@@ -20,8 +20,6 @@ from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
-from draftproof.simulators.laws.against import distances, must_measure
-from draftproof.simulators.laws.batches import BatchVerdict
 from draftproof.simulators.laws.certificate import certified
 from draftproof.simulators.laws.check import (
     STEPS,
@@ -34,9 +32,11 @@ from draftproof.simulators.laws.check import (
     must_apply,
     pieces,
 )
-from draftproof.simulators.laws.lanes import in_step, must_be_in_step
+from draftproof.simulators.laws.exact_lanes.lanes import in_step, must_be_in_step
 from draftproof.simulators.laws.size import not_shown, size
 from draftproof.simulators.laws.verdict import Verdict
+from draftproof.simulators.laws.verdicts.against import distances, must_measure
+from draftproof.simulators.laws.verdicts.batches import BatchVerdict
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.study.gap import applicable
 from draftproof.simulators.support.make import limit_prefixes

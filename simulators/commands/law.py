@@ -11,13 +11,13 @@ from flint import fmpq
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
 from draftproof.simulators.instances.files import read_any
-from draftproof.simulators.laws.batches import BatchVerdict, batch_law, judge_batch
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.check import judge_any, must_apply
-from draftproof.simulators.laws.keys import KeysVerdict, judge_keys
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import not_shown, size
 from draftproof.simulators.laws.verdict import Verdict, joint, judge, judged
+from draftproof.simulators.laws.verdicts.batches import BatchVerdict, batch_law, judge_batch
+from draftproof.simulators.laws.verdicts.keys import KeysVerdict, judge_keys
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput, printable

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from draftproof.simulators.laws.lanes import Lanes
+from draftproof.simulators.laws.exact_lanes.lanes import Lanes
 from draftproof.simulators.support.make import prefixes, tabulate, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput

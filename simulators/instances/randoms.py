@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.laws.lanes import BATCH
+from draftproof.simulators.laws.exact_lanes.lanes import BATCH
 from draftproof.simulators.support.make import limit_prefixes, prefixes, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.laws.against import AgainstVerdict, Distance, judge_against
-from draftproof.simulators.laws.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.simulators.laws.enumerate import shared_drafts
-from draftproof.simulators.laws.lanes import BATCH, decide, in_step
+from draftproof.simulators.laws.exact_lanes.lanes import BATCH, decide, in_step
 from draftproof.simulators.laws.repeat import must_have_a_law, of_the_project
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Verdict, judge
+from draftproof.simulators.laws.verdicts.against import AgainstVerdict, Distance, judge_against
+from draftproof.simulators.laws.verdicts.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

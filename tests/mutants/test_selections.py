@@ -3,7 +3,7 @@
 import pytest
 
 from draftproof.simulators.instances.batches import Batches
-from draftproof.simulators.laws.batches import judge_batch
+from draftproof.simulators.laws.verdicts.batches import judge_batch
 from draftproof.theory.verifiers import named
 from tests.mutants.selections import SELECTIONS, rule
 

@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.claims.calls import CHECKS, REMEMBERING, SHORTER, TOY, ahead_is_worse, emitted
+from draftproof.proofs_check.claims.topics.calls import (
+    CHECKS,
+    REMEMBERING,
+    SHORTER,
+    TOY,
+    ahead_is_worse,
+    emitted,
+)
 from draftproof.simulators.laws.optimum import full_information
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
@@ -29,5 +36,5 @@ def test_a_lossy_witness_refutes_nothing(monkeypatch):
     check = CHECKS["full-information-over-calls"]
     assert check() == "refuted"
     lossy = replace(REMEMBERING, carry=None)
-    monkeypatch.setattr("draftproof.proofs_check.claims.calls.REMEMBERING", lossy)
+    monkeypatch.setattr("draftproof.proofs_check.claims.topics.calls.REMEMBERING", lossy)
     assert check() == "undecided"

@@ -9,10 +9,11 @@ from runpy import run_path
 import pytest
 
 from draftproof import commands
-from draftproof.proofs_check.claims import CHECKS, CLAIMS, SUBJECTS, of_entry, quantities, trees
+from draftproof.proofs_check.claims import CHECKS, CLAIMS, SUBJECTS, of_entry, quantities
 from draftproof.proofs_check.claims.claim import EVERY, FOLLOWS, REFUTED, SIZES, THEOREM, UNDECIDED
 from draftproof.proofs_check.claims.every_size import PREFIX, PRODUCT, CodeRun, Kept, Stated
 from draftproof.proofs_check.claims.review import QUICK
+from draftproof.proofs_check.claims.topics import trees
 from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.theory.drafts.shape import every

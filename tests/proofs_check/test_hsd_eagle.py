@@ -3,7 +3,7 @@
 import pytest
 from flint import fmpq
 
-from draftproof.proofs_check.claims import hsd_eagle
+from draftproof.proofs_check.claims.topics import hsd_eagle
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.verdict import judge

@@ -9,9 +9,9 @@ from flint import fmpq
 from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.laws.against import judge_against
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.against import judge_against
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths

@@ -3,7 +3,7 @@
 The budget is one of each drafted token: for every x a row h_x with KL(h_x || p) near delta, by the leading
 term. The law that comes out is a mixture of rows which are chosen by the draft, and is not bounded by it.
 
->>> from draftproof.simulators.laws.against import judge_against
+>>> from draftproof.simulators.laws.verdicts.against import judge_against
 >>> from draftproof.theory.drafts.chain import Chain
 >>> from draftproof.theory.instance import context_free
 >>> found = judge_against(context_free(["1/2", "1/2"], [0, 1], Chain(1)), CACTUS.rule, CACTUS)

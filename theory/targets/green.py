@@ -1,6 +1,6 @@
 """Green lists: what a watermark that favours half of the tokens does to the law, on average over keys.
 
->>> from draftproof.simulators.laws.against import judge_against
+>>> from draftproof.simulators.laws.verdicts.against import judge_against
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> found = judge_against(scenario("toy", Chain(2)), GREEN.rule, GREEN)

@@ -4,7 +4,7 @@ In a speculative cascade (narasimhan2025faster) the drafter's row stands unless 
 released weight of `diverse` is a network of both models' hidden states; whatever it is, it depends on the
 context alone, which is all that losslessness for pi needs.
 
->>> from draftproof.simulators.laws.against import judge_against
+>>> from draftproof.simulators.laws.verdicts.against import judge_against
 >>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
 >>> for law in DECLARED:

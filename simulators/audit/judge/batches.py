@@ -8,7 +8,7 @@ from flint import fmpq
 from draftproof.simulators.audit.judge.exact import INSTANCE_SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.batches import ByRoles, Decision
-from draftproof.simulators.laws.batches import Block, Emitted, judge_mixture
+from draftproof.simulators.laws.verdicts.batches import Block, Emitted, judge_mixture
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix

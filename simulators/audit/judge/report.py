@@ -12,9 +12,9 @@ from draftproof.simulators.audit.judge.replay import WrongRun
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.audit.targets.batches import REQUESTS
 from draftproof.simulators.instances.files import document
-from draftproof.simulators.laws.batches import JointWrong
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Wrong
+from draftproof.simulators.laws.verdicts.batches import JointWrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch

@@ -17,7 +17,7 @@ from draftproof.gpu.network.session import Draft
 from draftproof.gpu.sampling.names import SELECTIONS
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named
-from draftproof.simulators.laws.batches import batch_law
+from draftproof.simulators.laws.verdicts.batches import batch_law
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

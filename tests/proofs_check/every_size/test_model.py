@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.proofs_check.every_size.contracts import MODELLED, digest
-from draftproof.proofs_check.every_size.objects import OPERATIONS, Objects
+from draftproof.proofs_check.every_size.machine.objects import OPERATIONS, Objects
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import rows, table
 from draftproof.theory.shared import memo

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from draftproof.proofs_check.every_size import contracts, prove_accepted, prove_every_size
-from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
+from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.laws.verdict import judge

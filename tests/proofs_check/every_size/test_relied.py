@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from draftproof.proofs_check.every_size import flow, prove_every_size
+from draftproof.proofs_check.every_size import prove_every_size
 from draftproof.proofs_check.every_size.contracts import CONTRACTS, MODELLED
+from draftproof.proofs_check.every_size.machine import flow
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
 from draftproof.theory import draft, rows, table

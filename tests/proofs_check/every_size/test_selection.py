@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from draftproof.proofs_check.claims.claim import EVERY, UNDECIDED
-from draftproof.proofs_check.claims.selection import BatchRun
+from draftproof.proofs_check.claims.topics.selection import BatchRun
 from draftproof.proofs_check.every_size import prove_every_size
 from draftproof.simulators.instances.batches import Batches
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.laws.batches import judge_batch
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.batches import judge_batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.verifiers import token

@@ -11,9 +11,9 @@ from hypothesis import given
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
 from draftproof.simulators.instances.suite import measured
-from draftproof.simulators.laws.against import between, judge_against, must_measure
 from draftproof.simulators.laws.check import Tally, judged, pieces
 from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.verdicts.against import between, judge_against, must_measure
 from draftproof.simulators.laws.witness import smallest
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts.chain import Chain

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from draftproof.simulators.instances.batches import Batches
-from draftproof.simulators.laws.batches import judge_batch, most_accepted
+from draftproof.simulators.laws.verdicts.batches import judge_batch, most_accepted
 from draftproof.theory.rows import meet, total
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.selection.batch import Batch

@@ -6,9 +6,9 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.instances.batches import SIZES, WITNESSES, Batches, standard_batches, witness
-from draftproof.simulators.laws.batches import Emitted, batch_law, judge_batch, must_verify
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.batches import Emitted, batch_law, judge_batch, must_verify
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law, law_of

@@ -6,7 +6,7 @@ import pytest
 
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.laws import check
-from draftproof.simulators.laws.lanes import decide
+from draftproof.simulators.laws.exact_lanes.lanes import decide
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifier import CHAIN, Verifier

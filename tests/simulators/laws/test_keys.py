@@ -10,8 +10,8 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.laws.decode import decode
-from draftproof.simulators.laws.keys import given_keys, judge_keys, texts
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.keys import given_keys, judge_keys, texts
 from draftproof.theory.drafts.names import scheme as draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
@@ -181,7 +181,7 @@ class Streamed(Coins):
 
 @pytest.mark.parametrize("broken", [OfANeighbour, Streamed])
 def test_a_text_that_depends_on_its_neighbours_coins_is_refused(broken, monkeypatch):
-    monkeypatch.setattr("draftproof.simulators.laws.keys.Coins", broken)
+    monkeypatch.setattr("draftproof.simulators.laws.verdicts.keys.Coins", broken)
     alone, *_, first, second = beside()
     assert of_the_seed(MATCH, [alone])
     assert not of_the_seed(MATCH, [alone, first, second])

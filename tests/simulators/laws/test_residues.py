@@ -11,8 +11,8 @@ from flint import fmpq
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.laws import residues
-from draftproof.simulators.laws.lanes import Lanes, decide, in_step
+from draftproof.simulators.laws.exact_lanes import residues
+from draftproof.simulators.laws.exact_lanes.lanes import Lanes, decide, in_step
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths

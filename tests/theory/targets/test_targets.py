@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
-from draftproof.simulators.laws.against import judge_against
 from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.verdicts.against import judge_against
 from draftproof.simulators.user_code import named
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree

@@ -9,10 +9,10 @@ from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.contracts import contract_of, planned
-from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
-from draftproof.proofs_check.every_size.space import UNIT
-from draftproof.proofs_check.every_size.state import State
-from draftproof.proofs_check.every_size.values import (
+from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
+from draftproof.proofs_check.every_size.machine.space import UNIT
+from draftproof.proofs_check.every_size.machine.state import State
+from draftproof.proofs_check.every_size.machine.values import (
     Backwards,
     Chain,
     Children,

@@ -13,8 +13,8 @@ from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Solver
 from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, sign, value
 from draftproof.proofs_check.cells.tree import leaves
-from draftproof.proofs_check.every_size.flow import NotFollowed
-from draftproof.proofs_check.every_size.values import Row
+from draftproof.proofs_check.every_size.machine.flow import NotFollowed
+from draftproof.proofs_check.every_size.machine.values import Row
 from draftproof.theory.oracle import Oracle
 
 LAW, PART, UNIT, POSITIVE_NUMBER = "law", "part", "unit", "number"

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from flint import fmpq, fmpq_mpoly
 
 from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, sign
-from draftproof.proofs_check.every_size.flow import NotFollowed
-from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space
+from draftproof.proofs_check.every_size.machine.flow import NotFollowed
+from draftproof.proofs_check.every_size.machine.space import Assume, Classify, Grow, Space
 
 MOST_CLASSES = 4
 BELOW, ABOVE = NEGATIVE | ZERO, ZERO | POSITIVE

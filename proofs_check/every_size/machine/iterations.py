@@ -5,10 +5,10 @@ from typing import Any
 
 from draftproof.proofs_check.cells.enumeration import Draw, Replay
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.flow import Env, Loop, NotFollowed, Step
-from draftproof.proofs_check.every_size.run import Run
-from draftproof.proofs_check.every_size.space import UNIT
-from draftproof.proofs_check.every_size.values import UNKNOWN, Count, Node, Plan, Token
+from draftproof.proofs_check.every_size.machine.flow import Env, Loop, NotFollowed, Step
+from draftproof.proofs_check.every_size.machine.run import Run
+from draftproof.proofs_check.every_size.machine.space import UNIT
+from draftproof.proofs_check.every_size.machine.values import UNKNOWN, Count, Node, Plan, Token
 from draftproof.theory import rows
 
 PASS, AGAIN = "pass", object()

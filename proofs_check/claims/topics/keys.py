@@ -10,8 +10,8 @@ from draftproof.proofs_check.claims.checks import found_in, refuted_on
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
-from draftproof.simulators.laws.keys import given_keys, judge_keys, texts
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.keys import given_keys, judge_keys, texts
 from draftproof.simulators.support.files import SHIPPED
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.names import scheme

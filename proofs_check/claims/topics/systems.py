@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import product
 
 from draftproof.proofs_check.claims.checks import by_depth, found_in, refuted_on, searched
-from draftproof.proofs_check.claims.hsd_eagle import SMALLEST, VERIFIER
+from draftproof.proofs_check.claims.topics.hsd_eagle import SMALLEST, VERIFIER
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.laws.against import judge_against
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.against import judge_against
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.instance import Instance, context_free

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.laws.enumerate import Invalid, iteration
-from draftproof.simulators.laws.residues import Arithmetic
+from draftproof.simulators.laws.exact_lanes.residues import Arithmetic
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput

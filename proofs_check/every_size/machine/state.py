@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
-from draftproof.proofs_check.every_size.flow import Env, Function, NotFollowed
-from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT, Space
-from draftproof.proofs_check.every_size.values import LeafOf, Node, Row, Token, Without
+from draftproof.proofs_check.every_size.machine.flow import Env, Function, NotFollowed
+from draftproof.proofs_check.every_size.machine.space import LAW, POSITIVE_NUMBER, UNIT, Space
+from draftproof.proofs_check.every_size.machine.values import LeafOf, Node, Row, Token, Without
 from draftproof.theory import rows
 from draftproof.theory.oracle import Oracle
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from draftproof.proofs_check.claims.claim import CODE, EXACT, REFUTED, UNDECIDED
 from draftproof.proofs_check.claims.every_size import PRODUCT, CodeRun, Kept
 from draftproof.simulators.instances.batches import Batches, witness
-from draftproof.simulators.laws.batches import judge_batch, most_accepted
+from draftproof.simulators.laws.verdicts.batches import judge_batch, most_accepted
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.verifiers import named as verifier
 

@@ -11,7 +11,7 @@ from inspect import isfunction
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.every_size.flow import (
+from draftproof.proofs_check.every_size.machine.flow import (
     Do,
     Env,
     Function,
@@ -23,8 +23,8 @@ from draftproof.proofs_check.every_size.flow import (
     flow_of,
     iterator,
 )
-from draftproof.proofs_check.every_size.objects import Objects
-from draftproof.proofs_check.every_size.values import (
+from draftproof.proofs_check.every_size.machine.objects import Objects
+from draftproof.proofs_check.every_size.machine.values import (
     UNKNOWN,
     Below,
     Chain,

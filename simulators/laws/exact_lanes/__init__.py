@@ -1,0 +1,1 @@
+"""Thousands of instances in one run: come here for the lanes and their exact numbers."""
