@@ -226,8 +226,6 @@ BAD_OPTIONS = [
     {"edges": 1},
     {"padding": "yes"},
     {"statistical": None},
-    {"against": 0.5},
-    {"against": "nothing:1"},
     {"instances": []},
     {"instances": "toy.json"},
     {"instances": TOY},
