@@ -51,6 +51,13 @@ class Strata(NamedTuple):
     places_n: Any
 
 
+class Cells(NamedTuple):
+    """Sizes known to the compiler: places of strata, and classes."""
+
+    G: Any
+    KINDS: Any
+
+
 @triton.jit
 def place_of(strata, b, row, x, V):
     """The places of the ids x in the strata of a row."""
@@ -68,14 +75,15 @@ def masses(
     found,  # [B, N, C, KINDS, 2 G] out: as `gpu.verify.cells.sums`
     counts,
     block,
-    G: tl.constexpr,
-    KINDS: tl.constexpr,
+    size,
 ):
     """One program per (request, node, chunk). A node without a drawn child has no mass.
 
     A matrix that is 1 where a token's class has the row's first digit, times the tokens' masses where it has
     the column's second one, gives the sums.
     """
+    G: tl.constexpr = size.G
+    KINDS: tl.constexpr = size.KINDS
     N, V = counts.N, counts.V
     b = tl.program_id(0).to(tl.int64)
     f = tl.program_id(1)
@@ -153,8 +161,7 @@ def residual_row(
     swept,  # [B, C] out: the masses that are left in the chunks of the row of the stop
     counts,
     block,
-    G: tl.constexpr,
-    KINDS: tl.constexpr,
+    size,
 ):
     """One program per (request, chunk)."""
     N, I, V = counts.N, counts.I, counts.V
@@ -165,15 +172,14 @@ def residual_row(
     if count > 0:
         x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)
         pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
-        remains = left(pair, logits.limits, strata, b, row, x, V, cuts, count, G, KINDS)
+        remains = left(pair, logits.limits, strata, b, row, x, V, cuts, count, size.G, size.KINDS)
         mass = tl.sum(remains, axis=0)
     tl.store(swept + b * block.C + chunk, mass)
 
 
 @triton.jit
 def draw(
-    logits, chunks, tree, nodes, strata, cuts, swept, extra, drawn, counts, block,
-    G: tl.constexpr, KINDS: tl.constexpr,
+    logits, chunks, tree, nodes, strata, cuts, swept, extra, drawn, counts, block, size,
 ):  # fmt: skip
     """One program per request: the chunk by the chunks' masses, then the token in the chunk."""
     N, I, V = counts.N, counts.I, counts.V
@@ -191,6 +197,6 @@ def draw(
     x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)
     mass = target_row(pair, x, V, logits.limits)
     if inner:
-        mass = left(pair, logits.limits, strata, b, row, x, V, cuts, count, G, KINDS)
+        mass = left(pair, logits.limits, strata, b, row, x, V, cuts, count, size.G, size.KINDS)
     found, _ = choose(mass.to(tl.float64), u, x)
     store(drawn, b, f, found)

@@ -26,7 +26,7 @@ from draftproof.gpu.kernels.nodes import (
     Nodes,
     Tree,
 )
-from draftproof.gpu.kernels.opening import opening
+from draftproof.gpu.kernels.opening import Given, opening
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.sampling.rows import PLAIN, Settings
@@ -145,7 +145,7 @@ class Launch:
         rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(sum(self.counts[:2]))))
         drawn = (each.contiguous() for each in (batch.tokens, batch.coins, batch.extra))
         grid.run(opening, len(batch.target))(
-            self.logits, self.chunks, self.tree, *drawn, self.nodes, self.drawn.error, self.counts,
+            self.logits, self.chunks, self.tree, Given(*drawn), self.nodes, self.drawn.error, self.counts,
             batch.tree.depth, self.block, SAMPLED=self.sampled, ROWS=rows_at_once,
             AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=grid.SIZES.opening if self.placed else 4,
         )  # fmt: skip
@@ -159,17 +159,17 @@ class Launch:
             strata = Strata(places, places.stride(0), places.stride(1))
             groups = max(2, int(triton.next_power_of_2(tree.children.shape[2])))
         classes = count(strata is not None)
-        size = {"G": groups, "KINDS": classes}
+        size = grid.known(cells.Cells(groups, classes))
         found = self.floats(B, N, C, classes, 2 * groups)
         rows = self.logits, self.chunks, self.tree, self.nodes, strata
-        grid.run(cells.masses, B, N, C)(*rows, found, self.counts, self.block, **size, num_warps=8)
+        grid.run(cells.masses, B, N, C)(*rows, found, self.counts, self.block, size, num_warps=8)
         cuts = self._planned(found.sum(2, dtype=torch.float64))
         rows = *rows, cuts, self.swept
         grid.run(cells.residual_row, B, C)(
-            *rows, self.counts, self.block, **size, num_warps=self.of_row
+            *rows, self.counts, self.block, size, num_warps=self.of_row
         )  # fmt: skip
         grid.run(cells.draw, B)(
-            *rows, batch.extra.contiguous(), self.drawn, self.counts, self.block, **size,
+            *rows, batch.extra.contiguous(), self.drawn, self.counts, self.block, size,
             num_warps=self.of_row,
         )  # fmt: skip
 
