@@ -30,6 +30,7 @@ def test_pooled_rows_gain_on_the_toy():
     assert found.accepted == (exact("2/3"), exact("22/27"), exact("686/891"))
 
 
+@pytest.mark.slow
 def test_pooled_rows_keep_the_law():
     found = [pooled_rows.keeps_the_law(case) for case in pooled_rows.cases()]
     assert (len(found), all(found)) == (190, True)

@@ -139,7 +139,7 @@ def test_a_program_that_does_not_answer_is_bad_input(body, said, tmp_path, monke
         ("if asked > 3: time.sleep(60)\n" + TARGET_ALONE + "}", 3, "took more than 0.5 s once, and not when"),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_programs_that_misbehave_are_named(body, status, said, tmp_path):
     report = examine(ForeignProgram(python(tmp_path, body)), seconds=0.5, runs=100, edges=False, **SMALL)
     assert report.status == status, str(report)

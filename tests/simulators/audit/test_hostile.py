@@ -52,7 +52,7 @@ def test_coins_that_can_be_followed_are(name):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the finaliser
 @pytest.mark.parametrize("name", ENDLESS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_what_never_ends_is_stopped(name):
     report = audit.examine(ENDLESS[name], **{**QUICK, "seconds": 0.3})
     assert report.lossless is False
@@ -197,6 +197,7 @@ def verify(target_probs, draft_probs, draft_tokens, rng):
 """
 
 
+@pytest.mark.slow
 def test_neither_a_loop_that_catches_everything_nor_its_children_outlive_the_verdict(tmp_path):
     (tmp_path / "starts.py").write_text(CHILD)
     command = [sys.executable, "-m", "draftproof", "audit", f"{tmp_path / 'starts.py'}:verify"]

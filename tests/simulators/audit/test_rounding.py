@@ -72,7 +72,7 @@ def judged(verify, off, instance, dtype="float64"):
 
 @pytest.mark.parametrize("verify", VERIFIERS, ids=lambda each: each.__name__)
 @given(instance=instances(Chain(2)))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_rounding_alone_is_never_bias(verify, instance):
     report = judged(verify, 0.0, instance)
     assert report.lossless, report
@@ -81,7 +81,7 @@ def test_rounding_alone_is_never_bias(verify, instance):
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("verify", VERIFIERS, ids=lambda each: each.__name__)
 @given(instance=instances(Chain(2), zeros=False))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_rounding_in_narrow_types_is_never_bias(verify, dtype, instance):
     report = judged(verify, 0.0, instance, dtype)
     assert report.lossless, report
@@ -90,7 +90,7 @@ def test_rounding_in_narrow_types_is_never_bias(verify, dtype, instance):
 @pytest.mark.parametrize("off", [BILLIONTH, -BILLIONTH])
 @pytest.mark.parametrize("verify", VERIFIERS[:-1], ids=lambda each: each.__name__)
 @given(data=st.data())
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 def test_an_acceptance_off_by_a_billionth_is_bias(verify, off, data):
     # Rows of small whole weights, the proposal far from the target: acceptance is a real choice. The
     # one-hot rule is left out: where q is flat, what it accepts too often it also draws less often.

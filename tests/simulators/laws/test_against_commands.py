@@ -141,6 +141,7 @@ def rules(tmp_path_factory):
         ("cactus", "cactus:2", 0, "every verdict is as declared"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_foreign_rule(command, rules, apart, name, law, status, said):
     found, out, _ = command("check", *apart, "--verifier", f"{rules}:{name}", "--against", law)
     assert (found, said in " ".join(out.split())) == (status, True), out

@@ -111,7 +111,7 @@ def test_accepted_tokens_against_the_optimum():
 @pytest.mark.parametrize(
     ("function", "kind"), foreign.MISBEHAVED.items(), ids=lambda x: getattr(x, "__name__", "")
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_misbehaviour_is_a_finding(function, kind):
     report = audit.examine(function, vocab=2, depth=1)
     assert report.lossless is False

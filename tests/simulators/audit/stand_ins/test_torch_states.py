@@ -133,6 +133,7 @@ def test_coins_that_come_again_are_found(coins):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.sampled(2)
 def test_a_seed_that_was_set_before_the_audit_hides_none(seed):
     torch.manual_seed(seed)
     assert examined(seeded_at_the_end).lossless is False
