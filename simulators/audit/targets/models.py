@@ -30,10 +30,8 @@ class Model:
         import torch
 
         self.rows, self.dtype, self.device = rows, dtype, torch.device("cpu")
-        self.length, self.changes = (
-            length,
-            False,
-        )  # whether contexts so long, which no text has, have other rows
+        self.length = length
+        self.changes = False  # whether contexts of that length, which no text has, have other rows
         self.config = SimpleNamespace(vocab_size=rows.vocab, max_position_embeddings=10**6)
         self._known: dict[Prefix, torch.Tensor] = {}
         self.asked: set[Prefix] = set()  # contexts of this run, without the prompt
