@@ -1,4 +1,4 @@
-"""What the optimum of a node in classes keeps, beside what no rule exceeds, and what it costs on a CPU.
+"""The optimum of a node in classes: the mass that it keeps, beside an upper bound, and its time on a CPU.
 
     python -m benchmarks.optimal_cost                        # what is kept
     python -m benchmarks.optimal_cost --priority 2ac37e4b^   # and the time, beside the priority rule's

@@ -96,8 +96,8 @@ def checked_pair(
     dtype: torch.dtype | None = None,
     test: bool = True,
 ) -> tuple[Model, Drafter | None]:
-    """The target and the drafter of a run (`drafters.choose.pair`), each of which passed the row test, or is
-    `trusted` without it. The pair that ships is tested by the project's own tests.
+    """The target and the drafter of a run (`drafters.choose.pair`), after the row test; without `test`
+    they are `trusted`. The pair that ships needs none: the project's own tests have it.
     """
     target, chosen = pair(model, drafter, device, dtype)
     target = _fit(target, test)

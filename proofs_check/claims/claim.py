@@ -12,8 +12,8 @@ FOLLOWS = "proved in Rocq, from what the code was proved to keep"
 
 
 CODE, CELLS, ROCQ, EXACT = "code run", "sign cells", "Rocq", "exact instances"
-"""What may stand behind a verdict: a run of the code that it is about, at every size, on symbols of some
-sizes or on rational instances; a machine proof."""
+"""What may stand behind a verdict: the code, run at every size, on symbols at some sizes, or on rational
+instances; or a machine proof."""
 
 
 def unrefuted(instances: int) -> str:

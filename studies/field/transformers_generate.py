@@ -11,6 +11,6 @@ def generate(target, draft, prompt, length, gamma):
 
 
 def looked_up(target, draft, prompt, length, gamma):
-    """Drafts are copied from the text, by its last token."""
+    """Prompt lookup: the draft is what followed the last token earlier in the text."""
     given = {"attention_mask": prompt * 0 + 1, "prompt_lookup_num_tokens": gamma, "do_sample": True}
     return target.pretrained().generate(prompt, max_new_tokens=length, **given)[0, prompt.shape[1] :]

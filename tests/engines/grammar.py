@@ -95,7 +95,7 @@ class Rows:
 
 
 def telling(rows: Rows) -> list[list[int]]:
-    """The prompts of three tokens, among many, after which the two laws differ most (mean KL)."""
+    """Of many prompts of three tokens, those with the largest mean KL between the two laws."""
     import torch
 
     torch.manual_seed(0)

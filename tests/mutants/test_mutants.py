@@ -44,7 +44,7 @@ def test_there_are_enough_of_them():
 
 
 def test_the_page_and_the_report_s_data_are_of_all_mutants():
-    """Each of their entries is compared above."""
+    """The test above compares every entry with its verdict."""
     found = recorded()
     assert [each.mutant for each in found] == ORDERED, "run python -m tests.mutants.table --write"
     assert DATA.read_text(encoding="utf-8") == data(found)

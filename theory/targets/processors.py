@@ -120,7 +120,7 @@ class Mask(Processor, kind="mask"):
 
     @property
     def meant(self) -> str:
-        """The name of its law."""
+        """Which law the masked rows follow, in words."""
         whole = self.whole
         return f"law given a valid text of {whole} tokens" if whole else "locally projected law"
 
