@@ -54,6 +54,8 @@ def text(value: Any) -> str:
         return ""
     if isinstance(value, list):
         return " to ".join(map(text, value))
+    if isinstance(value, str) and value.startswith("[["):  # a shape, which Markdown takes for boxes
+        return f"`{value}`"
     return f"{value:,}" if isinstance(value, int) else str(value).replace("|", "\\|")
 
 
