@@ -14,7 +14,7 @@ from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.client import Budget, Client, Refused, Spent, Unanswered
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.report import Report, Result
-from draftproof.simulators.endpoint.server import Sample, Server
+from draftproof.simulators.endpoint.server import Place, Sample, Server
 from draftproof.simulators.endpoint.stream import NAMES, Stream
 from draftproof.simulators.support.files import text_of
 from draftproof.theory.errors import BadInput
@@ -145,9 +145,15 @@ class Run(Session):
 
     def __init__(self, client: Client, plan: Plan, progress: Progress):
         super().__init__([client], plan, progress)
-        self.stream = Stream(plan.setting, lambda *row: self.servers[0].law(*row), shares(plan.error))
-        self.main = self.stream
-        self.waves, self.cost = 0, 1  # tokens that a token of a text costs: its row may be asked for
+        self._start()
+        self.waves, self.cost = 0, 1  # tokens that a token of a text costs: its row may be asked for, twice
+        self.drawn: list[tuple[int, list[Sample], int, bool]] = []
+        self.kept = 0  # tokens for asking again for the rows that did not come with their texts
+
+    def _start(self) -> None:
+        """The tests, before any text."""
+        read = lambda *row: self.servers[0].law(*row)  # noqa: E731
+        self.main = self.stream = Stream(self.plan.setting, read, shares(self.plan.error))
 
     def results(self) -> list[Result]:
         return [] if self.servers[0].listed is None else [*self.stream.results(), *self.checked]
@@ -186,12 +192,12 @@ class Run(Session):
         """Draws texts, in waves of requests, until so many tokens are asked for or a test rejects; returns
         the last texts of each prompt.
         """
-        plan, stream = self.plan, self.stream
+        plan = self.plan
         last: list[list[Sample]] = [[] for _ in plan.prompts]
         number = 0
-        while not stream.rejected:
+        while not self.stream.rejected:
             length = max(min(2, plan.length), int(plan.length * LENGTHS[self.waves % len(LENGTHS)]))
-            texts = (end - self.budget.asked) // (length * self.cost)
+            texts = (end - self.budget.asked - self.kept) // (length * self.cost)
             if texts < 1:
                 break
             alone = self.waves % ALONE == ALONE - 1
@@ -208,8 +214,30 @@ class Run(Session):
             answers = map(ask, asked) if alone else server.client.map(ask, asked)
             for prompt, samples in zip(asked, answers, strict=True):
                 whole = server.with_rows(plan.prompts[prompt], samples)
-                self.cost = 2 if whole != samples else 1
-                stream.add(prompt, whole, length, alone)
+                self.cost = 3 if whole != samples else 1
+                self.kept += sum(row is None for each in samples for row in each.rows or ())
+                self.drawn.append((prompt, samples, length, alone))
+                self.stream.add(prompt, whole, length, alone)
                 last[prompt] = whole if len(whole) >= len(last[prompt]) else last[prompt]
                 self.progress(self.budget.asked, plan.tokens, "drawing")
+            if self.stream.rejected and self.kept:
+                self._again(server)
         return last
+
+    def _again(self, server: Server) -> None:
+        """The tests anew, on the same texts, with rows that are asked for again: of teacher forcing, a cache
+        of the server's may have spoiled the first ones. Nothing is rejected if that cannot be finished.
+        """
+        self._start()
+        server.again(
+            [
+                Place(self.plan.prompts[prompt], each, t)
+                for prompt, samples, _, _ in self.drawn
+                for each in samples
+                for t, row in enumerate(each.rows or ())
+                if row is None
+            ]
+        )
+        for prompt, samples, length, alone in self.drawn:
+            whole = server.with_rows(self.plan.prompts[prompt], samples)
+            self.stream.add(prompt, whole, length, alone)

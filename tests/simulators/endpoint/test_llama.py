@@ -2,6 +2,7 @@
 
 import pytest
 
+from draftproof.simulators.endpoint.client import Spent
 from draftproof.simulators.endpoint.run import Plan, Run
 from draftproof.simulators.endpoint.server import Server
 from tests.simulators.endpoint.fake import Fake
@@ -111,3 +112,28 @@ def test_rows_are_asked_for_again_without_the_cache_before_a_setting_is_rejected
     for each in report.results:
         if each.name == "log-probabilities" and not always:
             assert "among plain requests themselves" in each.said
+
+
+@pytest.mark.parametrize("always", [False, True])
+@pytest.mark.parametrize("settings", [False, True])
+def test_rows_of_speculated_texts_are_asked_for_again_before_the_law_is_rejected(
+    always, settings, monkeypatch
+):
+    monkeypatch.setattr(Forgets, "always", always)
+    report = ran(Forgets(drafts=3), tokens=8_000, settings=settings)
+    assert bool(report.found) == always
+    assert report.tokens <= 8_000
+    assert {each.verdict for each in report.results if each.name == "law"} <= {"not rejected", "rejected"}
+
+
+def out_of_time(*_):
+    raise Spent
+
+
+def test_a_rejection_that_cannot_be_confirmed_in_time_is_not_one(monkeypatch):
+    fake = Forgets(drafts=3)
+    run = Run(fake.client(), Plan(tokens=8_000, prompts=("x", "abc"), settings=False), lambda *_: None)
+    monkeypatch.setattr(Server, "again", out_of_time)
+    report = run.go()
+    assert (report.status, report.found) == (3, [])
+    assert {each.verdict for each in report.results} == {"not judged"}
