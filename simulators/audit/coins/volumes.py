@@ -4,7 +4,6 @@ Closed forms exist for products u_1 .. u_k compared with numbers (`products`) an
 with multiples of one another (`race`).
 """
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from itertools import product as pairs
@@ -12,12 +11,12 @@ from itertools import product as pairs
 from flint import arb, arb_poly, ctx, fmpq
 
 from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.shared.coins import integral
 
 BITS = 320  # working precision if logarithms are needed; such results are rounded, not rational
 
 Interval = tuple[fmpq, fmpq]
 Constraints = frozenset[tuple[int, int, fmpq]]  # E_a >= c E_b for every (a, b, c)
-End = tuple[int, fmpq]  # a bound c E_name of another variable
 
 
 def rational(number: arb) -> fmpq:
@@ -82,61 +81,8 @@ def _integral(poly: arb_poly, x: fmpq) -> arb:
 
 @lru_cache(maxsize=65536)
 def race(constraints: Constraints) -> fmpq:
-    """The probability that independent unit exponentials satisfy every E_a >= c E_b of (a, b, c).
-
-    Variables are integrated out one by one; the rest is again a problem of this form, with other rates.
-    """
-    names = sorted({name for a, b, _ in constraints for name in (a, b)})
+    """The probability that independent unit exponentials satisfy every E_a >= c E_b of (a, b, c)."""
     bounds: dict[tuple[int, int], fmpq] = {}
     for a, b, c in constraints:
-        _tighten(bounds, a, b, c)
-    return _integrated(tuple((name, ONE) for name in names), tuple(sorted(bounds.items())))
-
-
-@lru_cache(maxsize=65536)
-def _integrated(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[int, int], fmpq], ...]) -> fmpq:
-    # The integral of exp(-sum rate E) over the constraints' region: over one E first, then over the others.
-    bounds = dict(known)
-    if any(c * bounds.get((b, a), ZERO) >= 1 for (a, b), c in bounds.items()):
-        return ZERO
-    if not rates:
-        return ONE
-    tied = {name: sum(name in pair for pair in bounds) for name, _ in rates}
-    n, rate = min(rates, key=lambda each: (tied[each[0]], each[0]))
-    left = {name: r for name, r in rates if name != n}
-    lowers = [(b, c) for (a, b), c in bounds.items() if a == n]
-    uppers = [(a, 1 / c) for (a, b), c in bounds.items() if b == n]
-    rest = {pair: c for pair, c in bounds.items() if n not in pair}
-
-    def ending_at(end: End | None, more: dict[tuple[int, int], fmpq]) -> fmpq:
-        others = left | ({end[0]: left[end[0]] + rate * end[1]} if end else {})
-        return _integrated(tuple(sorted(others.items())), tuple(sorted(more.items())))
-
-    value = ZERO
-    for lower, upper in pairs(lowers or [None], uppers or [None]):  # the largest, and the smallest
-        if lower and upper and lower[0] == upper[0] and lower[1] >= upper[1]:
-            continue  # E_n cannot lie between them
-        more = _where(lower, upper, lowers, uppers, rest)
-        value += ending_at(lower, more)
-        value -= ending_at(upper, more) if upper else ZERO
-    return value / rate
-
-
-def _where(
-    lower: End | None,
-    upper: End | None,
-    lowers: Sequence[End],
-    uppers: Sequence[End],
-    rest: Mapping[tuple[int, int], fmpq],
-) -> dict[tuple[int, int], fmpq]:
-    # The constraints on the others where these are the largest lower and the smallest upper bound.
-    ordered = [(lower, each) for each in lowers if lower] + [(each, upper) for each in uppers if upper]
-    more = dict(rest)
-    for larger, smaller in [*ordered, (upper, lower)]:
-        if larger and smaller and larger[0] != smaller[0]:
-            _tighten(more, larger[0], smaller[0], smaller[1] / larger[1])
-    return more
-
-
-def _tighten(bounds: dict[tuple[int, int], fmpq], a: int, b: int, c: fmpq) -> None:
-    bounds[a, b] = max(c, bounds.get((a, b), ZERO))
+        bounds[a, b] = max(c, bounds.get((a, b), ZERO))
+    return integral(bounds, {name: ONE for pair in bounds for name in pair})
