@@ -37,14 +37,12 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
     """
     deadline = monotonic() + seconds
     mixture: dict[Decision, fmpq] = {}
-    decided: list[tuple[tuple[Prefix, ...], Decision]] = []
     fault_mass, faults, words = ZERO, dict[str, str](), False
     for program, drafts in target.programs_on(sandbox, batch):
         if not sandbox.repeats:
             must_repeat(program.run)
             sandbox.repeats = True
-        found = list(runs_of(program, deadline, sandbox))
-        for mass, result in found:
+        for mass, result in runs_of(program, deadline, sandbox):
             if isinstance(result, Fault):
                 fault_mass += mass
                 faults.setdefault(result.kind, f"{result.what} ({_spelled(drafts)})")
@@ -53,8 +51,6 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
                 decision = result[0]
             mixture[decision] = mixture.get(decision, ZERO) + mass
             words |= not all(isinstance(each, Shown) for each in decision)
-        if len(found) == 1 and not words and not faults:
-            decided.append((drafts, decision))
     laws = [EmittedWords(request, TOKEN) for request in batch.requests]
     bound = target.bound_of(batch) if words else ZERO
     verdict = judge_mixture(batch, TOKEN, laws, mixture, bound)
@@ -66,7 +62,6 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
         verdict.total_variation,
         bound,
         verdict.wrong if verdict.total_variation > bound and not fault_mass else None,
-        reads=_reads(decided),
     )
     if not case.lossless:
         for program, _ in target.programs_on(sandbox, batch):
@@ -74,24 +69,5 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
     return case
 
 
-def _reads(decided: Sequence[tuple[tuple[Prefix, ...], Decision]]) -> str:
-    # Drafts that agree on all tokens that the first one's decision keeps must lead to the same decision.
-    for drafts, decision in decided:
-        kept = [len(each.tokens) for each in decision if isinstance(each, Shown)]
-        for others, other in decided:
-            agree = all(x[:n] == y[:n] for x, y, n in zip(drafts, others, kept, strict=True))
-            if agree and other != decision:
-                lengths = [len(each.tokens) for each in other if isinstance(each, Shown)]
-                return (
-                    f"of drafts {_spelled(drafts)} it keeps {_listed(kept)} tokens, of "
-                    f"{_spelled(others)}, which differ only in tokens not kept, {_listed(lengths)}"
-                )
-    return ""
-
-
 def _spelled(drafts: Sequence[Prefix]) -> str:
     return " | ".join(" ".join(map(str, draft)) for draft in drafts)
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return " and ".join(map(str, numbers))

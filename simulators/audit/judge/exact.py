@@ -20,7 +20,6 @@ from draftproof.simulators.laws.optimum import best_stateless
 from draftproof.simulators.laws.size import Descent
 from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.laws.witness import shrink
-from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
@@ -60,10 +59,8 @@ class Case:
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | None  # None if the law is right
-    follows_proposal: bool = False  # where it fails
     unknown: str = ""  # why the law cannot be told from the target's, though it is known closely
     rounds: int = 1
-    reads: str = ""  # of a rule on batches: two drafts that show that it reads a value which it decides about
 
     @cached_property
     def optimum(self) -> fmpq | None:
@@ -90,7 +87,7 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, 
     sandbox.off = 0.0
     law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds, each)
     length, p = instance.draft.depth + rounds, instance.target
-    unknown, follows_proposal = "", False
+    unknown = ""
     got = law.complete(p, length).marginal(length)
     want = law_of(p, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
@@ -104,9 +101,6 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, 
     bound += off
     whole = fault_mass <= bound
     biased = (variation if whole else surplus) > bound
-    if biased and whole and isinstance(instance.draft, Chain):
-        q = law_of(instance.proposal, instance.draft.depth)
-        follows_proposal = got.marginal(instance.draft.depth).total_variation(q) <= bound < variation
     wrong = None
     if biased and whole:
         found = first_difference(got, want, bound)
@@ -115,9 +109,7 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, 
         often = max(got, key=lambda word: got[word] - want[word])
         wrong = Wrong(often, got[often], want[often])
     variation = variation if whole or wrong is None else surplus
-    found = Case(
-        instance, accepted, fault_mass, faults, variation, bound, wrong, follows_proposal, unknown, rounds
-    )
+    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, unknown, rounds)
     if not found.lossless and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that cannot be followed would look like bias

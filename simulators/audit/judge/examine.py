@@ -33,7 +33,6 @@ BISECTED_LEAST = 20
 UNREAD = {"raises", "returns garbage"}  # what every call does that is not made as the function is written
 
 PATIENCE = 10.0  # seconds in which some call must not raise
-OTHERS = 3  # instances on which a law that is the proposal's must be so, too
 TOGETHER_SECONDS = 60.0  # in which two requests of batches are judged together
 KEYED_INSTANCES = 2  # whose second call is judged if seeds are made of the text
 TWO_CALL_INSTANCES = 4  # instances on which the second call of a class is judged
@@ -228,27 +227,10 @@ class _Audit:
         if not now.lossless:
             whole = now.fault_mass > now.bound and now.wrong is None
             report.failing = shrunk(self._case, now, plan.smallest and not whole)
-            if self._follows_proposal(now):
-                what = "q's, not p's: it keeps every draft, or target and draft are swapped"
-                report.note("has the proposal's law", what)
             return True
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
         return False
-
-    def _follows_proposal(self, now: Case) -> bool:
-        # On the instance as it was found, before it is shrunk, and on the next that are not met: on a single
-        # small one another fault may give the proposal's law by chance.
-        if not now.follows_proposal:
-            return False
-        chosen = self.plan.chosen
-        at = chosen.index(now.instance)
-        for other in chosen[at + 1 : at + 1 + OTHERS]:
-            with suppress(NotEnumerable, Fault):
-                found = self._case(other)
-                if not (found.lossless or found.follows_proposal):
-                    return False
-        return True
 
     def _note_faults(self, now: Case) -> None:
         report, where = self.report, f"on {named(now.instance)}"
@@ -263,8 +245,6 @@ class _Audit:
             raise BadInput(self.hopeless)
         for kind, what in now.faults.items():
             report.note(kind, f"{what}, with probability {float(now.fault_mass):.3g}, {where}")
-        if now.reads:
-            report.note("reads a value that it decides about", f"{now.reads}, {where}")
 
     def _wrong_in_two_calls(self, twice: list[Instance], kind: str, what: str = "") -> bool:
         # What a function keeps between calls can make its second call wrong.

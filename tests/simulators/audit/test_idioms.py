@@ -150,25 +150,6 @@ def test_an_epsilon_that_float64_resolves_is_undecided_and_its_size_said():
     assert verdict(make, False).lossless  # there is none
 
 
-def test_a_rule_that_keeps_every_draft_is_said_to_follow_the_proposal():
-    def make(p, q, x, rng, right):
-        return token(p, q, x, lambda a: True, lambda row: choice(rng, row))
-
-    assert "has the proposal's law" in verdict(make, True).found
-
-
-def test_a_law_that_is_the_proposals_on_one_instance_only_is_not_said_to_be():
-    def make(p, q, x, rng, right):  # the complement of p's row, which is q's where p = (1/4, 3/4)
-        return [int(rng.choice(2, p=1 - p[0]))]
-
-    rows = (["1/4", "3/4"], ["3/4", "1/4"]), (["1/5", "4/5"], ["1/3", "2/3"])
-    one, other = (Instance(*(Table.exact(2, {(): row}) for row in pair), Chain(1)) for pair in rows)
-    assert "has the proposal's law" in verdict(make, False, instances=[one]).found
-    report = verdict(make, False, instances=[one, other])
-    assert report.lossless is False
-    assert "has the proposal's law" not in report.found
-
-
 @pytest.mark.parametrize("name", ["random.Random().sample", "numpy.random.default_rng().poisson"])
 def test_a_method_that_is_read_and_not_called_is_no_draw(name):
     """As in libraries that name it when they are imported, which may be during an audit."""

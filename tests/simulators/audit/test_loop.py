@@ -177,13 +177,12 @@ def test_a_draw_from_the_whole_row_has_its_exact_law():
     assert abs(report.wrong.got - fmpq(4, 9)) < fmpq(1, 10**6)
 
 
-def test_a_swapped_pair_of_models_is_recognised_and_the_judged_tokens_are_said():
+def test_a_swapped_pair_of_models_is_found_and_the_judged_tokens_are_said():
     def swapped(target, draft, prompt, length, gamma):
         return decoded(draft, target, prompt, length, gamma)
 
     found = audit.examine(audit.Loop(swapped), **SMALL)
     assert found.lossless is False
-    assert "has the proposal's law" in found.found
     assert "judged: the first 2 tokens" in str(found)
 
 

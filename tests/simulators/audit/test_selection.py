@@ -112,7 +112,6 @@ def test_mutants_of_selection_are_caught(select):
     report = audit.examine(audit.Selection(select))
     assert report.status == 1
     assert report.wrong.got != report.wrong.want
-    assert "reads a value that it decides about" in report.found
 
 
 def test_tetris_has_the_witness_of_the_theory():
