@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from flint import fmpq
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO, Exact, text
-from draftproof.theory.rows import Prefix, above
+from draftproof.theory.rows import Prefix, Row, above, possible
 from draftproof.theory.shared.reportable import Reportable, spelled
 from draftproof.theory.table import Rows
 
@@ -97,17 +98,26 @@ class Law(Mapping[Prefix, fmpq], Reportable):
         return sum((abs(self[word] - other[word]) for word in words), ZERO) / 2
 
 
-def continued(word: Prefix, mass: fmpq, target: Rows, length: int) -> list[tuple[Prefix, fmpq]]:
-    """The words of `length` tokens by which the target continues `word`, with their masses. BadInput for more
-    than WORDS words.
+def continued(
+    word: Prefix,
+    mass: Any,
+    target: Rows,
+    length: int,
+    check: Callable[[Prefix, Any, Row], None] | None = None,
+) -> list[tuple[Prefix, Any]]:
+    """The words of `length` tokens by which the target continues `word`, with their masses, in any numbers.
+    `check` is called with each prefix on the way, its mass and its row. BadInput for more than WORDS words.
     """
     words = [(word, mass)]
     for _ in range(len(word), length):
+        if check is not None:
+            for word, mass in words:
+                check(word, mass, target[word])
         words = [
             ((*word, token), mass * share)
             for word, mass in words
             for token, share in enumerate(target[word])
-            if share > 0
+            if possible(share)
         ]
         if len(words) > WORDS:
             raise BadInput(f"the target has more than {WORDS:,} words of {length} tokens: no law is computed")

@@ -112,7 +112,7 @@ def check(
     of requests. --json then answers with a summary of each verifier and its first wrong verdict; --rows
     adds all verdicts. With --against rules are judged against a declared target and measured against p.
     Exit status 0 when every verdict is as declared (lossy, of a rule declared lossy), 1 when one is not or
-    LAW is missed, 2 for bad input. With --grid verifiers that order tokens or keep state are left out; a lane
+    LAW is missed, 2 for bad input. With --grid verifiers that order tokens are left out; a lane
     that is found lossy, or stays undecided, is judged again in rationals.
     """
     if certificate and against is not None:

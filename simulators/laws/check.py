@@ -207,12 +207,15 @@ def pieces(
             and len(family) >= lanes
             and draft in STEPS
         )
-        in_lanes = tuple(pair for pair in fit if wide and in_step(pair[0]))
-        rest = tuple(pair for pair in fit if pair not in in_lanes)
-        for some, step, many in ((in_lanes, BATCH, True), (rest, chunk(outcomes), False)):
-            for start in range(0, len(family) if some or not (many or fit) else 0, step):
+        groups: dict[tuple[int, bool], list[Pair]] = {}
+        for pair in fit:
+            many = wide and in_step(pair[0])
+            step = BATCH // (1 if pair[0].carry is None else outcomes) if many else chunk(outcomes)
+            groups.setdefault((max(step, 1), many), []).append(pair)
+        for number, ((step, many), some) in enumerate((groups or {(chunk(outcomes), False): []}).items()):
+            for start in range(0, len(family), step):
                 indices = range(start, min(start + step, len(family)))
-                yield Piece(family, indices, some, *about, many, counted=not (many and rest))
+                yield Piece(family, indices, tuple(some), *about, many, counted=not number)
 
 
 def _fit(

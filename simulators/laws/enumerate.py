@@ -74,10 +74,7 @@ class Enumerator:
         self._at = at + 1
         if at == len(self._trail):
             weight, reached = self.weight, bool if self._exact else possible
-            if self._exact:
-                must_be_a_law(row)
-            elif self._lanes is not None:
-                self._lanes.must_be_a_law(weight, row)
+            must_be_a_law(row, weight=weight)
             self._branch([(x, weight * mass) for x, mass in enumerate(row) if reached(mass)])
         return self._trail[at][-1][0]
 
@@ -141,10 +138,15 @@ def deepen(scheme: Scheme) -> None:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 1_000 + FRAMES * scheme.depth))
 
 
-def must_be_a_law(row: Row, what: str = "drawn from") -> None:
-    """Raises Invalid unless the rationals of the row are non-negative and sum to 1."""
-    if found := flaw(row):
-        raise Invalid(f"the row {what}, ({', '.join(map(shown, row))}), {found}")
+def must_be_a_law(row: Row, what: str = "drawn from", weight: Any = ONE) -> None:
+    """Raises Invalid unless the rationals of the row, which is reached with this weight, are non-negative and
+    sum to 1. Exact lanes are left where it is so, floats are not checked.
+    """
+    if type(weight) is fmpq:
+        if found := flaw(row):
+            raise Invalid(f"the row {what}, ({', '.join(map(shown, row))}), {found}")
+    elif (lanes := getattr(weight, "by", None)) is not None:
+        lanes.must_be_a_law(weight, row)
 
 
 def iteration(
@@ -169,8 +171,8 @@ def iteration(
         while more:
             try:
                 node, row = verify(oracle, draft, target)
-                if exact and not (given and row is target[node.prefix]):
-                    must_be_a_law(row, "returned")
+                if not (given and row is target[node.prefix]):
+                    must_be_a_law(row, "returned", oracle.weight)
             except BadInput:
                 raise
             except Exception as error:

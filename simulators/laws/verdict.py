@@ -117,8 +117,9 @@ def judged(instance: Instance, verifier: Verifier) -> tuple[Verdict, Emission | 
         emitted = emission(instance, verifier)
     except Invalid as error:
         return _invalid(instance, verifier, error), None
-    figures = emitted.total_variation, emitted.expected_accepted
-    wrong = Wrong(*found) if (found := emitted.wrong_prefix(_rounding(instance, verifier, 1))) else None
+    slack = _rounding(instance, verifier, 1)
+    wrong = Wrong(*found) if (found := emitted.wrong_prefix(slack)) else None
+    figures = emitted.total_variation if wrong or slack else ZERO, emitted.expected_accepted
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), emitted
 
 

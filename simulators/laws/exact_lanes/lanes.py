@@ -1,16 +1,18 @@
 """Many instances at once: the same programs over arrays of exact numbers, one lane per instance."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.laws.enumerate import Invalid, iteration
+from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.simulators.laws.exact_lanes.residues import Arithmetic
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
-from draftproof.theory.rows import LanesDiffer, one
+from draftproof.theory.law import continued
+from draftproof.theory.rows import LanesDiffer, Prefix, one
 from draftproof.theory.table import Table
 from draftproof.theory.verifier import Verifier
 
@@ -41,13 +43,13 @@ class Lanes:
 
 def in_step(verifier: Verifier) -> bool:
     """Whether the verifier can run on lanes: its branches do not differ from lane to lane."""
-    return not verifier.ordered and verifier.carry is None
+    return not verifier.ordered
 
 
 def must_be_in_step(verifier: Verifier) -> None:
     """BadInput for a verifier that cannot run on lanes."""
     if not in_step(verifier):
-        raise BadInput(f"{verifier.name} orders tokens or keeps state; enumerate its instances one by one")
+        raise BadInput(f"{verifier.name} orders tokens; enumerate its instances one by one")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Decided:
 
 def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
     """The exact verdict on every lane, over one iteration. Computes again with more primes where the numbers
-    need them, so `primes` is a guess. Raises BadInput for a verifier that orders tokens or keeps state.
+    need them, so `primes` is a guess. Raises BadInput for a verifier that orders tokens.
 
     >>> weights = Table(2, {(): np.array([[1, 1], [2, 3]])}), Table(2, {(): np.array([[2, 1], [1, 1]])})
     >>> from draftproof.theory.drafts.chain import Chain
@@ -78,13 +80,9 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
         Table(table.vocab, {prefix: arithmetic.row(weights) for prefix, weights in table.given()})
         for table in (lanes.target, lanes.proposal)
     )
-    emitted, lossless = Emission(target), np.ones(lanes.count, dtype=bool)
+    exact, lossless = Lanes(target, proposal, lanes.draft), np.ones(lanes.count, dtype=bool)
     try:
-        for weight, _, node, row in iteration(lanes.draft, proposal, verifier, target, start=one(target[()])):
-            emitted.add(weight, node, row)
-            if row is not target[node.prefix]:
-                arithmetic.must_be_a_law(weight, row)
-        for difference in emitted.differences():
+        for difference in _differences(exact, verifier):
             lossless &= arithmetic.zero(difference)
     except Invalid:
         return Decided(lossless & False, lossless | True, primes)
@@ -99,3 +97,18 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
     if arithmetic.need > arithmetic.bits:
         return decide(lanes, verifier, arithmetic.enough)
     return Decided(lossless, arithmetic.undecided, primes)
+
+
+def _differences(lanes: Any, verifier: Verifier) -> Iterator[Any]:
+    # By how much each word is too likely: of one iteration or, if the verifier keeps state, of two.
+    if verifier.carry is None:
+        yield from emission(lanes, verifier).differences()
+        return
+    length = lanes.draft.depth + 2
+    whole = one(lanes.target[()])
+    wrong: dict[Prefix, Any] = {
+        word: whole * 0 - mass for word, mass in continued((), whole, lanes.target, length)
+    }
+    for word, mass in decode(lanes, verifier, 2, length).words(length):
+        wrong[word] = wrong.get(word, whole * 0) + mass
+    yield from wrong.values()

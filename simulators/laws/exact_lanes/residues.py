@@ -183,6 +183,8 @@ class Arithmetic:
         """a in the lanes of the mask, b in the others."""
 
         def choose() -> tuple[Exact, np.ndarray]:
+            if a.shape == b.shape and (mask.all() or not mask.any()):
+                return (a if mask.any() else b), mask
             near = np.where(mask, a.near, b.near)
             residues = np.where(mask, *self._wide(a, b, near.ndim))
             return self.number(near, residues, max(a.error, b.error), lcm(a.factors, b.factors)), mask

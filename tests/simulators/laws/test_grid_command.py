@@ -48,7 +48,7 @@ def test_every_rule_that_goes_in_step_is_run_on_the_draft(command):
         (["V=2,depth=2,denominator=0"], "of one token or more"),
         (["V=2,depth=2,denominator=2,more=1"], "is not written like"),
         (["V=2,draft=top-k:2x1,denominator=2"], "chains, trees or paths"),
-        (["V=2,depth=1,denominator=2", "--verifier", "optimal"], "orders tokens or keeps state"),
+        (["V=2,depth=1,denominator=2", "--verifier", "optimal"], "orders tokens"),
         (["V=2,draft=tree:2x1,denominator=2", "--verifier", "token"], "made for chain"),
         (["V=2,depth=1,denominator=2", "--force"], "goes with --verifier, --jobs and --json"),
         (["V=9,depth=3,denominator=9"], "more than can be numbered"),
