@@ -309,4 +309,63 @@ Definition hsd_multidraft (count depth : nat) (c : context) : program (option st
 
 End Multidraft.
 
+(** ** The best-ranked of K paths (theory/verifiers/multipath_block.py) *)
+
+Section Multipath.
+Variable V : nat.
+Variables p q : context -> row.
+Variable K : nat.
+Variable ranked : context -> list token.  (** the tokens that can be drafted, the best one last *)
+
+Fixpoint power (a : N.num) (k : nat) : N.num := match k with 0 => N.one | S k => N.mul a (power a k) end.
+
+Fixpoint before (x : token) (order : list token) : list token :=
+  match order with [] => [] | y :: order => if y =? x then [] else y :: before x order end.
+
+(** Of the words after [c], those that have the mass [J] and all that are ranked at or below them the mass [C]: what is
+    ranked below their next token [x], and what at or below it. *)
+Definition lo (c : context) (J C : N.num) (x : token) : N.num :=
+  N.add (N.sub C J) (N.mul J (fold_right (fun y sum => N.add (q c y) sum) N.zero (before x (ranked c)))).
+Definition hi (c : context) (J C : N.num) (x : token) : N.num := N.add (lo c J C x) (N.mul J (q c x)).
+
+(** J and C after the tokens [u]. *)
+Fixpoint standing (u : list token) (c : context) (J C : N.num) : N.num * N.num :=
+  match u with [] => (J, C) | x :: u => standing u (c ++ [x]) (N.mul J (q c x)) (hi c J C x) end.
+
+(** The law of the best path's next token. *)
+Definition best_law (start : nat) (c : context) : row := fun x =>
+  let '(J, C) := standing (skipn start c) (firstn start c) N.one N.one in
+  N.div (N.sub (power (hi c J C x) K) (power (lo c J C x) K)) (N.sub (power C K) (power (N.sub C J) K)).
+
+Fixpoint child_below (x : token) (siblings : children) : option children :=
+  match siblings with
+  | NoChild => None
+  | Child y below rest => if y =? x then Some below else child_below x rest
+  end.
+
+Fixpoint best_child (order : list token) (siblings : children) (best : token * children) : token * children :=
+  match order with
+  | [] => best
+  | x :: order =>
+      best_child order siblings (match child_below x siblings with Some below => (x, below) | None => best end)
+  end.
+
+Fixpoint best_path (depth : nat) (siblings : children) (c : context) : list token :=
+  match depth, siblings with
+  | S less, Child first below _ =>
+      let '(x, below) := best_child (ranked c) siblings (first, below) in x :: best_path less below (c ++ [x])
+  | _, _ => []
+  end.
+
+Definition multipath_block (depth : nat) (c : context) : program (option stop) :=
+  bind (draw_paths q K depth c) (fun siblings =>
+    block_verify V p (best_law (length c)) (best_path depth siblings c) c).
+
+End Multipath.
+
+(** The tokens that can be drafted, smallest p/q first; of equal ones the smaller id last. *)
+Definition by_share (V : nat) (p q : context -> row) (c : context) : list token :=
+  fold_right (place (fun y x => N.less (N.div (p c y) (q c y)) (N.div (p c x) (q c x)))) []
+    (filter (fun x => N.less N.zero (q c x)) (rev (vocabulary V))).
+
 End Over.

@@ -132,6 +132,7 @@ THEOREMS = {
     "RecursivePrice": ("recursive_price", "least_share_at"),
     "TraversalAbove": ("traversal_above_recursive",),
     "Layered": ("layered_lossless",),
+    "Multipath": ("best_path_law", "multipath_lossless", "multipath_proper", "multipath_block_lossless"),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
 REALS = {"ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec"}
@@ -294,6 +295,17 @@ WRONG = [
     ("Layered", "stops (left - total r) F", "stops left F"),
     ("Layered", "stops (1 - mass (taken D))", "stops 1"),
     ("Layered", "total (fun x => m x * total", "total (fun x => total"),
+    ("Multipath", "N.add (N.sub C J) (N.mul J (fold_right", "N.add C (N.mul J (fold_right"),
+    ("Multipath", "N.add (lo c J C x) (N.mul J (q c x))", "N.add (lo c J C x) (q c x)"),
+    ("Multipath", "standing u (c ++ [x]) (N.mul J (q c x))", "standing u (c ++ [x]) J"),
+    ("Multipath", "(power (hi c J C x) K) (power (lo c J C x) K)", "(hi c J C x) (lo c J C x)"),
+    ("Multipath", "(power C K) (power (N.sub C J) K))", "(power C K) (N.sub C J))"),
+    ("Multipath", "(q c y) sum) N.zero (before x (ranked c))", "(q c y) sum) N.zero (ranked c)"),
+    ("Multipath", "draw_paths q K depth c) (fun", "draw_paths q (S K) depth c) (fun"),
+    ("Multipath", "(filter (fun x => N.less N.zero (q c x))", "(filter (fun x => N.less N.zero (p c x))"),
+    ("BestPath", "Some below => (x, below) | None => best end", "Some below => best | None => best end"),
+    ("BestPath", "if y =? x then Some below else child_below", "if y =? x then Some rest else child_below"),
+    ("BestPath", "x :: best_path less below (c ++ [x])", "x :: best_path less below c"),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
@@ -349,14 +361,17 @@ def instances():
         vocab, kind = 2 + i % 2, i // 2 % 6
         depth = 1 + i // 12 % (5 - vocab)
         if kind == 0:
-            draft, names = Chain(depth), ("token", "block", "hsd", "greedy-block", "sampling-match", *CALLED)
+            draft, names = (
+                Chain(depth),
+                ("token", "block", "hsd", "greedy-block", "sampling-match", "multipath-block", *CALLED),
+            )
         elif kind == 1:
             inner = [word for n in range(depth) for word in product(range(vocab), repeat=n)]
             kept = frozenset(word for word in inner if random.random() < 0.7)
             draft, names = Cut(depth, kept), ("token", "block")
         elif kind == 2:
             draft = Paths(*random.choice([(2, 1), (3, 1), (2, 2), (3, 4 - vocab)]))
-            names = ("rrs", "traversal", "hsd-multidraft", *TOP_DOWN)
+            names = ("rrs", "traversal", "hsd-multidraft", "multipath-block", *TOP_DOWN)
         elif kind == 3:
             draft, names = Greedy(random.choice(shapes)), ("hu-greedy",)
         else:
@@ -400,6 +415,7 @@ RUN = {
     "token": "always_stops (token_iteration {V} {p} {q} {draft} [])",
     "block": "block_iteration {V} {p} {q} {draft} []",
     "hsd": "hsd_iteration {V} {p} {q} {draft} []",
+    "multipath-block": "multipath_block {V} {p} {q} {count} (by_share {V} {p} {q}) {depth} []",
     "hsd-multidraft": "hsd_multidraft {V} {p} {q} {paths} []",
     "sampling-match": "always_stops (bind (draw_chain {q} {draft} []) "
     "(fun path => nss {p} (as_children path) []))",
@@ -444,14 +460,14 @@ def law_of(name, instance, i):
         drawn = f"(draw_paths {q} {draft.count} {draft.depth} [])"
     else:
         drawn = f"(draw {V} {q} {replacement} ({shape(draft.shape)}) [] ({q} []))"
-    given = {"replacement": replacement, "draft": drawn, "iterations": ITERATIONS}
+    given = {"replacement": replacement, "draft": drawn, "iterations": ITERATIONS, "count": 1}
     if isinstance(draft, Paths):
-        given["paths"] = f"{draft.count} {draft.depth}"
+        given["paths"], given["count"] = f"{draft.count} {draft.depth}", draft.count
     if isinstance(draft, Tree):
         given["shape"] = shape(draft.shape)
     if "optimal" in name:
         given["orders"] = f"(fun c k _ => orders [{'; '.join(orders(instance))}] c k)"
-    run = RUN[name.removesuffix(CALLS)].format(V=V, p=p, q=q, **given)
+    run = RUN[name.removesuffix(CALLS)].format(V=V, p=p, q=q, depth=draft.depth, **given)
     if name.endswith(CALLS):
         run = f"calls (stateless (fun c => {run.replace('[]', 'c')})) {ITERATIONS} tt []"
     law = f"outcomes {V} 1 ({run})" if of_calls(name) else f"law {V} ({run})"
