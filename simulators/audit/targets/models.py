@@ -23,7 +23,9 @@ class Model:
     The first PROMPT tokens of a context are the prompt. The cache holds the tokens themselves, in the shape
     [B, 1, T, 1] of keys and values, so a loop that crops it wrongly gets the rows of another context. It may
     be a `Cache`, a cache of transformers such as `DynamicCache()`, which calls extend in place, or a tuple
-    of layers (keys, values), which they leave as it is. Logits are shifted by a constant.
+    of layers (keys, values), which they leave as it is. Logits are shifted by a constant. Behind the last of
+    the `length` tokens that are judged the rows change: no judged text has such a context, but a cache that
+    keeps what was rejected.
     """
 
     def __init__(self, rows: Rows, dtype: "torch.dtype", length: int = 10**6):
@@ -31,7 +33,6 @@ class Model:
 
         self.rows, self.dtype, self.device = rows, dtype, torch.device("cpu")
         self.length = length
-        self.changes = False  # whether contexts of that length, which no text has, have other rows
         self.config = SimpleNamespace(vocab_size=rows.vocab, max_position_embeddings=10**6)
         self._known: dict[Prefix, torch.Tensor] = {}
         self.asked: set[Prefix] = set()  # contexts of this run, without the prompt
@@ -88,7 +89,7 @@ class Model:
         if prefix not in self._known:
             row = torch.tensor([float(x) for x in self.rows[prefix]], dtype=torch.float64)
             self._known[prefix] = (row.log() + SHIFT).to(self.dtype)
-        return self._known[prefix].roll(int(self.changes and len(prefix) >= self.length))
+        return self._known[prefix].roll(int(len(prefix) >= self.length))
 
 
 class Output(SimpleNamespace):

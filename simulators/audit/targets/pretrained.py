@@ -12,15 +12,12 @@ from draftproof.simulators.audit.targets.models import Model
 class Pretrained(PreTrainedModel, GenerationMixin):
     """A causal language model, ids [1, T] -> logits [1, T, V], whose rows are a table's and whose cache holds
     the tokens themselves, with these settings of its `generation_config`.
-
-    Behind the last token that is judged the table's rows change: no text has such a context, but a cache that
-    keeps what was rejected.
     """
 
     def __init__(self, model: Model, **settings: Any):
         sizes: Any = dict.fromkeys(("hidden_size", "num_hidden_layers", "num_attention_heads"), 1)
         super().__init__(PretrainedConfig(**sizes | {"vocab_size": model.rows.vocab}))
-        self.model, model.changes, self.none = model, True, torch.nn.Parameter(torch.zeros(1))
+        self.model, self.none = model, torch.nn.Parameter(torch.zeros(1))
         self.generation_config.update(pad_token_id=0, **settings)
 
     def forward(

@@ -309,3 +309,21 @@ def test_a_first_residual_holds_two_tokens_by_default(name):
     assert few.lossless
     assert "vocab=2 cannot show" in str(few)
     assert audit.examine(audit.Loop(loop), edges=False, smallest=False).lossless is False
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_cache_that_keeps_what_was_rejected_is_found_at_depth_one(keeps):
+    """Its contexts are too long by the rejected tokens, of which a table's rows would not depend."""
+
+    def cached(target, draft, prompt, length):
+        text, seen = [], []
+        while len(text) < length:
+            p, q = target.row(seen).softmax(-1), draft.row(text).softmax(-1)
+            drafted = token = int(torch.multinomial(q, 1))
+            if not torch.rand(()) < p[drafted] / q[drafted]:
+                token = int(torch.multinomial((p - q).clamp(min=0), 1))
+                seen += [drafted] * keeps
+            text, seen = [*text, token], [*seen, token]
+        return text
+
+    assert audit.examine(audit.Loop(cached), vocab=2, depth=1, edges=False).lossless is not keeps
