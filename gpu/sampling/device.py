@@ -38,6 +38,11 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
+def looks(tensor: torch.Tensor) -> bool:
+    """Whether the host may look at a tensor's numbers, without waiting for a GPU or ending a graph."""
+    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
 def out_of_memory(error: BaseException) -> bool:
     """Whether torch, CUDA or Triton raised this error because memory ran out, on any device."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):

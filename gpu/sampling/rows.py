@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from draftproof.gpu.sampling.device import looks
 from draftproof.theory.errors import BadInput
 
 COLDEST = 1e-30
@@ -152,8 +153,7 @@ def _nucleus(logits: Tensor, heat: float, top_k: int, top_p: float) -> Tensor:
     A row is sorted whole only if the host may not look how many it takes, and top-k does not say it.
     """
     V = logits.shape[-1]
-    looks = logits.device.type == "cpu" and not torch.compiler.is_compiling()
-    size = min(V, top_k or (FIRST if looks else V))
+    size = min(V, top_k or (FIRST if looks(logits) else V))
     rows = None if top_p == 1 else softened(logits, heat)
     while True:
         best, at = logits.topk(size, -1)
@@ -168,7 +168,7 @@ def _nucleus(logits: Tensor, heat: float, top_k: int, top_p: float) -> Tensor:
         size = min(V, 8 * size)
     least = best.gather(-1, count - 1)
     dropped = logits < least
-    if not looks or bool((V - dropped.sum(-1, keepdim=True) > count).any()):
+    if not looks(logits) or bool((V - dropped.sum(-1, keepdim=True) > count).any()):
         ties = logits == least
         open_places = count - (logits > least).sum(-1, keepdim=True)
         dropped = dropped | (ties & (ties.cumsum(-1) > open_places))

@@ -17,9 +17,9 @@ class Tree:
 
     `parents` is one tree [N] shared by all rows of a batch, or one tree per row [B, N]. `replacement`:
     siblings were drawn from the same q; `stratified`: the j-th from the j-th stratum of q; otherwise each was
-    drawn from q without its earlier siblings. `depth`
-    is the longest path or an upper bound; without it, per-row trees are read back from the device. `leaves`
-    is how many a per-row tree has at most (N - 1 unless given). Raises BadInput for invalid parents.
+    drawn from q without its earlier siblings. `depth` is the longest path or an upper bound; without it,
+    per-row trees are read back from the device, which makes their tables of children as small as they can be.
+    `leaves` is how many a per-row tree has at most (N - 1 unless given). Raises BadInput for invalid parents.
 
     Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `rows`,
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `drawn_from`
@@ -83,13 +83,16 @@ class Tree:
         rows = (has_child.cumsum(-1) - 1) * has_child if rows is None else rows
         self.rows = rows.reshape(-1, self.size).expand_as(self.parents)
         self.drawn_from = self.rows.gather(1, self.parents[:, 1:])
-        self.depth = int(self.levels.max()) if depth is None and self.levels.numel() else depth or 0
+        self.depth, self.most, parent = depth or 0, self.size - 1, nodes < self.size - 1
+        if (self.shared or depth is None) and self.levels.numel():
+            self.depth, self.most = int(self.levels.max()), 1 + int(self.older.sum(-1).max())
+            parent = has_child.any(0)
         self.is_chain = self.shared and self.depth == self.size - 1
         self.sees = pad(pad(self.above, (1, 0), value=True), (0, 1))
         place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last is dropped
         paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
         self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1].contiguous()
-        self.steps, self.generations = self._steps()
+        self.steps, self.generations = self._steps(nodes[parent])
         self.reads: tuple[tuple[int, int], ...] | None = None
         if self.shared:
             order = [node for nodes in self.generations for node in nodes.tolist()]
@@ -144,8 +147,7 @@ class Tree:
         >>> Tree([-1, 0, 0, 1]).children.tolist()
         [[[1, 2], [3, 0], [0, 0], [0, 0]]]
         """
-        N, parents = self.size, self.parents
-        most = max(map(self.as_tuple[1:].count, self.as_tuple)) if self.as_tuple else N - 1
+        N, parents, most = self.size, self.parents, self.most
         nodes = torch.arange(N, device=parents.device)
         place = torch.where(nodes > 0, parents * most + self.older.sum(-1), N * most)
         table = parents.new_zeros(len(parents), N * most + 1).scatter(1, place, nodes.expand_as(place))
@@ -195,11 +197,10 @@ class Tree:
         drafted = tokens if self.is_chain else tokens.gather(1, (path[:, 1:] - 1).clamp(min=0))
         return tau, path, drafted
 
-    def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    def _steps(self, inner: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device
-        if self.inner is None:
-            nodes = torch.arange(self.size, device=device).split(1)
-            return nodes[1:], nodes[:-1]
+        if not self.shared:
+            return torch.arange(self.size, device=device).split(1)[1:], inner[:, None].unbind()
         parents, levels = self.parents[0].tolist(), self.levels[0].tolist()
 
         def grouped(nodes: Iterable[int], key: Callable[[int], Any]) -> tuple[Tensor, ...]:
@@ -207,7 +208,7 @@ class Tree:
             return tuple(torch.tensor([*group], device=device) for _, group in groups)
 
         steps = grouped(range(1, self.size), lambda i: (levels[i], parents[1:i].count(parents[i])))
-        return steps, grouped(self.inner, levels.__getitem__)
+        return steps, grouped(inner.tolist(), levels.__getitem__)
 
 
 def mask(sees: Tensor, starts: Tensor, width: int) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch import constant_pad_nd as pad
 
+from draftproof.gpu.sampling.device import looks
 from draftproof.gpu.verify import cells
 from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import pick, rate, share
@@ -116,30 +117,51 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(w [B, F, K], cut [B, F, C, G], S [B, F]): the probability that each child is kept, what remains of a
     place's mass, over a, and the mass that is left, for nodes entered with a [B, F].
     """
-    edge = cells.edges(nodes.mass.shape[2], a.device)[:, None]
-    whole = nodes.mass.sum(2, keepdim=True)
-    mass = torch.where(whole > 0, nodes.mass / whole, 0.0)
-    cap = a[..., None, None] * edge * nodes.mass
-    w, kept = (lending if mass.shape[2] == exact.SHARED else passing)(nodes, mass, cap)
+    edge = cells.edges(nodes.mass.shape[2], a.device).expand(*a.shape, -1)
+    order, rank = _filled(nodes.mass)
+    full, edge = edge[..., None].expand_as(nodes.mass), edge.gather(2, order)[..., None]
+    order = order[..., None].expand(*order.shape, nodes.mass.shape[3])
+    mass = nodes.mass.gather(2, order)
+    cap = a[..., None, None] * edge * mass
+    whole = mass.sum(2, keepdim=True)
+    mass = torch.where(whole > 0, mass / whole, 0.0)
+    # The places of the drafted tokens, the lower one first, and how likely each is taken.
+    place = torch.stack((nodes.kind, (nodes.kind - 1).clamp(min=0)), 3)
+    place = rank.gather(2, place.flatten(2)).clamp(max=mass.shape[2] - 1).view(place.shape)
+    part = torch.stack((1 - nodes.upper, nodes.upper), 3)
+    if nodes.mass.shape[2] == exact.SHARED:
+        w, kept = lending(nodes.there, place, part, mass, cap)
+    else:
+        w, kept = passing(nodes.there, place, part, mass, cap, edge)
     cut = torch.where(cap > 0, (edge * (1 - kept / cap)).clamp(min=0), edge)
     w = torch.where(nodes.there & (a > 0)[..., None], w, 0.0)
     w = torch.zeros_like(w).scatter_add(2, nodes.first, w)
     gap = cap - kept
-    return w, cut, a * nodes.over + torch.where(gap > NONE, gap, 0.0).sum((2, 3))
+    left = a * nodes.over + torch.where(gap > NONE, gap, 0.0).sum((2, 3))
+    return w, full.scatter(2, order, cut), left
 
 
-def lending(nodes: Nodes, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
+def _filled(mass: Tensor) -> tuple[Tensor, Tensor]:
+    """(order, rank) of the classes [B, F, C]: those with mass, highest first, as many as a node has at most;
+    and where each class comes. All are kept where the host may not look.
+    """
+    every = torch.arange(mass.shape[2], device=mass.device).expand(mass.shape[:3])
+    if not looks(mass):
+        return every, every
+    filled = (mass > 0).any(3)
+    order = filled.sort(dim=2, descending=True, stable=True).indices
+    return order[..., : max(1, int(filled.sum(2).max()))], order.argsort(2)
+
+
+def lending(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     """(w, kept) of i.i.d. siblings, as `exact.lending`."""
-    m, cap, K = mass[..., 0], cap[..., 0], nodes.there.shape[2]
-    there = nodes.there.sum(2, keepdim=True)
-    rest = (1 - pad(m.cumsum(2), (1, 0))).clamp(min=0) ** there
+    m, cap, K = mass[..., 0], cap[..., 0], there.shape[2]
+    rest = (1 - pad(m.cumsum(2), (1, 0))).clamp(min=0) ** there.sum(2, keepdim=True)
     drafted = rest[..., :-1] - rest[..., 1:]
     kept = _steps(least(1 - rest[..., 1:], cap))
     spare, lack = (pad(gap.clamp(min=0).cumsum(2), (1, 0)) for gap in (drafted - kept, kept - drafted))
     lead = torch.where(drafted > kept, drafted - _steps(torch.minimum(spare, lack[..., -1:])[..., 1:]), kept)
-    # The places of the drafted tokens, the lower one first; and with which chance each speaks at each time.
-    place = torch.stack((nodes.kind, (nodes.kind - 1).clamp(min=0)), 3)
-    part = torch.stack((1 - nodes.upper, nodes.upper), 3)
+    # With which chance each place of a drafted token speaks at each time.
     density = torch.where(m > 0, drafted / m, 0.0)
 
     def at(row: Tensor) -> Tensor:
@@ -156,18 +178,20 @@ def lending(nodes: Nodes, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     speaks = speaks.scatter_add(4, place[..., None], (1 - others).clamp(min=0)) * part[..., None]
     wins = (speaks * at(rate(kept, lead))).sum(3)
     after = 1 - speaks.sum(3).cumsum(3)
-    after = torch.where(nodes.there[..., None], after, 1.0).clamp(min=0)
+    after = torch.where(there[..., None], after, 1.0).clamp(min=0)
     before = pad(after, (1, 0), value=1)[..., :-1]
     w = [(wins[:, :, j] * after[:, :, :j].prod(2) * before[:, :, j + 1 :].prod(2)).sum(2) for j in range(K)]
     return torch.stack(w, 2), torch.minimum(kept, lead)[..., None]
 
 
-def passing(nodes: Nodes, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
+def passing(
+    there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor, edge: Tensor
+) -> tuple[Tensor, Tensor]:
     """(w, kept) of siblings from strata, as `exact.passing`."""
     C, G = mass.shape[2:]
-    n, drawn = C * G, nodes.there[:, :, None]
+    n, drawn = C * G, there[:, :, None]
     mass, cap = torch.where(drawn, mass, 0.0), torch.where(drawn, cap, 0.0)
-    key = cells.edges(C, mass.device)[:, None] * (1 - mass.cumsum(2)).clamp(min=0)
+    key = edge * (1 - mass.cumsum(2)).clamp(min=0)
     turn = -(256 * key / (1 + key) + 0.3).floor().flatten(2)
     order = turn.argsort(dim=2, stable=True)
     m, t = (each.flatten(2).gather(2, order) for each in (mass, cap))
@@ -196,8 +220,7 @@ def passing(nodes: Nodes, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     rank = order.argsort(2)
     # Both places of each drafted token, now and later: when it speaks, and how likely.
     column = torch.arange(G, device=m.device)[:, None]
-    place = torch.stack((nodes.kind, (nodes.kind - 1).clamp(min=0)), 3) * G + column
-    part = torch.stack((1 - nodes.upper, nodes.upper), 3)
+    place = place * G + column
 
     def at(row: Tensor) -> Tensor:
         return row.gather(2, rank.gather(2, place.flatten(2))).view(place.shape)
@@ -206,7 +229,7 @@ def passing(nodes: Nodes, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     late = at(passes) * part
     spoken, when = torch.cat((part - late, late), 3), torch.cat((at(one), at(two)), 3)
     later = (when[:, :, None, None] > when[..., None, None]) * spoken[:, :, None, None]
-    later = torch.where(nodes.there[:, :, None, None], later.sum(5), 1.0)
+    later = torch.where(there[:, :, None, None], later.sum(5), 1.0)
     later = torch.where(torch.eye(G, dtype=torch.bool, device=m.device)[:, None], 1.0, later).prod(4)
     w = (spoken * at(rate(kept, lead)).repeat(1, 1, 1, 2) * later).sum(3)
     return w, kept.gather(2, rank).unflatten(2, (C, G))

@@ -205,7 +205,7 @@ def passing(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq]) -> Judged:
             first, last = chance[early[c]], chance[late[c]]
             if first > last:
                 change = min(max((first - want) / (first - last), fmpq(0)), fmpq(1))
-                passes[c] = fmpq((change * 2**32).floor(), 2**32)
+                passes[c] = fmpq((change * 2**64).floor(), 2**64)
     chance = leading(mass, order, early, late, passes)
     at = [{early[c]: 1 - u, late[c]: u} for c, u in enumerate(passes)]
     lead = [mass[place] * sum((chance[time] * part for time, part in times.items()), fmpq(0))

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from draftproof.gpu.checks.against_exact.drafts import Drafted, batch, every, from_leaf_to_root
 from draftproof.gpu.checks.against_exact.rounding import UNIT, margins, rates_and_sums
-from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
+from draftproof.gpu.verify import VERIFIERS, Drafts, Rates, Verifier
 from draftproof.gpu.verify.verifier import BELOW_ONE, DETERMINISTIC
 from draftproof.simulators.laws.check import Family, applies
 from draftproof.simulators.laws.enumerate import Enumerator
@@ -24,7 +24,7 @@ from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Row
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
-ROWS = 1 << 16  # rows of noise per call
+ROWS = 1 << 11  # drafts, or rows of noise, per call: so few that a processor's cache holds what a plan needs
 
 Interval = tuple[float, float]
 """The two thresholds that a coin lies between, or an end of `FREE` where there is none."""
@@ -168,13 +168,14 @@ def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: s
     last = torch.where(high > 1, BELOW_ONE, high - margin)
     narrow = (first > last).any(1)
     single = rows.to(device, torch.float32)
-    wrong = 0
+    judged, wrong = verifier.rates(single), 0
     for side in (first, last):
         for at in range(0, len(index), ROWS):
             part = slice(at, at + ROWS)
             noise = side[part].to(device)
-            drafts = single.take(index[part].to(device))
-            out = verifier.verify(drafts.with_noise(noise[:, :-1], noise[:, -1]))
+            which = index[part].to(device)
+            once = replace(verifier, rates=lambda _, of=which: Rates(judged.accept[of], judged.cut[of]))
+            out = once.verify(single.take(which).with_noise(noise[:, :-1], noise[:, -1]))
             same = (out.node.cpu() == node[part]) & (out.token.cpu() == token[part]) & (out.error.cpu() == 0)
             wrong += int((~same & ~narrow[part]).sum())
     kept = torch.where(narrow[:, None] | (intervals == torch.tensor(FREE)).all(-1), 0.0, margin)

@@ -27,7 +27,8 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
     changed at once by random amounts, eight times, and the largest effect is taken. Unlike a derivative this
     also sees both sides of a kink, such as p = q; equal amounts could cancel in a ratio of few entries. Rows
     that already have errors may share one in all entries, as a softmax whose sum is off: then each row as a
-    whole is changed by such an amount too.
+    whole is changed by such an amount too. What is left of 1, such as the chance that no sibling has spoken,
+    is taken in float64, and 0 may become its roundoff.
     """
     random = torch.Generator().manual_seed(0)
 
@@ -45,7 +46,7 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
     swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)
     for _ in range(8):
         swing = torch.maximum(swing, (outputs(rows.map_rows(nudged)) - y).abs())
-    return STEPS * (swing + SMALLEST)
+    return STEPS * (swing + UNIT[torch.float64])
 
 
 def rates_and_rows(verifier: Verifier, rows: Drafts) -> tuple[Rates, Tensor]:

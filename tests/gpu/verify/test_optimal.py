@@ -8,10 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from draftproof.gpu.checks.against_exact.drafts import batch, every
 from draftproof.gpu.checks.against_exact.noise import agreement
 from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.sampling.tree import Tree
-from draftproof.gpu.verify import Batch, Rates, cells, named
+from draftproof.gpu.verify import Batch, Rates, cells, named, optimal
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.stratified import Stratified
@@ -57,6 +58,41 @@ def test_an_only_child_has_the_classes_of_strata(shape, name):
     (found,) = agreement([instance], verifiers=[named(name)])
     assert found.rows > 4 * found.narrow
     assert found.wrong == 0, found
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scheme", ["tree+", "uneven strata"])
+def test_classes_without_mass_change_nothing(scheme, name, monkeypatch):
+    """On a CPU they are left out; on a GPU, where the host may not look, they are not."""
+    draft, vocab, count = SCHEMES[scheme]
+    drafts = batch(
+        [each for instance in Randoms(draft, vocab, count, law=Mixed()) for each in every(instance)]
+    )
+    few = named(name).rates(drafts)
+    monkeypatch.setattr(optimal, "looks", lambda _: False)
+    whole = named(name).rates(drafts)
+    assert (few.accept - whole.accept)[drafts.drawn].abs().max() < 1e-12
+    left = [[cells_left(each, drafts, node) for node in range(drafts.tree.size)] for each in (few, whole)]
+    assert all((a - b).abs().max() < 1e-12 for a, b in zip(*left, strict=True))
+
+
+def cells_left(rates, drafts, node):
+    return named("optimal").left(drafts, rates.cut, torch.full((len(drafts.tokens),), node))
+
+
+@pytest.mark.parametrize(("off", "refused"), [(1e-16, False), (1e-12, True)])
+def test_a_rate_of_0_may_be_the_roundoff_of_what_is_left_of_1_and_no_more(off, refused):
+    """Of the drafted 0 and 2 the 2 is kept for certain, so the rate of 0 is 0."""
+    p = {(): ("2/37", "16/37", "19/37")} | {(x,): ("1/3", "1/3", "1/3") for x in range(3)}
+    q = {(): ("7/16", "9/32", "9/32")}
+    instance = Instance(Table.exact(3, p), Table.exact(3, q), Drawn(((), ()), True))
+
+    def leaks(drafts):
+        found = named("optimal").rates(drafts)
+        return Rates(found.accept.clamp(min=off), found.cut)
+
+    (found,) = agreement([instance], verifiers=[replace(named("optimal"), rates=leaks)])
+    assert bool(found.wrong) == refused
 
 
 def _one_cut(drafts):

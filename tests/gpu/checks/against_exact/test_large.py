@@ -86,9 +86,10 @@ def test_rows_that_are_wrong_where_verification_stops_are_noticed():
     assert found.row > 1e-3
 
 
-@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("vocab", [128_256, 262_144])
+@pytest.mark.parametrize(
+    "vocab", [32_768, *(pytest.param(V, marks=pytest.mark.long) for V in (128_256, 262_144))]
+)
 def test_a_real_vocabulary(vocab):
     agree(vocab)
 

@@ -54,9 +54,8 @@ def test_margins_see_errors_that_cancel_where_entries_move_by_equal_amounts():
     assert margins(difference, Drafts(Tree([-1]), rows, rows[:, :0], none), 1e-6).min() > 1e-6
 
 
-@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("in_classes", [True, pytest.param(False, id="minutes")])
+@pytest.mark.parametrize("in_classes", [True, False])
 def test_the_whole_standard_suite(in_classes):
     rules = [each for each in VERIFIERS.values() if ("optimal" in each.name) == in_classes]
     for instances in grouped([family for family in standard() if len(family)]):
