@@ -125,9 +125,9 @@ def _require(holds: bool, name: str) -> None:
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     k_seq.geometric: ((k_seq,), "c546ad98d4277dcb", geometric),
     k_seq.smallest_rho: ((k_seq,), "c546ad98d4277dcb", smallest_rho),
-    lifted.planned: ((lifted, layered, level, flow, siblings), "c3c5db1dbb666f7a", node_plan),
+    lifted.planned: ((lifted, layered, level, flow, siblings), "1a1daae1101f7ce0", node_plan),
     priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
-    optimal.planned: ((optimal, priority, draft, level, siblings), "f95df064dde24901", priority_plan),
+    optimal.planned: ((optimal, priority, draft, level, siblings), "7f54aa4c3f6e516e", priority_plan),
     modified_target.carry: ((modified_target,), "630c33f1253c0bd3", Modified),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the

@@ -144,9 +144,7 @@ def tight_plan(
             if (i, j) in plan:
                 net.widen(m + j, i, plan[i, j])
         net.saturate("supply", "demand")
-        for i, j in edges:
-            back = net.flow(m + j, i) if (i, j) in plan else 0
-            plan[i, j] = plan.get((i, j), 0) + net.flow(i, m + j) - back
+        plan |= {(i, j): net.flow(i, m + j) for i, j in edges}
         have = [mass - net.flow("supply", i) for i, mass in enumerate(have)]
         want = [mass - net.flow(m + j, "demand") for j, mass in enumerate(want)]
         if any(have) and first.all():

@@ -1,12 +1,12 @@
 """Laws of one node's draws: its children with the shapes below them, or only the set of their tokens."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from typing import Any, TypeAlias
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
-from draftproof.theory.rows import Number, Row, one, total, without
+from draftproof.theory.rows import Number, Row, one
 from draftproof.theory.shared.memo import remembered
 
 Siblings: TypeAlias = tuple[tuple[int, tuple], ...]
@@ -41,30 +41,16 @@ def sibling_law(q: Row, shape: tuple, replacement: bool, merged: bool) -> Siblin
     """The law of the children that a node of this shape draws from q. If `merged`, draws are with replacement
     and equal tokens become one child, whose shape joins those of its copies.
     """
+    laws, alike = (q,) * len(shape), replacement or merged
+    found = _law(laws, not alike, (), lambda drawn, x: tuple(sorted((*drawn, (x, shape[len(drawn)])))))
+    if not merged:
+        return SiblingLaw(found)
     out = SiblingLaw()
-    for tokens, mass in _sequences(q, len(shape), replacement or merged, one(q)):
-        children = list(zip(tokens, shape, strict=False))
-        if merged:
-            children = [
-                (x, tuple(leaf for y, below in children if y == x for leaf in below)) for x in set(tokens)
-            ]
-        key = tuple(sorted(children))
+    for drawn, mass in found.items():
+        tokens = sorted({x for x, _ in drawn})
+        key = tuple([(x, tuple(leaf for y, below in drawn if y == x for leaf in below)) for x in tokens])
         out[key] = out[key] + mass if key in out else mass
     return out
-
-
-def _sequences(
-    q: Row, count: int, replacement: bool, mass: Number
-) -> Iterator[tuple[tuple[int, ...], Number]]:
-    # (tokens in drawing order, probability)
-    if not count or not total(q) > 0:
-        yield (), mass
-        return
-    for x, chance in enumerate(q):
-        if chance > 0:
-            rest = q if replacement else without(q, x)
-            for tokens, weight in _sequences(rest, count - 1, replacement, mass * chance):
-                yield (x, *tokens), weight
 
 
 def set_law(q: Row, k: int, replacement: bool) -> SetLaw:
@@ -86,17 +72,7 @@ def set_law(q: Row, k: int, replacement: bool) -> SetLaw:
         raise BadInput(f"{count} sets of drafted tokens; at most {SETS} are listed")
     if replacement:
         return independent_law((q,) * k)
-    law: dict[frozenset[int], Number] = {frozenset(): one(q)}
-    for _ in range(largest):
-        after: dict[frozenset[int], Number] = {}
-        for t, mass in law.items():
-            rest = [x for x in drawable if x not in t]
-            mass = mass / sum((q[x] for x in rest[1:]), q[rest[0]])
-            for x in rest:
-                longer, part = t | {x}, mass * q[x]
-                after[longer] = after[longer] + part if longer in after else part
-        law = after
-    return law
+    return _law((q,) * largest, True, frozenset(), lambda t, x: t | {x})
 
 
 def independent_law(laws: Sequence[Row]) -> SetLaw:
@@ -107,13 +83,25 @@ def independent_law(laws: Sequence[Row]) -> SetLaw:
     >>> {tuple(t): mass for t, mass in independent_law(((half, half), (0 * half, 2 * half))).items()}
     {(0, 1): 1/2, (1,): 1/2}
     """
-    law: dict[frozenset[int], Number] = {frozenset(): one(laws[0])}
+    return _law(laws, False, frozenset(), lambda t, x: t | {x})
+
+
+def _law(
+    laws: Sequence[Row], distinct: bool, start: Any, add: Callable[[Any, int], Any]
+) -> dict[Any, Number]:
+    # The law of what `add` makes of one draw from each row; `distinct`: without the tokens of earlier draws,
+    # while there are others.
+    law = {(start, frozenset()): one(laws[0])}
     for row in laws:
-        after: dict[frozenset[int], Number] = {}
-        for t, mass in law.items():
-            for x, chance in enumerate(row):
-                if chance > 0:
-                    longer, part = t | {x}, mass * chance
-                    after[longer] = after[longer] + part if longer in after else part
+        after: dict[Any, Number] = {}
+        for (state, drawn), mass in law.items():
+            rest = [x for x, chance in enumerate(row) if chance > 0 and x not in drawn]
+            whole = sum((row[x] for x in rest[1:]), row[rest[0]]) if distinct and rest else one(row)
+            for x in rest:
+                key = add(state, x), drawn | {x} if distinct else drawn
+                part = mass * row[x] / whole
+                after[key] = after[key] + part if key in after else part
+            if not rest:
+                after[state, drawn] = mass
         law = after
-    return law
+    return {state: mass for (state, _), mass in law.items()}
