@@ -21,6 +21,10 @@ from flint import fmpq
 from draftproof.proofs_check.cells.cell import Cut, sides
 from draftproof.proofs_check.cells.domain import Domain
 from draftproof.proofs_check.cells.symbol import ZERO
+from draftproof.proofs_check.claims import CLAIMS
+from draftproof.proofs_check.claims.checks import Lossless
+from draftproof.proofs_check.claims.claim import SIZES
+from draftproof.proofs_check.prove import aim
 from draftproof.simulators.instances.suite import TWICE, standard
 from draftproof.simulators.laws.certificate import Branches
 from draftproof.simulators.laws.check import pieces
@@ -29,6 +33,7 @@ from draftproof.theory.drafts.chain import Chain as Line
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.law import law_of
+from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.verifiers import VERIFIERS, named
 
 PYTHON = os.environ.get("STORM_PYTHON") or (sys.executable if find_spec("stormpy") else "")
@@ -163,7 +168,7 @@ class Functions(Branches):
 
 
 class Function:
-    """A rational function of a proof, written for Storm's parser."""
+    """A rational function of a proof, written for Storm's parser, to which -x^2 is (-x)^2."""
 
     def __init__(self, symbol):
         self.symbol = symbol
@@ -173,38 +178,40 @@ class Function:
 
     def __str__(self):
         top, bottom = (str(part).replace("**", "^") for part in (self.symbol.top, self.symbol.bottom))
-        return f"(({top})/({bottom}))"
+        return f"((0+{top})/(0+{bottom}))".replace("+-", "-")
 
 
-def on_cell(domain, cell, verifier, scheme):
-    """The tree of all that is drawn on a cell, up to words of the draft's depth; Cut where a
-    comparison is not decided.
+def on_cell(domain, cell, verifier, scheme, law):
+    """The tree of all that is drawn on a cell, completed by the law, up to words of the draft's depth;
+    Cut where a comparison is not decided.
     """
     domain.enumeration.cell = cell
     oracle, more = Functions(lambda symbol: domain.enumeration.reduced(cell, symbol)), True
+    following = aim(domain, law)
     while more:
         draft = scheme.draw(oracle, domain.proposal)
         word, row = (lambda node, row: (node.prefix, row))(*verifier.verify(oracle, draft, domain.target))
         while len(word) < scheme.depth:
             word = (*word, oracle.choose(row))
-            row = domain.target[word]
+            row = following[word]
         more = oracle.ended(word)
     return oracle.tree
 
 
-def of_target(domain, cell, depth):
-    """The tree of the target's words on a cell."""
+def of_law(domain, cell, depth, law):
+    """The tree of the law's words on a cell."""
     domain.enumeration.cell = cell
+    rows = aim(domain, law)
     oracle, more = Functions(lambda symbol: domain.enumeration.reduced(cell, symbol)), True
     while more:
         word = ()
         while len(word) < depth:
-            word = (*word, oracle.choose(domain.target[word]))
+            word = (*word, oracle.choose(rows[word]))
         more = oracle.ended(word)
     return oracle.tree
 
 
-def decided(domain, verifier, scheme):
+def decided(domain, verifier, scheme, law):
     """The two trees of every cell in which all comparisons of all runs are decided, but for cells on curves:
     there functions are equal that differ elsewhere.
     """
@@ -212,7 +219,7 @@ def decided(domain, verifier, scheme):
     while cells:
         cell = cells.pop()
         try:
-            trees = on_cell(domain, cell, verifier, scheme), of_target(domain, cell, scheme.depth)
+            trees = on_cell(domain, cell, verifier, scheme, law), of_law(domain, cell, scheme.depth, law)
             equations = (
                 domain.enumeration.solver.polynomials[key] for key, is_ in cell.facts.items() if is_ == ZERO
             )
@@ -224,38 +231,64 @@ def decided(domain, verifier, scheme):
 
 PAIR = ((), ())
 DEEP = [("token", 2, Line(2)), ("block", 2, Line(2)), ("hsd", 2, Line(2)), ("traversal", 2, Line(2))]
-SIZES = [
+SMALL = [
     *((name, vocab, Line(depth)) for name in ("token", "block") for vocab, depth in ((2, 1), (3, 1))),
     *(pytest.param(*each, marks=pytest.mark.slow) for each in DEEP),
     *((name, 2, Tree(PAIR)) for name in ("rrs", "traversal", "naive-tree")),
     *((name, 2, Tree(PAIR, replacement=True)) for name in ("specinfer", "priority", "traversal")),
     ("one-hot", 2, TopK(PAIR)),
 ]
+LOSSLESS = [
+    claim.check for claim in CLAIMS.values() if isinstance(claim.check, Lossless) and claim.verdict == SIZES
+]
+CLAIMED = [(check, *case) for check in LOSSLESS for case in check.cases]
+"""Every size of every claim that is proved by sign cells: its check, vocabulary and draft."""
 
 
-def cells_read_again(name, vocab, scheme, step, folder):
-    """Every `step`-th cell: how many there are, and whether Storm finds each word's probability there to be
-    the target's.
+def rule_of(check):
+    return named(check.verifier) if check.law == ITSELF else check.law.rule
+
+
+def cells_read_again(verifier, vocab, scheme, step, folder, law=ITSELF):
+    """One cell of `step`: how many there are, and whether Storm finds each word's probability there to be
+    the law's.
     """
     domain, chain, roots, seen = Domain(vocab, scheme.depth), None, [], 0
-    for verified, target in decided(domain, named(name), scheme):
-        seen += 1
+    for verified, wanted in decided(domain, verifier, scheme, law):
         if seen % step == 0:
             chain = chain or Chain(product(range(vocab), repeat=scheme.depth))
-            roots += [chain.put(verified), chain.put(target)]
+            roots += [chain.put(verified), chain.put(wanted)]
+        seen += 1
     found = chain.reached(roots, folder, domain.number.variables.names())
     return seen, [difference in ("0", "(0)/(1)") for each in found.values() for difference in each]
 
 
-@pytest.mark.parametrize(("name", "vocab", "scheme"), SIZES)
+@pytest.mark.parametrize(("name", "vocab", "scheme"), SMALL)
 def test_storm_reads_a_tenth_of_the_cells(tmp_path, name, vocab, scheme):
-    seen, right = cells_read_again(name, vocab, scheme, 10, tmp_path)
-    assert len(right) == seen // 10 * vocab**scheme.depth
+    seen, right = cells_read_again(named(name), vocab, scheme, 10, tmp_path)
+    assert len(right) == -(-seen // 10) * vocab**scheme.depth
+    assert all(right)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("check", "vocab", "scheme"), CLAIMED, ids=[f"{c.verifier}-{v}-{d}" for c, v, d in CLAIMED]
+)
+def test_storm_reads_a_tenth_of_the_cells_of_claims(tmp_path, check, vocab, scheme):
+    seen, right = cells_read_again(rule_of(check), vocab, scheme, 10, tmp_path, check.law)
+    assert len(right) == -(-seen // 10) * vocab**scheme.depth
     assert all(right)
 
 
 @pytest.mark.slow
 def test_storm_refutes_cells_of_a_lossy_verifier(tmp_path):
-    _, right = cells_read_again("hsd-released", 2, Line(2), 100, tmp_path)
+    _, right = cells_read_again(named("hsd-released"), 2, Line(2), 100, tmp_path)
+    assert not all(right)
+    assert any(right)
+
+
+def test_storm_refutes_cells_of_another_law(tmp_path):
+    """Token verification of a mixture's rows, beside the target's own law."""
+    _, right = cells_read_again(declared("interpolation:1/4").rule, 2, Line(1), 1, tmp_path)
     assert not all(right)
     assert any(right)
