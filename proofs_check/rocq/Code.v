@@ -165,6 +165,31 @@ judge V fuel (path_of draft) target.
 
 End hsd.
 
+(** theory/verifiers/hsd_naive.py *)
+Module hsd_naive.
+
+Definition verify (V fuel : nat) (draft: Draft) (target: Rows) : program (option Stop) :=
+get (unsnoc (path_of draft)) (fun '(inner, leaf) =>
+let R := [one (target (prefix_of leaf))] in
+(fix round1' items1' R {struct items1'} :=
+match items1' with
+| [] =>
+get (unsnoc R) (fun '(R, last2') =>
+Accept (minimum last2' (one (target (prefix_of leaf)))) (fun coin3' =>
+if coin3' then
+done ((leaf, target (prefix_of leaf)))
+else
+hsd.step_back V fuel inner target R))
+| (node, child) :: items1' =>
+get (token_of child) (fun token4' =>
+let '(p, q, x) := (target (prefix_of node), proposal_of node, token4') in
+get (last_of R) (fun item5' =>
+let R := R ++ [N.mul item5' (ratio (p x) (q x))] in
+round1' items1' R))
+end) (pairwise (path_of draft)) R).
+
+End hsd_naive.
+
 (** theory/verifiers/specinfer.py *)
 Module specinfer.
 

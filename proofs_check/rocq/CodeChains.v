@@ -1,5 +1,5 @@
-(** Token verification, block verification, HSD and greedy block verification as Code.v has them from the Python:
-    each is the program of Programs.v, of which the theorems are proved. *)
+(** Token verification, block verification, HSD, naive HSD and greedy block verification as Code.v has them from the
+    Python: each is the program of Programs.v, of which the theorems are proved, or a walk down the chain and back. *)
 
 Require Import Reals Lra List Arith Bool FunctionalExtensionality.
 Require Import Programs Rules Python Numbers Code CodeFacts.
@@ -113,6 +113,43 @@ Proof.
     B (map (fun item => (fst item, rate (snd item))) items) last left = back hsd_coin hsd_residual items last left).
   { induction items as [|[n s] items IH]; intros last left F; [reflexivity|]. inversion F as [|? ? I F']; subst.
     unfold inside in I. cbn [fst] in I. unfold B. cbn [back]. unfold hsd_coin, hsd_residual. rewrite <- I.
+    apply Accept_ext; [reflexivity|]. apply IH. auto. }
+  apply K, inside_inner.
+Qed.
+
+(** ** Naive HSD *)
+
+Definition naive_next (a : R) (c : context) (x : token) : R := a * ratio (p c x) (q c x).
+Definition naive_residual (a : R) (c : context) : row := excess (scale a (p c)) (q c).
+Definition naive_full (a : R) : R := minimum a 1.
+Definition naive_coin (a : R) (c : context) : R :=
+  share (total V (naive_residual a c)) (total V (excess (q c) (scale a (p c)))).
+
+Theorem hsd_naive_code : forall fuel path c,
+  shown (hsd_naive.verify V fuel (chained path c) p) =
+  or_else (below p naive_next naive_full naive_coin naive_residual path c 1) (beyond naive_residual path c 1).
+Proof.
+  intros fuel path c.
+  rewrite <- (walked V q at_leaf p naive_next naive_full naive_coin naive_residual path c 1 None) by auto. f_equal.
+  unfold hsd_naive.verify, path_of, chained. cbn [root_of]. rewrite first_path_along.
+  rewrite along_inner, unsnoc_app, <- along_inner. cbn [get].
+  match goal with |- ?loop _ _ = _ => set (L := loop) end.
+  assert (H : forall down d a rs, L (pairwise (along down d)) (rs ++ [a]) =
+    L [] (rs ++ states naive_next down d a ++ [final naive_next down d a])).
+  { induction down as [|x rest IH]; intros d a rs; [reflexivity|].
+    rewrite pairwise_along. cbn [states final app].
+    specialize (IH (d ++ [x]) (naive_next a d x) (rs ++ [a])). rewrite <- !app_assoc in IH. refine (eq_trans _ IH).
+    unfold L at 1. unfold chain_at at 1. rewrite token_at. cbn [get]. rewrite last_of_app. cbn [get].
+    rewrite <- app_assoc. reflexivity. }
+  refine (eq_trans (H path c 1 []) _). unfold L. rewrite app_nil_l, unsnoc_app. cbn [get].
+  apply Accept_ext; [reflexivity|].
+  unfold hsd.step_back, same_length. rewrite !rev_length, (states_length q at_leaf), Nat.eqb_refl.
+  rewrite combine_rev by (rewrite (states_length q at_leaf); auto).
+  match goal with |- ?loop _ _ _ = _ => set (B := loop) end.
+  assert (K : forall items last left, Forall inside items ->
+    B items last left = back naive_coin naive_residual items last left).
+  { induction items as [|[n a] items IH]; intros last left F; [reflexivity|]. inversion F as [|? ? I F']; subst.
+    unfold inside in I. cbn [fst] in I. unfold B. cbn [back]. unfold naive_coin, naive_residual. rewrite <- I.
     apply Accept_ext; [reflexivity|]. apply IH. auto. }
   apply K, inside_inner.
 Qed.

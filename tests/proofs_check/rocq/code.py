@@ -9,7 +9,7 @@ from tests.proofs_check.rocq.python_to_rocq import translated
 
 HOUSE = Path(__file__).parents[3]
 CODE = HOUSE / "proofs_check" / "rocq" / "Code.v"
-FILES = ("token", "block", "greedy_block", "hsd", "specinfer", "rrs", "traversal")
+FILES = ("token", "block", "greedy_block", "hsd", "hsd_naive", "specinfer", "rrs", "traversal")
 FILES += ("one_hot", "nss", "naive_tree", "hu_greedy", "priority")
 
 

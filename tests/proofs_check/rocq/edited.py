@@ -26,6 +26,8 @@ from tests.proofs_check.rocq.python_to_rocq import Refused, translated
 DATA = Path(__file__).with_suffix(".json")
 NEEDED = ("Programs", "Rules", "Python", "Numbers", "CodeFacts")
 """What the proofs about code require, in order."""
+IMPORTED = {"hsd_naive": ("hsd",)}
+"""File -> those whose functions it calls."""
 PROOFS = ("CodeChains", "CodeTrees", "CodeNodes", "CodePriority")
 BY_HAND = (
     ("token", "pairwise(draft.path)", "pairwise(draft.path[:-1])"),
@@ -43,6 +45,10 @@ BY_HAND = (
     ("greedy_block", "        Q.append(Q[-1] * q[x])\n", "        Q.append(Q[-1] * q[x])\n        break\n"),
     ("hsd", "        peak = maximum(peak, R)\n        r.append", "        r.append"),
     ("hsd", "maximum(peak, R)", "minimum(peak, R)"),
+    ("hsd_naive", "inner, target, R)", "inner[:-1], target, R)"),
+    ("hsd_naive", "*inner, leaf = draft.path", "inner, leaf = draft.path, draft.root"),
+    ("hsd_naive", "minimum(R.pop(), one(target[leaf.prefix]))", "R.pop()"),
+    ("hsd_naive", "verifiers.hsd import", "verifiers.hsd_released import"),
     ("specinfer", "        else:\n            return node, p\n", ""),
     ("specinfer", "                break\n", "                return node, p\n"),
     ("rrs", "        else:\n            return node, p\n", ""),
@@ -129,7 +135,7 @@ def ties() -> dict[str, str]:
 def judged(file: str, text: str, folder: Path) -> str:
     """What Rocq says of the file's edited text."""
     try:
-        code = translated({file: text})
+        code = translated({**{each: sources()[each] for each in IMPORTED.get(file, ())}, file: text})
     except Refused:
         return "not translated"
     (folder / "Both.v").write_text(code + ties()[file], encoding="utf-8")

@@ -349,14 +349,17 @@ def _stored(nodes: Iterable[ast.AST], changed: bool = False) -> set[str]:
 
 
 def translated(sources: Mapping[str, str], numbers: str = "Real") -> str:
-    """The Rocq of files of theory/verifiers, name -> source, in `numbers` of Numbers.v. Raises Refused."""
-    text = HEAD.format(numbers=numbers)
+    """The Rocq of files of theory/verifiers, name -> source, in `numbers` of Numbers.v. Raises Refused.
+
+    A function that another file imports is called by the name of its module.
+    """
+    text, meaning = HEAD.format(numbers=numbers), dict[tuple[str, str], str | ast.FunctionDef](MEANING)
     for name, source in sources.items():
         words: Words = {each: ITERATORS[each] for each in ("zip", "reversed")}
         for each in ast.parse(source).body:
             match each:
                 case ast.ImportFrom(module=module, names=aliases):
-                    new = {a.asname or a.name: MEANING.get((str(module), a.name), "") for a in aliases}
+                    new = {a.asname or a.name: meaning.get((str(module), a.name), "") for a in aliases}
                 case ast.FunctionDef(decorator_list=[]):
                     new = {each.name: each}
                 case ast.Expr(value=ast.Constant()) | ast.Assign(targets=[ast.Name(id="VERIFIER")]):
@@ -366,7 +369,12 @@ def translated(sources: Mapping[str, str], numbers: str = "Real") -> str:
             if words.keys() & new.keys():
                 raise Refused(each, "a second meaning")
             words |= new
-        functions = [each for each in words.values() if isinstance(each, ast.FunctionDef)]
+        functions = [
+            each for each in words.values() if isinstance(each, ast.FunctionDef) and "." not in each.name
+        ]
         definitions = "".join(_Function(each, words).definition() for each in reversed(functions))
+        for each in functions:
+            elsewhere = meaning[f"draftproof.theory.verifiers.{name}", each.name] = copy(each)
+            elsewhere.name = f"{name}.{each.name}"
         text += f"\n(** theory/verifiers/{name}.py *)\nModule {name}.\n\n{definitions}End {name}.\n"
     return text

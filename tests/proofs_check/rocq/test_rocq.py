@@ -43,7 +43,16 @@ THEOREMS = {
         "code_text_follows",
         "greedy_code_lossless",
     ),
-    "Traversal": ("traversal_lossless", "tree_traversal_lossless", "tree_traversal_proper"),
+    "CodeNaive": ("hsd_naive_code_lossless", "naive_is_greedy", "naive_accepts", "naive_resampled"),
+    "CodeFair": ("token_code_fair", "block_code_fair", "hsd_code_fair", "traversal_code_fair"),
+    "CodeAccepts": (
+        "token_code_accepts",
+        "block_code_accepts",
+        "hsd_code_accepts",
+        "traversal_code_accepts",
+        "greedy_code_accepts",
+    ),
+    "Traversal": ("subtree_stops", "traversal_lossless", "tree_traversal_lossless", "tree_traversal_proper"),
     "RecursiveRejection": (
         "recursive_rejection_lossless",
         "tree_rejection_lossless",
