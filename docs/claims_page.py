@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from draftproof.proofs_check.claims import CLAIMS, Claim
-from draftproof.proofs_check.claims.claim import EVERY, FOLLOWS, REFUTED, SIZES, THEOREM
+from draftproof.proofs_check.claims.claim import EVERY, REFUTED, SIZES, THEOREM
 
 HEAD = """# Claims
 
@@ -18,9 +18,8 @@ Rocq in a scope: Coq checked a proof too; Rocq of the code: of the verifier's Py
 The page is generated (`python docs/claims_page.py > docs/claims.md`); a test fails when it is stale.
 """
 MEANS = {
-    EVERY: "The verifier's own code was run on rows of any vocabulary, by induction ([proofs](proofs.md)).",
+    EVERY: "Of the verifier's own code: in Rocq, or by running it on any vocabulary ([proofs](proofs.md)).",
     THEOREM: "Coq checked a proof of the statement ([proofs](proofs.md)).",
-    FOLLOWS: "What verifiers keep of a drafted token is proved from code; Coq checked a proof of the rest.",
     SIZES: "For all real p and q of the sizes listed, zeros included, by cells of signs.",
     REFUTED: "There are rational p and q on which exact enumeration shows otherwise.",
     "searched": "No counterexample in so many exact instances; nothing is proved.",
@@ -54,7 +53,7 @@ def short(source: str) -> str:
 def row(claim: Claim) -> str:
     """One line of a table."""
     note = f" *{claim.note}*" if claim.note else ""
-    too = claim.rocq and claim.verdict not in (THEOREM, FOLLOWS)
+    too = claim.rocq and claim.verdict != THEOREM
     rocq = ", Rocq of the code" if "_code_" in claim.rocq else ", Rocq" if too else ""
     scope = claim.scope.replace("V = ", "V=") + rocq
     if kind(claim) == "searched":

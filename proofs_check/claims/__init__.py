@@ -12,7 +12,7 @@ from typing import Any
 
 from draftproof.proofs_check.claims.checks import EQUAL, NEVER_BELOW, Case, Lossless, related, searched
 from draftproof.proofs_check.claims.claim import SIZES, Claim
-from draftproof.proofs_check.claims.every_size import LAWS, CodeRun, Kept, Stated
+from draftproof.proofs_check.claims.every_size import CodeRun, Stated
 from draftproof.proofs_check.claims.topics import calls, chains, keys, selection, systems, trees
 from draftproof.simulators.instances.files import parse
 from draftproof.simulators.laws.verdict import judge
@@ -41,8 +41,6 @@ def of_entry(key: str, entry: dict[str, Any]) -> Claim:
 def checked(
     cases: list[Case],
     code: Iterable[str] = (),
-    kept: Iterable[str] = (),
-    law: str = "",
     theorem: Iterable[str] | None = None,
     lossless: str = "",
     random: int = 0,
@@ -54,8 +52,6 @@ def checked(
     """The check of an entry that says how: the table's head has the words in which it does."""
     if code:
         return CodeRun(tuple(code))
-    if kept:
-        return Kept(tuple(kept), LAWS[law])
     if theorem is not None:
         return Stated(tuple(theorem))
     if follows:

@@ -8,7 +8,6 @@ SIZES = "proved for the sizes listed"
 REFUTED = "refuted"
 UNDECIDED = "undecided"
 THEOREM = "proved in Rocq"
-FOLLOWS = "proved in Rocq, from what the code was proved to keep"
 
 
 CODE, CELLS, ROCQ, EXACT = "code run", "sign cells", "Rocq", "exact instances"
@@ -44,7 +43,7 @@ class Claim:
         """What stands behind the verdict."""
         behind = getattr(self.check, "behind", EXACT)
         checked = behind if isinstance(behind, tuple) else (behind,)
-        return (*checked, ROCQ) if self.rocq else checked
+        return (*checked, ROCQ) if self.rocq and ROCQ not in checked else checked
 
     @property
     def command(self) -> str:

@@ -1,11 +1,11 @@
-"""Claims for every vocabulary and depth: proved by a run of the verifiers' own code."""
+"""Claims for every vocabulary and depth: proved in Rocq, or by a run of the verifiers' own code."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from draftproof.proofs_check.claims.claim import CODE, EVERY, FOLLOWS, THEOREM, UNDECIDED
-from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size
+from draftproof.proofs_check.claims.claim import CODE, EVERY, ROCQ, THEOREM, UNDECIDED
+from draftproof.proofs_check.every_size import Result, prove_every_size
+from draftproof.proofs_check.every_size.contracts import THEOREMS
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -13,59 +13,32 @@ SECONDS = 300.0  # time limit of one verifier, in CPU seconds
 
 
 @cache
-def run(prover: Callable[[Verifier, float], Result], verifier: Verifier) -> Result:
+def run(verifier: Verifier) -> Result:
     """What the prover finds of the verifier; kept, since several claims rest on one run."""
-    return prover(verifier, SECONDS)
+    return prove_every_size(verifier, SECONDS)
 
 
 @dataclass(frozen=True)
 class CodeRun:
-    """Runs the verifiers' own code at every size."""
+    """The verifiers are lossless at every size: by a theorem about their own code, or by a run of it."""
 
     verifiers: tuple[str, ...]
-    behind, proves = CODE, EVERY
+    proves = EVERY
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        return tuple({ROCQ if named(name).verify in THEOREMS else CODE: 0 for name in self.verifiers})
 
     def __call__(self) -> str:
-        proofs = (run(prove_every_size, named(name)) for name in self.verifiers)
-        return EVERY if all(proof.verdict == "proved" for proof in proofs) else UNDECIDED
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Runs the verifiers' own code for what they keep of a drafted token: `law` is what is to be found."""
-
-    verifiers: tuple[str, ...]
-    law: str
-    behind, proves = CODE, EVERY
-
-    def __call__(self) -> str:
-        proofs = [run(prove_accepted, named(name)) for name in self.verifiers]
-        found = all(proof.claims and all(self.law in claim for claim in proof.claims) for proof in proofs)
-        return EVERY if found and all(proof.verdict == "proved" for proof in proofs) else UNDECIDED
-
-
-PRODUCT, PREFIX, JOINT = "once its prefix is kept", "is the probability of its prefix", "grows by p / q"
-"""A drafted token of q is kept with mass min(a p, q). Once its prefix is kept a = 1; or a is the probability
-that its prefix is kept, then w, with w = min(1, w p / q) below; or a is the ratio of the prefix's joint
-probabilities.
-"""
-LAWS = {"product": PRODUCT, "prefix": PREFIX}
-KEEPS = {"token": PRODUCT, "block": PREFIX, "hsd": PREFIX, "greedy-block": JOINT, "hsd-naive": JOINT}
+        return EVERY if all(run(named(name)).verdict == "proved" for name in self.verifiers) else UNDECIDED
 
 
 @dataclass(frozen=True)
 class Stated:
-    """A statement proved in Rocq; what it says of the verifiers of `keeps` is proved from their code."""
+    """A statement proved in Rocq, whose theorem is about the code of these verifiers."""
 
-    keeps: tuple[str, ...] = ()
-
-    @property
-    def behind(self) -> tuple[str, ...]:
-        return (CODE,) * bool(self.keeps)
-
-    @property
-    def proves(self) -> str:
-        return FOLLOWS if self.keeps else THEOREM
+    verifiers: tuple[str, ...] = ()
+    behind, proves = (), THEOREM
 
     def __call__(self) -> str:
-        return self.proves if all(Kept((name,), KEEPS[name])() == EVERY for name in self.keeps) else UNDECIDED
+        return THEOREM if all(run(named(name)).theorem for name in self.verifiers) else UNDECIDED

@@ -26,7 +26,6 @@ STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 DRAWN = {
     "chain": "one drafted chain",
     "with replacement": "trees whose siblings are drawn with replacement",
-    "without replacement": "trees whose siblings are drawn without replacement, and merged paths",
     "any": "drafts of any kind",
 }
 """How the children of a node are drawn, in words."""
@@ -122,6 +121,7 @@ def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
 
 def _every_size(found: Result) -> list[str]:
     return [
+        *(f"  a theorem in Rocq about this very code: {each}" for each in [found.theorem] if each),
         *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
         *(f"  proved by induction: {claim}" for claim in found.claims),
         *(f"  assumed, tested apart: {contract}" for contract in found.contracts),

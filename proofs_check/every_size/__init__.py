@@ -2,6 +2,6 @@
 source.
 """
 
-from draftproof.proofs_check.every_size.prover import Result, prove_accepted, prove_every_size
+from draftproof.proofs_check.every_size.prover import Result, prove_every_size
 
-__all__ = ["Result", "prove_accepted", "prove_every_size"]
+__all__ = ["Result", "prove_every_size"]

@@ -1,6 +1,9 @@
 """The code that a proof does not run as it stands: it proves nothing once that code has changed.
 
-A proof runs the source of the verifier. A function with a contract is not run: of it a stated property is
+Of most verifiers a theorem in Rocq is proved, about their own code as a program translated it. That is the
+proof, as long as the code is the same; its tests translate and compile it anew.
+
+Of other verifiers a proof runs the source. A function with a contract is not run: of it a stated property is
 assumed. The rest of what the verifier calls is modelled on classes of tokens: the operations of
 theory/rows.py (`objects`), how drafts are drawn (`state`) and how an oracle answers; a table's lookup and
 the cache of exact rows are assumed to return the right row and the right result. Contracts and models were
@@ -22,11 +25,28 @@ from draftproof.proofs_check.every_size.machine.flow import NotFollowed
 from draftproof.proofs_check.every_size.machine.space import PART, UNIT
 from draftproof.proofs_check.every_size.machine.values import Count, Plan, Row
 from draftproof.simulators.laws import enumerate as enumerator
-from draftproof.theory import draft, oracle, rows, table
+from draftproof.theory import draft, oracle, rows, table, verifier
 from draftproof.theory.drafts import chain, greedy, paths, shape, stratified, tree
 from draftproof.theory.shared import memo, strata
 from draftproof.theory.transport import flow, level, siblings
-from draftproof.theory.verifiers import k_seq, layered, lifted
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import (
+    block,
+    greedy_block,
+    hsd,
+    hsd_naive,
+    hu_greedy,
+    k_seq,
+    layered,
+    lifted,
+    naive_tree,
+    nss,
+    one_hot,
+    rrs,
+    specinfer,
+    token,
+    traversal,
+)
 from draftproof.theory.verifiers.shared import modified_target, optimal, priority
 
 Contract = Callable[..., Any]
@@ -84,39 +104,6 @@ def planned(run: Any, value: Plan, method: str, arguments: list) -> Plan:
     return replace(value, form=method)
 
 
-# The target that a verifier leaves behind, as a claim has to know it: of its two variables a ratio R of the
-# target's mass through `here` to the proposal's, a rate a at which verification stops at or below, and the
-# row that the mass R - a finds, which enters `here` by a residual. The docstrings are the contracts.
-
-
-class Modified:
-    """After a stop, the next target has after a prefix z of drafted tokens, longer than the block's start and
-    shorter than its end, the row norm((P p - Q q)+), P and Q the probabilities of those tokens of z under the
-    target and the drafter; elsewhere the target's own.
-    """
-
-    # So a claim about a block that owes tokens has R = P / Q, which grows by p / q, and a = min(1, R). A
-    # drafted token y is kept with mass min(R p(y), q(y)).
-
-    def rates(self, run: Any, first: Any, second: Any) -> tuple[Any, Any]:
-        """(R, a) of the claim's two variables, the second None for 1."""
-        ratio = first if second is None else run.space.number(1) * first / second
-        return ratio, run.operation(rows.minimum, [ratio, run.space.number(1)])
-
-    def row(self, run: Any, first: Any, second: Any) -> Row:
-        """The row at `here` that is left behind."""
-        if not run.inner:
-            return run.target_row
-        ratio, _ = self.rates(run, first, second)
-        want = run.operation(rows.scale, [ratio, run.target_row])
-        return run.operation(rows.normalise, [run.operation(rows.excess, [want, run.proposal_row])])
-
-    def said(self, first: str, second: str | None) -> tuple[str, str]:
-        """The rate at which verification stops, and that of keeping a token, in words."""
-        ratio = f"{first} / {second}" if second else first
-        return f"min(1, {ratio})", f"mass min({ratio} p(y), q(y)); {ratio} grows by p / q"
-
-
 def _require(holds: bool, name: str) -> None:
     if not holds:
         raise NotFollowed(f"{name} is called in a way that its contract does not cover")
@@ -128,11 +115,42 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     lifted.planned: ((lifted, layered, level, flow, siblings), "1a1daae1101f7ce0", node_plan),
     priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
     optimal.planned: ((optimal, priority, draft, level, siblings), "7f54aa4c3f6e516e", priority_plan),
-    modified_target.carry: ((modified_target,), "630c33f1253c0bd3", Modified),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).
 """
+
+
+THEOREMS: dict[Callable, tuple[str, str, tuple[ModuleType, ...]]] = {
+    token.verify: ("token_code_lossless", "ee2c4353b9573e2d", (token,)),
+    block.verify: ("block_code_lossless", "4fc2dc4edde77c39", (block,)),
+    hsd.verify: ("hsd_code_lossless", "5b99bfb3adb7504e", (hsd,)),
+    greedy_block.verify: ("greedy_code_lossless", "d58177579e2aed00", (greedy_block, modified_target)),
+    hsd_naive.verify: ("hsd_naive_code_lossless", "fa29b56b77925229", (hsd_naive, hsd, modified_target)),
+    specinfer.verify: ("specinfer_code_lossless", "4e4d92bd51bdcdc8", (specinfer,)),
+    rrs.verify: ("rrs_code_lossless", "4130d54d19c7b9be", (rrs,)),
+    traversal.verify: ("traversal_code_lossless", "2c9e5266dde56ee7", (traversal,)),
+    naive_tree.verify: ("naive_tree_code_lossless", "b73310852b550730", (naive_tree,)),
+    nss.verify: ("nss_code_lossless", "36cf6370d0696688", (nss,)),
+    one_hot.verify: ("one_hot_code_lossless", "0fa2ab7e69793341", (one_hot,)),
+    hu_greedy.verify: ("hu_greedy_code_lossless", "25b09021bee80f81", (hu_greedy,)),
+}
+"""A verifier's function -> its theorem in proofs_check/rocq; the hash of the code that it is about; the
+modules of the verifier with its declarations, and of what it calls. The priority rule's theorem is about
+drafts with replacement alone.
+"""
+
+
+def theorem_of(rule: Verifier) -> str:
+    """The theorem about a verifier, "" if there is none. Raises NotFollowed where its code has changed."""
+    if not inspect.isfunction(rule.verify) or rule.verify not in THEOREMS:
+        return ""
+    theorem, known, modules = THEOREMS[rule.verify]
+    if vars(modules[0])["VERIFIER"] != rule:
+        return ""
+    if digest(*modules) != known:
+        raise NotFollowed(f"{rule.name} has changed since {theorem} was proved in Rocq")
+    return theorem
 
 
 def contract_of(run: Any, function: Any) -> Contract | None:
@@ -182,6 +200,7 @@ MODELLED: dict[ModuleType, str] = {
     shape: "84c3156e86596c3d",
     stratified: "2e84224d9317def9",
     strata: "628f3849eee42bce",
+    verifier: "b5a76c942fe16b6c",
     enumerator: "6fa759cb9f436f9b",
 }
 """Module -> the hash of the code that the models were compared with."""

@@ -1,13 +1,13 @@
-"""Proves a verifier lossless at every size: the induction hypotheses are found, and each is proved on
-symbols.
+"""Proves a verifier lossless at every size: by a theorem in Rocq about its code, or by induction hypotheses,
+each proved on symbols.
 
-How the drafted token x of a node is treated. Either the hypothesis holds for every x, or x has the law that
-the draft's kind says, and it holds on average: then it is proved on a vocabulary of y and as many classes
-of tokens as there are patterns of signs, and what a drafted token adds is shown to be linear in its
-entries, so that a class of tokens acts like one token that has their sums.
+A drafted token x has the law that the draft's kind says, and a hypothesis holds on average over it: it is
+proved on a vocabulary of y and as many classes of tokens as there are patterns of signs, and what a drafted
+token adds is shown to be linear in its entries, so that a class of tokens acts like one token that has their
+sums.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
-from draftproof.proofs_check.every_size.claims import Claim, Weaken
-from draftproof.proofs_check.every_size.contracts import must_be_modelled
+from draftproof.proofs_check.every_size.claims import Claim
+from draftproof.proofs_check.every_size.contracts import must_be_modelled, theorem_of
 from draftproof.proofs_check.every_size.hypotheses import Hypotheses
 from draftproof.proofs_check.every_size.machine.classes import Classes, MoreClasses
 from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
@@ -29,16 +29,8 @@ from draftproof.theory.verifier import Verifier
 
 EVERY_SIZE = "every vocabulary and depth"
 
-MODES = {
-    "chain": "chain",
-    "tree with replacement": "with replacement",
-    "tree without replacement": "without replacement",
-    "paths": "without replacement",
-}
-"""Kind of draft -> how the children of a node are drawn. Merged paths: the children of a node are drawn
-without replacement, of a number that depends on what was drawn before. Drafts of any other kind: any
-children.
-"""
+MODES = {"chain": "chain", "tree with replacement": "with replacement"}
+"""Kind of draft -> how the children of a node are drawn. Drafts of any other kind: any children."""
 
 
 class Fails(Exception):
@@ -50,7 +42,8 @@ class Result(Reportable):
     """`verdict` is "proved", or "undecided" with the reason in `why`.
 
     `drafts` are the ways of drawing children that the proof covers, `claims` the induction hypotheses that
-    were found, `contracts` what is assumed of functions that were not run; `seconds` are CPU seconds.
+    were found, `contracts` what is assumed of functions that were not run; or `theorem` is the one that Rocq
+    proved about this code, which then is not run. `seconds` are CPU seconds.
     """
 
     verifier: str
@@ -59,6 +52,7 @@ class Result(Reportable):
     drafts: list[str] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     contracts: list[str] = field(default_factory=list)
+    theorem: str = ""
     cells: int = 0
     seconds: float = 0.0
 
@@ -74,56 +68,36 @@ class Result(Reportable):
 
 def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
     """Proves that one iteration of the verifier is lossless for every vocabulary, every draft of the kinds
-    that it is made for, and all p and q, zeros included. The verifier's own source is run; its text has to
-    be the code. Nothing is ever refuted here: what is not proved is undecided.
+    that it is made for, and all p and q, zeros included: by a theorem in Rocq about this very code, or by
+    running its source, whose text has to be the code. Nothing is ever refuted here: what is not proved is
+    undecided.
 
     >>> from draftproof.theory.verifiers import named
-    >>> proof = prove_every_size(named("token"))
+    >>> prove_every_size(named("token")).theorem
+    'token_code_lossless'
+    >>> proof = prove_every_size(named("optimal"))
     >>> proof.verdict, proof.claims
-    ('proved', ["verify, the loop of line 3: stops with probability 1, then follows the target's row"])
+    ('proved', ["descend, the loop of line 7: stops with probability 1, then follows the target's row"])
     >>> prove_every_size(named("hsd-released")).verdict
     'undecided'
 
     """
-    return _proved(verifier, seconds, modes_of(verifier))
-
-
-def prove_accepted(verifier: Verifier, seconds: float = 60.0) -> Result:
-    """Proves with which probability a drafted token of a chain is kept, for every vocabulary and depth, all p
-    and q: token y after a prefix of rate a with min(1, a p(y) / q(y)). The result's claims say what a is:
-    1 where tokens are judged from the first on, else the prefix's own probability of being kept, or its ratio
-    of target to proposal.
-
-    >>> from draftproof.theory.verifiers import named
-    >>> prove_accepted(named("block")).claims
-    ['verify, the loop of line 9: y is kept with mass min(w p(y), q(y)); w is the probability of its prefix']
-    """
-    return _proved(verifier, seconds, ["chain"], accepted=True)
-
-
-def _proved(verifier: Verifier, seconds: float, modes: Sequence[str], accepted: bool = False) -> Result:
-    # The result for these ways of drawing children: "proved" unless an error is raised.
-    started, result, asked = thread_time(), Result(verifier.name), False
+    started, result = thread_time(), Result(verifier.name)
     try:
         must_be_modelled()
-        for mode in modes:
-            if mode == "chain" and (
-                "without replacement" in result.drafts or ("with replacement" in result.drafts and not asked)
-            ):
+        result.theorem = theorem_of(verifier)
+        for mode in () if result.theorem else modes_of(verifier):
+            if mode == "chain" and result.drafts:
                 continue  # a chain is a tree whose nodes have one child
             proof = Proof(verifier, mode, started + seconds)
             try:
                 proof.prove()
-                if accepted:
-                    proof.accepted()
             finally:
                 result.cells += proof.tokens.cells
             found = proof.hypotheses
-            asked = asked or found.asked_draft
             result.drafts.append(mode)
             claims = [found.claims[place] for place in found.order[1:]]
-            words = [each.kept() if accepted else str(each) for each in claims]
-            result.claims = list(dict.fromkeys([*result.claims, *words]))
+            result.claims = list(dict.fromkeys([*result.claims, *map(str, claims)]))
             result.contracts = list(dict.fromkeys([*result.contracts, *found.contracts]))
         result.verdict = "proved"
     except OutOfTime:
@@ -141,49 +115,21 @@ def modes_of(verifier: Verifier) -> list[str]:
 
 
 class Proof:
-    """The proof for one way of drawing children: a search for induction hypotheses that hold."""
+    """The proof for one way of drawing children: induction hypotheses, found as they are met."""
 
     def __init__(self, verifier: Verifier, mode: str, deadline: float):
-        if verifier.carry is not None and mode != "chain":
-            raise NotFollowed("a target that is left behind is known on chains only")
+        if verifier.carry is not None:
+            raise NotFollowed("a target that is left behind is not followed at every size")
         self.verifier = verifier
         self.root = flow_of(verifier.verify)
         self.mode, self.deadline = mode, deadline
         self.tokens = Classes(deadline)
-        self.hypotheses = Hypotheses({}, {}, verifier)
-        self.holding = 0
+        self.hypotheses = Hypotheses(verifier)
 
     def prove(self) -> None:
-        """Tries the rows and rates that the claims can be about, until every claim holds; raises what went
-        wrong in the attempt that came furthest.
-        """
-        chosen: dict[Any, int] = {}
-        furthest: tuple[int, Exception] | None = None
+        """Proves every claim, with as many classes of tokens as that takes."""
         while True:
-            self.holding = 0
-            try:
-                self.attempt(chosen)
-                return
-            except (Fails, Refuted, NotFollowed, ZeroDivisionError) as error:
-                if furthest is None or self.holding > furthest[0]:
-                    furthest = self.holding, error
-            if thread_time() > self.deadline:
-                raise OutOfTime
-            for place in reversed(self.hypotheses.order[1:]):
-                chosen[place] = chosen.get(place, 0) + 1
-                if chosen[place] < len(self.hypotheses.claims[place].options()):
-                    break
-                chosen[place] = 0
-            else:
-                raise furthest[1]
-
-    def attempt(self, chosen: dict[Any, int]) -> None:
-        """Proves the claims with the rows and rates chosen, knowing less of the variables until it is
-        enough.
-        """
-        facts: dict[Any, dict[str, int]] = {}
-        while True:
-            self.hypotheses = hypotheses = Hypotheses(chosen, facts, self.verifier)
+            self.hypotheses = hypotheses = Hypotheses(self.verifier)
             self.tokens.unknowns = {}
             names = [Named(name) for name in ("oracle", "draft", "target")]
             if len(self.root.parameters) != len(names):
@@ -196,28 +142,13 @@ class Proof:
                     hypotheses.current = hypotheses.claims[place]
                     self.scenarios(hypotheses.current, {})
                 return
-            except Weaken:
-                continue
             except MoreClasses as more:
                 self.tokens.classes = more.args[0]
-
-    def accepted(self) -> None:
-        """Proves what is kept of a drafted token, once the claims hold."""
-        self.hypotheses.accepted = True
-        for place in self.hypotheses.order[1:]:
-            self.hypotheses.current = self.hypotheses.claims[place]
-            try:
-                self.scenarios(self.hypotheses.current, {})
-            except MoreClasses as more:
-                raise NotFollowed(f"{more} classes of tokens are needed") from None
-            except Weaken as weaken:
-                raise Fails(str(weaken)) from None
 
     def scenarios(self, claim: Claim, scenario: dict[str, Any]) -> None:
         """The claim in every scenario of answers to what depends on the draft."""
         try:
             self.obligation(claim, scenario)
-            self.holding += 1
         except Decide as decide:
             question, answers = decide.args
             for answer in answers:
@@ -225,12 +156,10 @@ class Proof:
 
     def obligation(self, claim: Claim, scenario: dict[str, Any]) -> None:
         """The claim in one scenario; a drafted token of a known law is averaged over."""
-        self.hypotheses.passes = False
-        self.tokens.on_all(lambda space: self.exactly(space, claim, scenario), scenario.get("token") == "z")
-        averaged = scenario.get("token") == "all"
-        single = {**scenario, "token": "z"} if averaged else scenario
-        if averaged or self.hypotheses.passes:
-            self.tokens.on_all(lambda space: self.linear(space, claim, single), True)
+        self.hypotheses.averaged = False
+        self.tokens.on_all(lambda space: self.exactly(space, claim, scenario), False)
+        if self.hypotheses.averaged:
+            self.tokens.on_all(lambda space: self.linear(space, claim, scenario), True)
 
     # What is checked of a claim.
 
@@ -251,8 +180,8 @@ class Proof:
         """The mass of y is what the claim says."""
 
         def missed(run: Run) -> Symbol:
-            want = self.hypotheses.wanted(run, claim)
-            return self.hypotheses.begin(run, claim) - want
+            env = {name: claim.start(run, name) for name in claim.env}
+            return self.hypotheses.begin(run, claim) - claim.rate_in(run, env) * run.target_row[0]
 
         for cell, value in self.parts(space, scenario, missed):
             if not cell.agree(value, space.number(0)):
@@ -271,7 +200,7 @@ class Proof:
             value = self.hypotheses.begin(run, claim)
             if run.drawn_from is None:
                 return space.number(0)
-            law = run.worked_out(run.drawn_from)[1]
+            law = run.drawn_from[space.individual or 0]
             drawn.update(space.own_factors(law.top))
             return law * value
 

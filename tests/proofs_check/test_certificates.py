@@ -445,9 +445,9 @@ COUNTED = {
     21: ("proofs_check/certificates/Extract.v",),
     163: ("simulators/laws/certificate.py",),
     1232: ("proofs_check/cells/*.py", "proofs_check/prove.py"),
-    2691: ("proofs_check/every_size/**/*.py",),
-    813: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),
-    372: ("tests/proofs_check/rocq/python_to_rocq.py",),
+    2118: ("proofs_check/every_size/**/*.py",),
+    872: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),
+    380: ("tests/proofs_check/rocq/python_to_rocq.py",),
     125: (f"{ROCQ}/Python.v",),
     225: ("theory/transport/bounds.py",),
 }

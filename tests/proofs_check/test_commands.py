@@ -116,8 +116,8 @@ def test_a_draft_may_be_spelled(capsys):
     assert "depth=1: proved" in out.splitlines()[0]
 
 
-@pytest.mark.parametrize("name", ["token", "rrs", "one-hot"])
-def test_every_size_is_proved_from_the_code(capsys, name):
+@pytest.mark.parametrize("name", ["optimal", "priority"])
+def test_every_size_is_proved_by_a_run_of_the_code(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
     assert (status, said["verdict"]) == (0, "proved")
     assert said["scope"] == "every vocabulary and depth"
@@ -125,6 +125,17 @@ def test_every_size_is_proved_from_the_code(capsys, name):
     assert said["claims"]
     status, out, _ = run(capsys, "prove", name, "--every-size")
     assert status == 0
+    assert f"{name}, every vocabulary and depth: proved" in out
+
+
+@pytest.mark.parametrize("name", ["token", "rrs", "hsd-naive"])
+def test_every_size_is_proved_by_a_theorem_about_the_code(capsys, name):
+    status, said = answer(capsys, "prove", name, "--every-size")
+    theorem = f"{name.replace('-', '_')}_code_lossless"
+    assert (status, said["verdict"], said["theorem"]) == (0, "proved", theorem)
+    status, out, _ = run(capsys, "prove", name, "--every-size")
+    assert status == 0
+    assert f"a theorem in Rocq about this very code: {theorem}" in out
     assert f"{name}, every vocabulary and depth: proved" in out
 
 
@@ -228,8 +239,10 @@ def test_a_claim_says_where_it_is_from_what_it_assumes_and_how_long_it_took(caps
         assert "block-lossless: proved for every vocabulary and depth" in out
     _, out, _ = run(capsys, "claims", "block-lossless")
     assert "Block Verification Accelerates Speculative Decoding https://arxiv.org/abs/2403.10444\n" in out
-    assert "code run; assumed: the models of drafts, coins and rows" in out
+    assert "Rocq; assumed: the axioms of Rocq's real numbers" in out
     assert re.search(r"draftproof claims block-lossless   \(took [\d.]+ s\)", out)
+    _, out, _ = run(capsys, "claims", "optimal-every-size")
+    assert "code run; assumed: the models of drafts, coins and rows" in out
     status, said = answer(capsys, "claims", "traversal", "--list")
     assert status == 0
     assert {"weng2025traversal" in each["source"] for each in said["claims"]} == {True}

@@ -55,7 +55,7 @@ class Loop:
 
     @cached_property
     def assigned(self) -> frozenset[str]:
-        """The names whose value the loop can change: assigned in it, or a list that a method is called on."""
+        """The names that are assigned in the loop."""
         return frozenset(assigned(self.statement))
 
 
@@ -148,12 +148,6 @@ def _linked(body: Sequence[ast.stmt], after: Step, loop: tuple[Step, Step] | Non
 
 
 def assigned(tree: ast.AST) -> set[str]:
-    """The names that a piece of code assigns, or whose list it changes by `append` or `pop`."""
-    names = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()):
-                names.add(name)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "pop")):
-                names.add(name)
-    return names
+    """The names that a piece of code assigns."""
+    names = (each for each in ast.walk(tree) if isinstance(each, ast.Name))
+    return {each.id for each in names if isinstance(each.ctx, ast.Store)}

@@ -72,7 +72,7 @@ def alike(run: Run, loop: Loop, env: Env, segments: tuple) -> Symbol | Step:
     run.examined = True
     _forget(loop, env)
     law, space = run.proposal_row, run.space
-    run.hypotheses.passes = True
+    run.hypotheses.averaged = True
     for item, count in segments:
         if not run.reach > 0:
             raise Finished

@@ -13,7 +13,6 @@ from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.machine.space import UNIT
 from draftproof.proofs_check.every_size.machine.state import State
 from draftproof.proofs_check.every_size.machine.values import (
-    Backwards,
     Chain,
     Children,
     Count,
@@ -25,10 +24,8 @@ from draftproof.proofs_check.every_size.machine.values import (
     Prefix,
     Row,
     Segments,
-    Stack,
     TargetRow,
     Token,
-    Without,
     Zipped,
 )
 from draftproof.theory import rows
@@ -48,7 +45,6 @@ OPERATIONS: dict[Callable, tuple] = {
     rows.total: (ROW,),
     rows.normalise: (ROW,),
     rows.otherwise: (ROW, ROW),
-    rows.without: (ROW, TOKEN),
     rows.point: (TOKEN, ROW),
     rows.has_mass: (ROW,),
 }
@@ -101,12 +97,7 @@ class Objects(State):
     def operation(self, function: Callable, arguments: list[Any]) -> Any:
         """A function of theory/rows.py, run as it stands on the entries of the tokens and classes."""
         kinds = OPERATIONS[function]
-        match arguments:
-            case [Row() | Without() as row, Token() as token] if function is rows.without:
-                return Without(row, token)
-        arguments = [
-            self.space.number(each) if type(each) is int else self.worked_out(each) for each in arguments
-        ]
+        arguments = [self.space.number(each) if type(each) is int else each for each in arguments]
         if len(arguments) != len(kinds) or not all(map(isinstance, arguments, kinds)):
             raise NotFollowed(
                 f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}"
@@ -144,12 +135,6 @@ class Objects(State):
             elif function is rows.positive or all(map(self.positive, arguments)):
                 self.bounds[id(result)] = (result, False)
 
-    def worked_out(self, value: Any) -> Any:
-        """The value, a row without a token worked out."""
-        if isinstance(value, Without):
-            return Row(rows.without(self.worked_out(value.row), value.token.index))
-        return value
-
     def compared_rows(self, function: Callable, p: Row, q: Row) -> tuple:
         """(p - q)+ or min(p, q): y and the classes are told apart by the sign of p - q, and where it is 0
         both formulas give the same.
@@ -182,7 +167,6 @@ class Objects(State):
 
     def item(self, value: Any, index: Any) -> Any:
         """value[index]: a row's entry, the target's row at a node, a node of the chain, an item of a list."""
-        value = self.worked_out(value)
         match value, index:
             case Row(), Token():
                 if index.whole and index is not (self.child and self.child.token):
@@ -194,23 +178,12 @@ class Objects(State):
             case Named(name="target"), Prefix(node=node):
                 node = self.resolved(node)
                 return self.target_row if node is self.here else TargetRow(node)
-            case Chain(inner=False), -1:
+            case Chain(), -1:
                 return LeafOf()
-            case Chain(), 0:
-                if self.hypotheses.at_root:
-                    return self.here
-            case Children(), 0 if not self.examined:
-                if not self.inner:
-                    raise NotFollowed("the first of no children")
-                return self.draw_child(self.proposal_row)
-            case list(), int() if -len(value) <= index < (0 if isinstance(value, Stack) else len(value)):
-                return value[index]
         raise NotFollowed(f"an item of {type(value).__name__}")
 
     def attribute(self, value: Any, attribute: str) -> Any:
         """value.attribute: of a node, of the draft, or of a plan."""
-        if isinstance(value, Named) and value.name == "draft" and attribute != "root":
-            self.hypotheses.asked_draft = True
         match value, attribute:
             case ((Node() | LeafOf()), "prefix"):
                 return Prefix(value)
@@ -226,8 +199,6 @@ class Objects(State):
                 return self.here
             case Named(name="draft"), "path" if self.mode == "chain":
                 return Chain()
-            case Named(name="draft"), "replacement" if self.mode != "any":
-                return self.mode == "with replacement"
         raise NotFollowed(f"{type(value).__name__}.{attribute}")
 
     def method(self, value: Any, method: str, arguments: list[Any]) -> Any:
@@ -235,15 +206,10 @@ class Objects(State):
         match value, method, arguments:
             case Named(name="oracle"), "accept", [probability]:
                 return self.accept(probability)
-            case Named(name="oracle"), "choose", [Row() | Without() as row]:
-                row = self.worked_out(row)
+            case Named(name="oracle"), "choose", [Row() as row]:
                 self.require_law(row)
                 index = self.oracle.choose(row)
                 return Token(index, whole=index > (self.space.individual or 0))
-            case list(), "append", [item]:
-                return value.append(item)
-            case Stack(), "pop", [] if value:
-                return value.pop()
             case Plan(form=""), _, _:
                 return planned(self, value, method, arguments)
             case Node(), "child", [Token() as token] if value is self.here:
@@ -266,17 +232,13 @@ class Objects(State):
 
     def call(self, function: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         """function(arguments): an operation on rows, one that has a contract, or a function to follow."""
-        if function in (pairwise, reversed, zip):
+        if function in (pairwise, zip):
             if options.keys() - {"strict"} or (function is not zip and options):
                 raise NotFollowed(f"options of {function.__name__}")
             return self.sequence(function, arguments)
         if options:
             raise NotFollowed("arguments by name")
-        if (
-            function is rows.one
-            and len(arguments) == 1
-            and isinstance(arguments[0], Row | TargetRow | Without)
-        ):
+        if function is rows.one and len(arguments) == 1 and isinstance(arguments[0], Row | TargetRow):
             return self.space.number(1)
         if function in OPERATIONS:
             return self.operation(function, arguments)
@@ -289,12 +251,10 @@ class Objects(State):
         return self.hypotheses.call(self, flow_of(function), arguments)
 
     def sequence(self, function: Any, arguments: list[Any]) -> Any:
-        """What `pairwise`, `reversed` and `zip` make of the chain and of lists along it."""
+        """What `pairwise` makes of the chain, and `zip` of lists."""
         match function, arguments:
-            case _, [Chain(inner=False)] if function is pairwise:
+            case _, [Chain()] if function is pairwise:
                 return Edges()
-            case _, [Chain() | list()] if function is reversed:
-                return Backwards(arguments[0])
             case _, [*columns] if function is zip:
                 return Zipped(tuple(columns))
         raise NotFollowed(f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}")

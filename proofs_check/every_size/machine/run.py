@@ -74,13 +74,7 @@ class Run(Objects):
         if isinstance(items, Edges):
             if not self.inner:
                 return loop.exit
-            self.bind(statement.target, (self.here, self.draw_child(self.proposal_row)), env)
-            return loop.body
-        if isinstance(items, Children):
-            if not self.decide("one more child", (False, True)):
-                self.examined = True  # by the passes before
-                return loop.exit
-            self.bind(statement.target, self.draw_child(self.next_law(env)), env)
+            self.bind(statement.target, (self.here, self.draw_child()), env)
             return loop.body
         raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
 
@@ -124,13 +118,10 @@ class Run(Objects):
                 raise NotFollowed("the last token is drawn from the target's row at another node")
             self.use(node)
             return self.arrived(node)
-        row = self.worked_out(row)
         if not isinstance(row, Row) or node is not self.here:
             raise NotFollowed("the row of the last token is not known")
         self.require_law(row)
-        if self.hypotheses.accepted and not self.hypotheses.at_root:
-            return self.space.number(0)
-        return row[0] * self.modified if self.hypotheses.carry is not None and self.inner else row[0]
+        return row[0]
 
     # Statements and expressions.
 
@@ -175,9 +166,7 @@ class Run(Objects):
                 if not self.truth(self.value(test, env)):
                     self.refute(f"the assertion of line {statement.lineno} can fail")
             case ast.For() as loop:
-                items = env[iterator(loop)] = self.value(loop.iter, env)
-                if self.examined and isinstance(items, Children):
-                    raise NotFollowed(f"line {loop.lineno}: the children of a node are looked at twice")
+                env[iterator(loop)] = self.value(loop.iter, env)
             case ast.Pass():
                 pass
             case _:
@@ -188,15 +177,12 @@ class Run(Objects):
         match target:
             case ast.Name(id=name):
                 env[name] = value
-            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]) if isinstance(
-                value, Chain
-            ):
-                env[first], env[last] = Chain(inner=True), LeafOf()
             case ast.Tuple(elts=targets) if type(value) is tuple and len(value) == len(targets):
                 for each, part in zip(targets, value, strict=True):
                     self.bind(each, part, env)
             case _:
-                raise NotFollowed(f"line {target.lineno}: an assignment of {type(value).__name__}")
+                said = "the path's nodes as a list" if isinstance(value, Chain) else type(value).__name__
+                raise NotFollowed(f"line {target.lineno}: an assignment of {said} is not followed")
 
     def name(self, name: str, env: Env) -> Any:
         """The value of a name: local, global or built in."""

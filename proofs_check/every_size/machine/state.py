@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.machine.flow import Env, Function, NotFollowed
 from draftproof.proofs_check.every_size.machine.space import LAW, POSITIVE_NUMBER, UNIT, Space
-from draftproof.proofs_check.every_size.machine.values import LeafOf, Node, Row, Token, Without
+from draftproof.proofs_check.every_size.machine.values import LeafOf, Node, Row, Token
 from draftproof.theory import rows
 from draftproof.theory.oracle import Oracle
 
@@ -36,7 +36,7 @@ class State:
         self.here = Node()
         self.examined = False  # whether a child of `here` was looked at
         self.child: Node | None = None
-        self.drawn_from: Row | Without | None = None  # the law of the child that was looked at
+        self.drawn_from: Row | None = None  # the law of the child that was looked at
         self.start: Any = None
         self.function: Function | None = None
         self.env: Env = {}
@@ -47,31 +47,15 @@ class State:
 
     # What is unknown.
 
-    def unknown_row(self, name: str) -> Row:
-        """The row of that name: any law."""
-        return self.space.get(name, LAW)
-
     @property
     def target_row(self) -> Row:
-        """The target's row at `here`; all zeros where a modified target has no mass left."""
-        if self.hypotheses.carry is not None and self.scenario.get("nothing left"):
-            return Row([self.space.number(0)] * self.space.tokens)
-        return self.unknown_row("p")
+        """The target's row at `here`."""
+        return self.space.get("p", LAW)
 
     @property
     def proposal_row(self) -> Row:
         """q at `here`."""
-        return self.unknown_row("q")
-
-    @property
-    def modified(self) -> Symbol:
-        """How much likelier a text is after y under the target that is left behind than under the target.
-
-        Just as likely where y is never drafted, since Q is 0 then and norm((P p)+) = p.
-        """
-        if not self.proposal_row[0] > 0:
-            return self.space.number(1)
-        return self.number_or_row("modified", POSITIVE_NUMBER)
+        return self.space.get("q", LAW)
 
     def fresh(self, kind: str, *of: Any) -> Any:
         """An unknown of which only the kind is known: the same one for the same arguments `of`."""
@@ -110,33 +94,15 @@ class State:
         """Whether `here` has children."""
         return self.decide("has children", (False, True))
 
-    def draw_child(self, law: Any) -> Node:
-        """The next child of `here`; its token has the law, or is any token where that is None."""
-        self.examined = True
-        if law is None or self.mode == "any":
-            law = None
-            case = self.decide("token", ("y", "z"))
-        else:
-            case = self.decide("token", ("all",))
-        self.drawn_from = law
-        if case == "all":
-            assert law is not None
-            index = self.oracle.choose(law)
-            token = Token(index, whole=index > 0)
-        else:
-            token = Token("yz".index(case))
-            if law is not None and not law[token.index] > 0:
-                raise Vacuous
-        self.child = Node(token)
+    def draw_child(self) -> Node:
+        """The child of `here` on a chain: its token is drawn from q, or the individual one."""
+        law, individual = self.proposal_row, self.space.individual
+        self.examined, self.drawn_from, self.hypotheses.averaged = True, law, True
+        if individual is not None and not law[individual] > 0:
+            raise Vacuous
+        index = self.oracle.choose(law) if individual is None else individual
+        self.child = Node(Token(index, whole=index > (individual or 0)))
         return self.child
-
-    def next_law(self, env: Env) -> Row | Without | None:
-        """The law of the next child: `env["next child"]` follows it as siblings are drawn without
-        replacement.
-        """
-        if self.mode == "any":
-            return None
-        return env.get("next child", self.proposal_row)
 
     def use(self, node: Node) -> None:
         """What is below the node is asked for: its draft and coins are fresh, so once only."""

@@ -10,7 +10,6 @@ and of the classes. Nothing else can be done with it: no loop over the tokens, n
 of it has a token; what is below the child is known by the induction hypothesis only.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +28,6 @@ class Token:
 
     index: int
     whole: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Without:
-    """The row `row` conditioned on being none of `token`, worked out only where it is computed with."""
-
-    row: "Row | Without"
-    token: Token
 
 
 @dataclass(eq=False)
@@ -73,29 +64,12 @@ class Children:
 
 @dataclass(frozen=True)
 class Chain:
-    """The drafted chain as a list of nodes; `inner` without its last node."""
-
-    inner: bool = False
+    """The drafted chain as a list of nodes."""
 
 
 @dataclass(frozen=True)
 class Edges:
     """The pairs (node, child) of the chain, from `here` down."""
-
-
-class Stack(list):
-    """The items of a list along the path that come after one for every node above `here`."""
-
-    def __init__(self, items: Iterable[Any], name: str):
-        super().__init__(items)
-        self.name = name
-
-
-@dataclass(frozen=True, eq=False)
-class Backwards:
-    """A list from its end."""
-
-    items: Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from math import prod
 import pytest
 from flint import fmpq
 
-from draftproof.proofs_check.every_size.contracts import CONTRACTS, digest
+from draftproof.proofs_check.every_size.contracts import CONTRACTS, THEOREMS, digest
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory import rows
@@ -33,6 +33,11 @@ def test_every_contract_was_tested_for_this_code():
         assert digest(*modules) == tested, (
             f"test {function.__name__}'s contract again, then record the new hash"
         )
+
+
+def test_every_theorem_was_proved_of_this_code():
+    for theorem, proved, modules in THEOREMS.values():
+        assert digest(*modules) == proved, f"compile {theorem} of the new code, then record its hash"
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])

@@ -1,17 +1,19 @@
 """Proofs at every size from the verifiers' own code, and broken code that they refuse."""
 
 import inspect
+import sys
 from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
-from draftproof.proofs_check.every_size import contracts, prove_accepted, prove_every_size
+from draftproof.proofs_check.every_size import contracts, prove_every_size
 from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifier import ALL
 from draftproof.theory.verifiers import (
     VERIFIERS,
     block,
@@ -24,53 +26,122 @@ from draftproof.theory.verifiers import (
     named,
     nss,
     one_hot,
+    priority,
     rrs,
     specinfer,
     token,
     traversal,
 )
+from draftproof.theory.verifiers.shared import modified_target
+from draftproof.theory.verifiers.shared.modified_target import carry
 from tests.mutants.edits import edited
+from tests.proofs_check.rocq.code import FILES
+from tests.proofs_check.rocq.compiled import SOURCES
+from tests.proofs_check.rocq.test_rocq import THEOREMS as ROCQ
 
-FROM_CODE = (
-    *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "block", "traversal", "lifted"),
-    *(
-        "k-seq",
-        "priority",
-        "lifted-priority",
-        "optimal",
-        "lifted-optimal",
-        "hsd",
-        "hsd-naive",
-        "greedy-block",
-    ),
-)
-
+RUN = ("lifted", "k-seq", "priority", "lifted-priority", "optimal", "lifted-optimal")
 MINUTES = [pytest.mark.slow, pytest.mark.long]
 
 
-@pytest.mark.parametrize("name", [*FROM_CODE, pytest.param("lifted-k-seq", marks=MINUTES)])
-@pytest.mark.sampled(6)
-def test_proved_from_its_own_code(name):
+@pytest.mark.parametrize("name", [*RUN, pytest.param("lifted-k-seq", marks=MINUTES)])
+@pytest.mark.sampled(4)
+def test_proved_by_a_run_of_its_own_code(name):
     proof = prove_every_size(named(name), seconds=300)
     assert proof.verdict == "proved", proof.why
     assert proof.claims
     assert proof.cells > 0
+    assert not proof.theorem
 
 
-@pytest.mark.slow
-@pytest.mark.long
-def test_the_induction_hypotheses_are_found_in_the_code():
-    assert prove_every_size(traversal.VERIFIER).claims == [
-        "traverse: stops with probability a, then follows the target's row",
-        "traverse, the loop of line 4: stops with probability a, then follows p",
-    ]
-    assert prove_every_size(block.VERIFIER).claims == [
-        "verify, the loop of line 9: stops with probability w, then follows the target's row"
-    ]
-    assert prove_every_size(greedy_block.VERIFIER).claims == [
-        "verify, the loop of line 10: stops with probability min(1, P / Q); with what enters by a residual, "
-        "follows the target's row"
-    ]
+THEOREMS = {
+    "token": "chain",
+    "block": "chain",
+    "hsd": "chain",
+    "greedy-block": "chain",
+    "hsd-naive": "chain",
+    "specinfer": "chain, tree with replacement",
+    "rrs": "chain, paths, tree without replacement",
+    "traversal": "chain, paths, tree with replacement, tree without replacement",
+    "naive-tree": "chain, paths, tree with replacement, tree without replacement",
+    "nss": "every draft",
+    "one-hot": "every draft",
+    "hu-greedy": "greedy",
+}
+"""Verifier -> the drafts that its theorem in Rocq is about."""
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_proved_by_a_theorem_about_its_own_code(name):
+    proof = prove_every_size(rule := named(name))
+    assert (proof.verdict, proof.cells, proof.claims) == ("proved", 0, [])
+    assert proof.theorem.endswith("_code_lossless")
+    about = sorted(ALL) if THEOREMS[name] == "every draft" else THEOREMS[name].split(", ")
+    assert sorted(rule.drafts) == about
+    assert (rule.carry is carry) == (name in ("greedy-block", "hsd-naive"))
+    assert contracts.theorem_of(replace(rule, drafts=("other",))) == ""
+    assert contracts.theorem_of(replace(rule, carry=prove_every_size)) == ""
+
+
+def test_every_theorem_is_one_of_rocq_about_that_code():
+    """Its statement names the function, as a program wrote it from the modules of which the hash is."""
+    files = {path.stem: path.read_text() for path in SOURCES.glob("*.v")}
+    assert len(contracts.THEOREMS) == len(THEOREMS)
+    for function, (theorem, _, modules) in contracts.THEOREMS.items():
+        file, *others = (module.__name__.rpartition(".")[2] for module in modules)
+        assert function.__module__.endswith(f".{file}")
+        assert {file, *others} - {"modified_target"} <= {*FILES}
+        [where] = [stem for stem, names in ROCQ.items() if theorem in names]
+        statement = files[where].partition(f"Theorem {theorem} :")[2].partition("Proof.")[0]
+        if function in (greedy_block.verify, hsd_naive.verify):  # of the texts that its calls emit
+            assert f"{theorem.split('_code')[0].split('_')[-1]}_code_text" in statement
+            assert f"({file}.verify V)" in files[where]
+        else:
+            assert f"({file}.verify V)" in statement
+
+
+COPIED = token, nss, priority
+NOT_COPIED = {
+    "one-hot": "p is not known where it is read",
+    "rrs": "p is not known where it is read",
+    "specinfer": "p is not known where it is read",
+    "traversal": "line 4: a loop over Children that changes rows or numbers",
+    "naive-tree": "an item of Children",
+    "block": "line 7: an assignment of the path's nodes as a list is not followed",
+    "hsd": "line 3: an assignment of the path's nodes as a list is not followed",
+    "greedy-block": "a target that is left behind is not followed at every size",
+    "hsd-naive": "a target that is left behind is not followed at every size",
+}
+"""Verifiers with a theorem -> why a copy of their code, which has none, is undecided."""
+
+
+@pytest.mark.parametrize("module", COPIED, ids=lambda each: each.__name__)
+def test_a_copy_is_run(module):
+    proof = prove_every_size(edited(module))
+    assert (proof.verdict, proof.theorem) == ("proved", "")
+    assert len(proof.claims) == 1
+
+
+@pytest.mark.parametrize("name", NOT_COPIED)
+def test_a_copy_that_is_not_followed_says_why_in_one_line(name):
+    proof = prove_every_size(edited(sys.modules[named(name).verify.__module__]))
+    assert (proof.verdict, proof.theorem) == ("undecided", "")
+    assert NOT_COPIED[name] in proof.why
+    assert "\n" not in proof.why
+
+
+@pytest.mark.parametrize("module", [token, hsd_naive, hsd, modified_target], ids=lambda each: each.__name__)
+def test_a_theorem_is_void_when_the_code_has_changed(module, monkeypatch):
+    known = contracts.digest
+    changed = lambda *modules: "another" if module in modules else known(*modules)  # noqa: E731
+    monkeypatch.setattr(contracts, "digest", changed)
+    about = {rule: modules for rule, (_, _, modules) in contracts.THEOREMS.items() if module in modules}
+    assert about
+    for rule in VERIFIERS.values():
+        if rule.verify in about:
+            proof = prove_every_size(rule)
+            assert proof.verdict == "undecided"
+            theorem, _, _ = contracts.THEOREMS[rule.verify]
+            assert f"{rule.name} has changed since {theorem} was proved in Rocq" in proof.why
 
 
 @pytest.mark.parametrize(
@@ -199,51 +270,6 @@ def test_broken_code_is_not_proved(flaw):
     assert prove_every_size(edited(module, *edits)).verdict == "undecided"
 
 
-def test_a_target_that_is_left_behind_has_a_contract():
-    rule = replace(greedy_block.VERIFIER, carry=lambda target, proposal, draft, stop: target)
-    assert "leaves behind is not known" in prove_every_size(rule).why
-
-
-CHAIN_RULES = {
-    "token": "min(p(y), q(y)) once its prefix is kept",
-    "specinfer": "min(p(y), q(y)) once its prefix is kept",
-    "block": "min(w p(y), q(y)); w is the probability of its prefix",
-    "hsd": "min(r p(y), q(y)); r is the probability of its prefix",
-    "traversal": "min(a p(y), q(y)); a is the probability of its prefix",
-    "greedy-block": "min(P / Q p(y), q(y)); P / Q grows by p / q",
-    "hsd-naive": "min(R p(y), q(y)); R grows by p / q",
-}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=MINUTES if name == "greedy-block" else []) for name in CHAIN_RULES]
-)
-@pytest.mark.sampled(4)
-def test_what_is_kept_of_a_drafted_token(name):
-    proof = prove_accepted(named(name))
-    assert proof.verdict == "proved", proof.why
-    assert [claim.split("with mass ")[1] for claim in proof.claims] == [CHAIN_RULES[name]]
-
-
-KEEPS_LESS = {
-    "nss keeps q p": (nss,),
-    "every other coin is lost": (
-        token,
-        (ACCEPT, "if not oracle.accept(share(p[x], q[x]) / 2):"),
-        ("normalise(excess(p, q))", "normalise(add(excess(p, q), scale(one(p) / 2, meet(p, q))))"),
-        ("import excess, normalise, share", "import add, excess, meet, normalise, one, scale, share"),
-    ),
-}
-
-
-@pytest.mark.parametrize("rule", KEEPS_LESS)
-def test_lossless_rules_that_keep_less_are_told_apart(rule):
-    module, *edits = KEEPS_LESS[rule]
-    verifier = edited(module, *edits)
-    assert prove_every_size(verifier).verdict == "proved"
-    assert prove_accepted(verifier).verdict == "undecided"
-
-
 def test_the_threshold_and_the_null_set_are_lossy_indeed():
     """The two cases above that hold on most rows: exact enumeration refutes them on some instance."""
     for flaw in ("wrong only where p equals q", "wrong only at a threshold"):
@@ -293,6 +319,6 @@ def test_a_contract_is_void_when_the_code_has_changed(monkeypatch):
 
 
 def test_time_is_limited():
-    proof = prove_every_size(traversal.VERIFIER, seconds=0.0)
+    proof = prove_every_size(k_seq.VERIFIER, seconds=0.0)
     assert proof.verdict == "undecided"
     assert "out of time" in proof.why

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from draftproof.proofs_check.every_size import prove_every_size
-from draftproof.proofs_check.every_size.contracts import CONTRACTS, MODELLED
+from draftproof.proofs_check.every_size.contracts import CONTRACTS, MODELLED, THEOREMS
 from draftproof.proofs_check.every_size.machine import flow
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
@@ -21,18 +21,11 @@ from draftproof.theory.verifiers import named, token
 
 PAIR = ((), ())
 SCHEMES = Chain(2), Tree(PAIR), Tree(PAIR, True), Paths(2, 2), Greedy(PAIR), Stratified(PAIR)
-QUICK = "block", "greedy-block", "k-seq", "lifted", "optimal", "priority", "token"
-SLOW = (
-    "hsd",
-    "hsd-naive",
-    "lifted-optimal",
-    "lifted-priority",
-    "naive-tree",
-    "nss",
-    "one-hot",
-    "rrs",
-    "traversal",
+QUICK = (
+    *("block", "greedy-block", "hsd", "hsd-naive", "hu-greedy", "k-seq", "lifted", "naive-tree", "nss"),
+    *("one-hot", "optimal", "priority", "rrs", "specinfer", "token", "traversal"),
 )
+SLOW = "lifted-optimal", "lifted-priority"
 
 
 def executed(verifier):
@@ -74,6 +67,7 @@ def read(verifier, monkeypatch):
         for function, (modules, _, contract) in CONTRACTS.items()
         if f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}" in proof.contracts
     ]
+    contracts += [modules for theorem, _, modules in THEOREMS.values() if theorem == proof.theorem]
     return functions, {module.__name__ for modules in (MODELLED, *contracts) for module in modules}
 
 
