@@ -83,16 +83,16 @@ class Tree:
         rows = (has_child.cumsum(-1) - 1) * has_child if rows is None else rows
         self.rows = rows.reshape(-1, self.size).expand_as(self.parents)
         self.drawn_from = self.rows.gather(1, self.parents[:, 1:])
-        self.depth, self.most, parent = depth or 0, self.size - 1, nodes < self.size - 1
+        self.depth, self.most, inner = depth or 0, self.size - 1, nodes[:-1]
         if (self.shared or depth is None) and self.levels.numel():
             self.depth, self.most = int(self.levels.max()), 1 + int(self.older.sum(-1).max())
-            parent = has_child.any(0)
+            inner = nodes[has_child.any(0)]
         self.is_chain = self.shared and self.depth == self.size - 1
         self.sees = pad(pad(self.above, (1, 0), value=True), (0, 1))
         place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last is dropped
         paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
         self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1].contiguous()
-        self.steps, self.generations = self._steps(nodes[parent])
+        self.steps, self.generations = self._steps(inner)
         self.reads: tuple[tuple[int, int], ...] | None = None
         if self.shared:
             order = [node for nodes in self.generations for node in nodes.tolist()]
