@@ -141,6 +141,7 @@ THEOREMS = {
     "RecursivePrice": ("recursive_price", "least_share_at"),
     "TraversalAbove": ("traversal_above_recursive",),
     "Layered": ("layered_lossless",),
+    "KeyedChains": ("keyed_token_lossless", "committed_spared", "committed_token_lossless"),
     "Multipath": ("best_path_law", "multipath_lossless", "multipath_proper", "multipath_block_lossless"),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
@@ -315,6 +316,15 @@ WRONG = [
     ("BestPath", "Some below => (x, below) | None => best end", "Some below => best | None => best end"),
     ("BestPath", "if y =? x then Some below else child_below", "if y =? x then Some rest else child_below"),
     ("BestPath", "x :: best_path less below (c ++ [x])", "x :: best_path less below c"),
+    ("KeyedChains", "Some (k, place_of c) else None", "Some (Drafted, place_of c) else None"),
+    (
+        "KeyedChains",
+        "(place_of (firstn i c)) (place_of c) then",
+        "(place_of (firstn i c)) (place_of []) then",
+    ),
+    ("KeyedChains", "normalise V (excess (p c) (q c))", "normalise V (excess (q c) (p c))"),
+    ("KeyedChains", "(fun b => if b then yes else no)", "(fun b => if b then no else yes)"),
+    ("KeyedChains", "then_ (keyed_chain less (c ++ [x]))", "then_ (keyed_chain less c)"),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
