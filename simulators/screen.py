@@ -154,23 +154,25 @@ def declared(lossless: bool) -> str:
 
 def verdicts(tallies: Iterable[Tally], batches: bool = False) -> Table:
     """The closing table of `check`, on instances or on batches."""
-    title, sides = "Verdicts by exact enumeration", "llrrrll"
-    headings = "verifier", "drafts", "instances", "lossless", "largest TV", "declared", "found"
+    title, sides = "Verdicts by exact enumeration", "llllrrr"
+    headings = "verifier", "found", "declared", "drafts", "instances", "lossless", "largest TV"
     if batches:
-        title, sides = "Selection rules: the joint law of a batch", "llrrrrll"
-        headings = "selection", "verifier", "batches", "lossless", "joint TV", "TV of one", *headings[-2:]
+        title, sides = "Selection rules: the joint law of a batch", "llllrrrr"
+        headings = "selection", *headings[1:3], "verifier", "batches", "lossless", "joint TV", "TV of one"
     made = table(title, sides, *headings)
     for tally in tallies:
         found = tally.found_lossless
         name, of = tally.verifier.name, ", ".join(sorted(BRIEF.get(draft, draft) for draft in tally.drafts))
+        name, of = (name, of) if tally.rule is None else (tally.rule.name, name)
         made.add_row(
-            *((name, of) if tally.rule is None else (tally.rule.name, name)),
+            name,
+            declared(found) if tally.instances else "not run",
+            declared(tally.declared),
+            of,
             f"{tally.instances:,}",
             f"{tally.lossless:,}",
             shown(tally.worst),
             *([shown(tally.worst_alone)] if batches else []),
-            declared(tally.declared),
-            declared(found) if tally.instances else "not run",
             style="bold red" if not found and tally.declared else "",
         )
     return made

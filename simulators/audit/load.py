@@ -77,8 +77,6 @@ def target(
 
 def load(name: str) -> Any:
     """The function or target that `package.module:name` or `path/to/file.py:name` names; else BadInput."""
-    if ":" not in name:
-        raise BadInput(f"{name[:80]}: not package.module:function or path/to/file.py:function")
     found = loaded(name)
     if not callable(found) and not isinstance(found, Target):
         raise BadInput(f"{name}: is not a function")

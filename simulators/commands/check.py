@@ -331,7 +331,7 @@ def _show(found: _Found, ok: bool, own: bool) -> None:
     if batches:
         screen.console().print(screen.verdicts(batches, batches=True))
     for line in screen.unseen((tally.verifier.name, tally.not_shown) for tally in tallies):
-        click.echo(line)
+        screen.say(line)
     laws = sum(tally.instances for tally in tallies)
     conclusion = "every verdict is as declared" if ok else "NOT every verdict is as declared"
     if not found.instances:

@@ -101,7 +101,7 @@ def law(
             if isinstance(step, Mask):
                 click.echo(f"judged against the {step.meant}")
         if unseen:
-            click.echo(unseen)
+            screen.say(unseen)
         if small:
             screen.say(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return int(not verdict.lossless)

@@ -54,11 +54,12 @@ def sweep(file: Path, folder: Path | None, workers: int | None, scheduler: str |
         answer |= {"evaluations": found.evaluations}
         click.echo(json.dumps({**answer, "seconds": seconds, "summary": lines}))
         return 0
-    screen.console().print(_table(lines))
+    for metric in dict.fromkeys(line["metric"] for line in lines):
+        screen.console().print(_table(metric, [line for line in lines if line["metric"] == metric]))
     for said in screen.unseen((line["name"], line.get("not_shown", "")) for line in lines):
-        click.echo(said)
+        screen.say(said)
     before = f"{found.kept:,} of them kept from before, " if found.kept else ""
-    click.echo(f"rows: {rows:,}; chunks: {found.chunks:,}, {before}{seconds:.1f} s; results are in {folder}")
+    screen.say(f"rows: {rows:,}; chunks: {found.chunks:,}, {before}{seconds:.1f} s; results are in {folder}")
     return 0
 
 
@@ -71,13 +72,16 @@ COLUMNS = {
 """Heading -> the column of results, its statistic, and the format it is printed in."""
 
 
-def _table(lines: list[dict[str, Any]]) -> Table:
-    table = screen.table("Swept", "lllrlrrrr", "metric", "draft", "verifier", "rows", "verdicts", *COLUMNS)
+def _table(metric: str, lines: list[dict[str, Any]]) -> Table:
+    columns = {name: each for name, each in COLUMNS.items() if any(each[0] in line for line in lines)}
+    judged = ["verdicts"] * ("verdicts" in lines[0])
+    sides = "llr" + "l" * len(judged) + "r" * len(columns)
+    table = screen.table(f"Swept: {metric}", sides, "verifier", "draft", "rows", *judged, *columns)
     for line in lines:
         verdicts = ", ".join(f"{count:,} {word}" for word, count in sorted(line.get("verdicts", {}).items()))
         numbers = [
-            shown.format(line[column][statistic]).replace("%", " %") if column in line else ""
-            for column, statistic, shown in COLUMNS.values()
+            shown.format(line[column][statistic]) if column in line else ""
+            for column, statistic, shown in columns.values()
         ]
-        table.add_row(line["metric"], line["kind"], line["name"], f"{line['rows']:,}", verdicts, *numbers)
+        table.add_row(line["name"], line["kind"], f"{line['rows']:,}", *[verdicts] * len(judged), *numbers)
     return table

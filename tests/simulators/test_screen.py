@@ -43,12 +43,12 @@ def test_a_narrow_terminal_cuts_no_verdict_and_no_name(width):
     assert max(map(len, shown.splitlines())) <= width
     assert "hsd-multidraft-released" in shown
     if width > 80:
-        assert "│ lossy    │ lossless │" in shown
+        assert "│ hsd-multidraft-released │ lossless │ lossy    │" in shown
         assert "│ lossless │ lossless │" in shown
     else:
         words = " ".join(shown.split())
-        assert words.count("declared: lossy; found: lossless") == 1
-        assert words.count("declared: lossless; found: lossless") == 1
+        assert words.count("found: lossless; declared: lossy") == 1
+        assert words.count("found: lossless; declared: lossless") == 1
 
 
 @pytest.mark.parametrize("colour", [True, False])
@@ -73,14 +73,19 @@ def test_verdicts_have_colour_on_a_terminal_unless_no_color_is_set(monkeypatch, 
     assert "\x1b[31m" in shown or not colour
 
 
-def test_a_narrow_terminal_cuts_no_verdict_of_a_sweep():
-    line = {"metric": "check", "kind": "tree without replacement", "name": "multipath-block", "rows": 1234}
-    line |= {"verdicts": {"lossless": 1200, "lossy": 34}, "expected_accepted": {"mean": 1.2345}}
-    terminal = Console(file=StringIO(), width=60)
-    terminal.print(swept([line]))
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_narrow_terminal_cuts_no_verdict_of_a_sweep(width):
+    line = {"metric": "check", "kind": "tree without replacement", "name": "hsd-multidraft-released"}
+    line |= {"rows": 1234, "verdicts": {"lossless": 1200, "lossy": 34}}
+    numbers = {"total_variation": {"largest": 0.375}, "expected_accepted": {"mean": 1.2345}}
+    terminal = Console(file=StringIO(), width=width)
+    terminal.print(swept("check", [line | numbers]))
     shown = terminal.file.getvalue()
     assert "…" not in shown
-    assert "1,200 lossless, 34 lossy" in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= width
+    words = shown.replace(";", " ").split()
+    assert {line["name"], "1,234", "1,200", "lossless,", "34", "lossy", "0.375", "1.2345"} <= {*words}
+    assert ("┃" in shown) == (width >= 80), "all its columns have room"
 
 
 def test_a_terminal_folds_sentences_between_words_and_instances_never(monkeypatch):

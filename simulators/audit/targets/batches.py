@@ -306,8 +306,7 @@ def ties(rule: Rule) -> Iterator[Batch]:
 
 
 def called(verify: Any) -> Any:
-    """What is called: the function that was compiled, or an object's method `forward`."""
-    verify = getattr(verify, "_torchdynamo_orig_callable", verify)
+    """What is called: a function, or an object's method `forward`."""
     return verify if inspect.isroutine(verify) or not hasattr(verify, "forward") else verify.forward
 
 

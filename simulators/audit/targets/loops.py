@@ -28,8 +28,6 @@ PROMPT_GIVEN = (
     " model(ids) takes a tensor of ids, the prompt among them"
 )
 
-NEW = "return the new tokens, text[0, prompt.shape[1]:]"
-
 
 class Loop(base.Target):
     """`generate(target, draft, prompt, length[, gamma][, rng])`; the law of its text is checked.
@@ -74,7 +72,8 @@ class Loop(base.Target):
             words, _ = self._program(sandbox, sure, 1 + PROMPT).run(Fixed((0.5,), last=True))
             kept = words.index(1) if 1 in words else 0
             if 0 < kept <= PROMPT and set(words[kept:]) == {1}:
-                raise BadInput(f"{self.name} returns a part of the prompt, a tensor [1, {PROMPT}]: {NEW}")
+                what = f"returns a part of the prompt, a tensor [1, {PROMPT}]"
+                raise BadInput(f"{self.name} {what}: return the new tokens, text[0, prompt.shape[1]:]")
 
     def _program(self, sandbox: Sandbox, instance: Instance, rounds: int) -> base.Program:
         import torch
