@@ -4,7 +4,7 @@ from math import prod
 from typing import Any
 
 from draftproof.theory.drafts.names import numbers, shape
-from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.drafts.shape import inner
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
@@ -40,7 +40,9 @@ def draft(spelling: str) -> tuple[str, Any]:
     kind, _, rest = spelling.partition(":")
     try:
         if kind in ("tree", "tree+", "strata"):
-            return kind, _shape(rest)
+            given = shape(rest)
+            _few(sum(inner(given)))
+            return kind, given
         if kind in NUMBERS:
             given = [_few(each) for each in numbers(rest, NUMBERS[kind])]
             _few(prod(given) if kind in ("paths", "paths+") else 0)
@@ -56,11 +58,3 @@ def _few(tokens: int) -> int:
     if tokens > MOST_DRAFTED:
         raise BadInput(f"{tokens} drafted tokens; at most {MOST_DRAFTED}")
     return tokens
-
-
-def _shape(text: str) -> Shape:
-    if text != "eagle" and not text.startswith("["):
-        children, depth = numbers(text, 2)
-        _few(sum(children**d for d in range(1, min(depth, 10) + 1)))
-        _few(depth)
-    return shape(text)

@@ -150,7 +150,8 @@ def _filled(mass: Tensor) -> tuple[Tensor, Tensor]:
         return every, every
     filled = (mass > 0).any(3)
     order = filled.sort(dim=2, descending=True, stable=True).indices
-    return order[..., : max(1, int(filled.sum(2).max()))], order.argsort(2)
+    most = int(filled.sum(2).amax()) if filled.numel() else 1
+    return order[..., : max(1, most)], order.argsort(2)
 
 
 def lending(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
