@@ -10,7 +10,8 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.instance import context_free
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.table import Table
 
 TOY = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
 """Two symbols, context-free, p and q mirror images: E[tau] is 10/9, 11/9 or 12/9 by the rule."""
@@ -53,3 +54,13 @@ def written(
 def tree(shape: str, replacement: str = "false") -> str:
     """The text of a tree's draft object."""
     return f'{{"kind": "tree", "shape": {shape}, "replacement": {replacement}}}'
+
+
+def in_floats(table):
+    """The same table in float64 numbers."""
+    return Table(table.vocab, {prefix: tuple(map(float, row)) for prefix, row in table.given()})
+
+
+def floats(instance):
+    """The same instance in float64 numbers."""
+    return Instance(in_floats(instance.target), in_floats(instance.proposal), instance.draft, instance.name)

@@ -100,13 +100,16 @@ class Emission:
                 p, residual = self.target[prefix], self.residual.get(prefix)
                 mass, got = got, zero
                 for x in range(len(p)):
-                    child = (*prefix, x)
-                    part = mass * p[x]
+                    child, part, wanted = (*prefix, x), mass * p[x], want * p[x]
                     if residual is not None:
                         part = part + residual[x]
                     if (bonus := self.bonus.get(child)) is not None:
                         part = part + bonus
-                    got = got + (yield from walk(child, part, want * p[x]))
+                    if child in inner:
+                        part = yield from walk(child, part, wanted)
+                    else:
+                        yield child, part, wanted, True
+                    got = got + part
             yield prefix, got, want, prefix not in inner
             return got
 

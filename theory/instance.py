@@ -58,10 +58,6 @@ class Instance(Reportable):
     def vocab(self) -> int:
         return self.target.vocab
 
-    def floats(self) -> "Instance":
-        """The same instance in float64 numbers."""
-        return Instance(self.target.floats(), self.proposal.floats(), self.draft, self.name)
-
     def __str__(self) -> str:
         return f"{self.name or 'without a name'}: V = {self.vocab}, {self.draft}"
 

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO, Exact, text
-from draftproof.theory.rows import Prefix, Row, above, possible
+from draftproof.theory.rows import Prefix, above, possible
 from draftproof.theory.shared.reportable import Reportable, spelled
 from draftproof.theory.table import Rows
 
@@ -99,20 +99,15 @@ class Law(Mapping[Prefix, fmpq], Reportable):
 
 
 def continued(
-    word: Prefix,
-    mass: Any,
-    target: Rows,
-    length: int,
-    check: Callable[[Prefix, Any, Row], None] | None = None,
+    word: Prefix, mass: Any, target: Rows, length: int, check: Callable[..., object] = lambda *_: None
 ) -> list[tuple[Prefix, Any]]:
     """The words of `length` tokens by which the target continues `word`, with their masses, in any numbers.
     `check` is called with each prefix on the way, its mass and its row. BadInput for more than WORDS words.
     """
     words = [(word, mass)]
     for _ in range(len(word), length):
-        if check is not None:
-            for word, mass in words:
-                check(word, mass, target[word])
+        for word, mass in words:
+            check(word, mass, target[word])
         words = [
             ((*word, token), mass * share)
             for word, mass in words

@@ -91,10 +91,6 @@ class Table:
         """The rows that were given, with their prefixes."""
         return iter(self._rows.items())
 
-    def floats(self) -> "Table":
-        """The same table in float64 numbers."""
-        return Table(self.vocab, {prefix: tuple(map(float, row)) for prefix, row in self.given()})
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and self._rows == other._rows
 

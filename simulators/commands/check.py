@@ -19,7 +19,7 @@ from draftproof.simulators.commands.options import NAMED, PATH, certificate_opti
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.grids import Grid
-from draftproof.simulators.instances.suite import TWICE, from_text, measured, standard
+from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.laws.certificate import certified
 from draftproof.simulators.laws.check import (
     STEPS,
@@ -32,7 +32,7 @@ from draftproof.simulators.laws.check import (
     must_apply,
     pieces,
 )
-from draftproof.simulators.laws.exact_lanes.lanes import in_step, must_be_in_step
+from draftproof.simulators.laws.exact_lanes.lanes import must_be_in_step
 from draftproof.simulators.laws.size import not_shown, size
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.laws.verdicts.against import distances, must_measure
@@ -155,7 +155,7 @@ def _work(
         must_be_in_step(verifier)
         must_apply(verifier, families[0][0])
     if grid:
-        pairs = [pair for pair in pairs if in_step(pair[0])]
+        pairs = [pair for pair in pairs if not pair[0].ordered]
     if (names or against not in (None, OWN)) and not force:
         for [each], (verifier, _) in product(families[:given], pairs):
             must_apply(verifier, each)
@@ -168,8 +168,7 @@ def _work(
         lanes = None if every else MANY  # which have no verdict of every instance
         work = _standard(pairs, pairs if names else [(TOKEN, None)], force, lanes)
     else:
-        most = None if given or names else TWICE
-        work = list(pieces(families, pairs, force, most, lanes=0 if grid else None))
+        work = list(pieces(families, pairs, force, 0 if grid else None))
     return _sized(work, bool(names)) if given else work
 
 
@@ -210,7 +209,7 @@ def _standard(
                 f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
                 f"instances, or: draftproof audit {verifier.name}"
             )
-    return [*pieces(standard(), pairs, force, TWICE, lanes=lanes), *pieces(standard_batches(), beside)]
+    return [*pieces(standard(), pairs, force, lanes), *pieces(standard_batches(), beside)]
 
 
 def _measured(families: list[Any], pairs: Sequence[Pair], force: bool) -> list[Piece]:

@@ -1,6 +1,6 @@
 """Exhaustive grids: every instance whose rows are rationals of one denominator."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise, product
@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from draftproof.simulators.laws.exact_lanes.lanes import Lanes
-from draftproof.simulators.support.make import prefixes, tabulate, weighted
+from draftproof.simulators.support.make import prefixes, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -55,18 +55,27 @@ class Grid(Sequence[Instance]):
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
         if not 0 <= index < len(self):
             raise IndexError(index)
-        free, possible = _free(self), rows(self.vocab, self.denominator)
+        free, possible = _free(self), _laws(self.vocab, self.denominator)
         chosen, code = [], index
         for _ in range(2 * len(free)):  # the free rows of p, then of q
             code, digit = divmod(code, len(possible))
-            chosen.append(weighted(list(possible[digit])))
-        p = dict(zip(free, chosen[: len(free)], strict=True))
+            chosen.append(possible[digit])
+        p = {word: weighted(self._fixed(word)) for word in self._words()}
+        p |= zip(free, chosen[: len(free)], strict=True)
         q = dict(zip(free, chosen[len(free) :], strict=True))
+        return Instance(Table(self.vocab, p), Table(self.vocab, q), self.draft, f"{self.name} #{index}")
 
-        def target(prefix: Prefix) -> Row:
-            return p[prefix] if prefix in p else weighted(self._fixed(prefix))
-
-        return tabulate(self.vocab, self.draft, target, q.__getitem__, f"{self.name} #{index}")
+    def distinct(self) -> Sequence[int]:
+        """The indices of all instances but those that differ from an earlier one only in rows after prefixes
+        that q never drafts. No verifier sees these rows, and the block's law is the target's beyond them.
+        """
+        first, kept = _laws(self.vocab, self.denominator)[0], []
+        for index, each in enumerate(self):
+            p, q = each.target, each.proposal
+            unseen = [z for z in _free(self) if not all(q[z[:at]][x] for at, x in enumerate(z))]
+            if all(p[z] is first is q[z] for z in unseen):
+                kept.append(index)
+        return kept
 
     def lanes(self, start: int, stop: int) -> Lanes:
         """The instances start .. stop - 1 as lanes of weights."""
@@ -75,10 +84,13 @@ class Grid(Sequence[Instance]):
         for which, prefix in product((0, 1), _free(self)):
             codes, digits = np.divmod(codes, len(possible))
             tables[which][prefix] = np.ascontiguousarray(possible[digits].T)
-        for prefix in product(range(self.vocab), repeat=self.draft.depth):
+        for prefix in self._words():
             tables[0][prefix] = np.repeat([self._fixed(prefix)], len(codes), axis=0).T
         target, proposal = (Table(self.vocab, table) for table in tables)
         return Lanes(target, proposal, self.draft)
+
+    def _words(self) -> Iterator[Prefix]:
+        return product(range(self.vocab), repeat=self.draft.depth)
 
     def _fixed(self, prefix: Prefix) -> list[int]:
         return [1 + (x == prefix[-1]) for x in range(self.vocab)]
@@ -87,3 +99,8 @@ class Grid(Sequence[Instance]):
 @cache
 def _free(grid: Grid) -> list[Prefix]:
     return list(prefixes(grid.vocab, grid.draft.depth - 1))
+
+
+@cache
+def _laws(vocab: int, denominator: int) -> list[Row]:
+    return [weighted(list(weights)) for weights in rows(vocab, denominator)]

@@ -30,9 +30,6 @@ GROUPS: Shape = ((((),), ()), ((),))
 """Two nodes whose draws have 6 and 3 outcomes at V = 3: too many for `layered` to plan together, so that
 one node takes its turn after the other."""
 
-TWICE = 8_000
-"""Most pairs of drafts in a family of trees on which verifiers that keep state are judged, over two calls."""
-
 SOURCE = Path(argparse.__file__)
 """A text that every Python installation has: a source file of the standard library."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.laws.enumerate import shared_drafts
-from draftproof.simulators.laws.exact_lanes.lanes import BATCH, decide, in_step
+from draftproof.simulators.laws.exact_lanes.lanes import BATCH, decide
 from draftproof.simulators.laws.repeat import must_have_a_law, of_the_project
 from draftproof.simulators.laws.size import not_shown
 from draftproof.simulators.laws.verdict import Verdict, judge
@@ -43,7 +43,7 @@ class Piece:
     """
 
     family: Family | Sequence[Batch]
-    indices: range
+    indices: Sequence[int]
     pairs: tuple[Pair, ...]
     draft: str
     outcomes: int
@@ -177,16 +177,11 @@ def must_fit(verifier: Verifier, drafts: Iterable[Scheme]) -> None:
 
 
 def pieces(
-    families: Families,
-    pairs: Sequence[Pair],
-    force: bool = False,
-    most: int | None = None,
-    lanes: int | None = None,
+    families: Families, pairs: Sequence[Pair], force: bool = False, lanes: int | None = None
 ) -> Iterator[Piece]:
     """The work on instances and batches; verifiers that do not fit are left out. A family of more than LARGE
-    instances is left out for verifiers that order tokens. Those that keep state are judged over two calls:
-    families of trees with more than `most` pairs of drafts are left out for them. Grids of `lanes`
-    instances or more are judged in lanes, by verifiers that can.
+    instances is left out for verifiers that order tokens. Grids of `lanes`
+    instances or more are judged in lanes, by verifiers that can; of other grids only the distinct instances.
     """
     for family in families:
         if not len(family):
@@ -196,8 +191,7 @@ def pieces(
             requests, draft, outcomes = first.requests, "batch", first.outcomes
         else:
             requests, draft, outcomes = (first,), first.draft.label, first.draft.outcomes(first.vocab)
-        large = most is not None and draft not in CHAIN and len(family) * outcomes**2 > most
-        fit = _fit(family, pairs, force, large)
+        fit = _fit(family, pairs, force)
         vocab = max(request.vocab for request in requests)
         depth = max(request.draft.depth for request in requests)
         about = draft, outcomes, vocab, depth
@@ -209,24 +203,22 @@ def pieces(
         )
         groups: dict[tuple[int, bool], list[Pair]] = {}
         for pair in fit:
-            many = wide and in_step(pair[0])
+            many = wide and not pair[0].ordered
             step = BATCH // (1 if pair[0].carry is None else outcomes) if many else chunk(outcomes)
             groups.setdefault((max(step, 1), many), []).append(pair)
         for number, ((step, many), some) in enumerate((groups or {(chunk(outcomes), False): []}).items()):
-            for start in range(0, len(family), step):
-                indices = range(start, min(start + step, len(family)))
+            whole = lanes is None or many or not hasattr(family, "distinct")
+            which: Any = range(len(family)) if whole else family.distinct()  # type: ignore[union-attr]
+            for start in range(0, len(which), step):
+                indices = which[start : start + step]
                 yield Piece(family, indices, tuple(some), *about, many, counted=not number)
 
 
-def _fit(
-    family: Family | Sequence[Batch], pairs: Sequence[Pair], force: bool, large: bool
-) -> tuple[Pair, ...]:
+def _fit(family: Family | Sequence[Batch], pairs: Sequence[Pair], force: bool) -> tuple[Pair, ...]:
     return tuple(
         (verifier, law)
         for verifier, law in pairs
-        if _can_run(verifier, family[0], force)
-        and not (verifier.ordered and len(family) > LARGE)
-        and not (verifier.carry is not None and large)
+        if _can_run(verifier, family[0], force) and not (verifier.ordered and len(family) > LARGE)
     )
 
 
@@ -275,7 +267,7 @@ def _in_lanes(piece: Piece, verifier: Verifier) -> Many:
     key = verifier.name, family.name
     sure = np.zeros(len(piece.indices), dtype=bool)
     if of_the_project(verifier):  # others are repeated, one by one
-        found = decide(family.lanes(piece.indices.start, piece.indices.stop), verifier, _primes.get(key, 1))
+        found = decide(family.lanes(piece.indices[0], piece.indices[-1] + 1), verifier, _primes.get(key, 1))
         _primes[key] = found.primes
         sure = found.lossless & ~found.undecided
     others = [piece.indices[lane] for lane in np.flatnonzero(~sure).tolist()]

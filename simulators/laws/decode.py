@@ -8,7 +8,7 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.laws.enumerate import iteration, must_be_a_law
-from draftproof.simulators.laws.repeat import carried, must_be_rationals
+from draftproof.simulators.laws.repeat import carried, must_be_rationals, of_the_project
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, continued
 from draftproof.theory.rows import Prefix, Row, one, possible
@@ -36,8 +36,8 @@ class Decoded:
         Raises Invalid where a row of a target that a verifier left behind is no law.
         """
         for (word, target), mass in self.states.items():
-            check = None if isinstance(target, Table) else partial(_must_be_a_law, target.vocab)
-            for longer, part in continued(word, mass, target, length, check):
+            check = [] if isinstance(target, Table) else [partial(_must_be_a_law, target.vocab)]
+            for longer, part in continued(word, mass, target, length, *check):
                 yield longer[:length], part
 
 
@@ -53,8 +53,9 @@ def decode(
     iterations: int,
     length: int | None = None,
     progress: Callable[[float], object] = lambda done: None,
+    context: Prefix = (),
 ) -> Decoded:
-    """The exact state of decoding after `iterations` rounds of draft, verify, emit.
+    """The exact state of decoding after `iterations` rounds of draft, verify, emit, from `context` on.
 
     With `length` each word is followed only until it has this many tokens and is cut there, which is enough
     for `first(length)`; in `accepted` only the first entry is then E[tau] of an iteration. `progress` is
@@ -69,18 +70,30 @@ def decode(
     >>> decode(toy, named("greedy-block"), 2).first(4) == law_of(toy.target, 4)
     True
     """
-    whole = one(instance.target[()])
-    states: dict[tuple[Prefix, Rows], Any] = {((), instance.target): whole}
+    whole, tables = one(instance.target[()]), (instance.target, instance.proposal)
+    states: dict[tuple[Prefix, Rows], Any] = {(context, instance.target): whole}
+    memory = max(len(prefix) for table in tables for prefix, _ in table.given())
+    alike = of_the_project(verifier) and all(type(table) is Table for table in tables)
     proposal, zero = instance.proposal, whole * 0
     accepted: list[Any] = []
     for done in range(iterations):
         accepted.append(zero)
         left: dict[Rows, dict[Prefix, Any]] = {}
+        nexts: dict[Prefix, Decoded] = {}  # tokens that rows depend on -> decoding one token after them
         for at, ((word, target), mass) in enumerate(states.items()):
             progress(done + at / len(states))
             if length is not None and len(word) >= length:
                 into = left.setdefault(target, {})
                 into[word] = into.get(word, zero) + mass
+                continue
+            if alike and len(word) + 1 == length and target is instance.target and word != context:
+                last = word[max(len(word) - memory, 0) :]
+                if last not in nexts:
+                    nexts[last] = decode(instance, verifier, 1, len(last) + 1, context=last)
+                into = left.setdefault(target, {})
+                for (after, _), part in nexts[last].states.items():
+                    key = (*word, after[-1])
+                    into[key] = into.get(key, zero) + mass * part
                 continue
             rounds = iteration(instance.draft, proposal, verifier, target, context=word, start=mass)
             for weight, draft, node, row in rounds:

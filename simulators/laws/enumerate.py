@@ -82,7 +82,12 @@ class Enumerator:
         at = self._at
         self._at = at + 1
         if at == len(self._trail):
-            weight, rest = self.weight, 1 - probability
+            weight = self.weight
+            if self._exact and type(probability) is fmpq and 0.0 < float(probability) < 1.0:
+                kept = weight * probability
+                self._trail.append([(False, weight - kept), (True, kept)])
+                return True
+            rest = 1 - probability
             if self._lanes is not None:
                 self._lanes.must_be_a_coin(weight, probability)
             reached: Callable[[Any], bool] = bool if self._exact else possible

@@ -25,7 +25,7 @@ from draftproof.proofs_check.claims import CLAIMS
 from draftproof.proofs_check.claims.checks import Lossless
 from draftproof.proofs_check.claims.claim import SIZES
 from draftproof.proofs_check.prove import aim
-from draftproof.simulators.instances.suite import TWICE, standard
+from draftproof.simulators.instances.suite import standard
 from draftproof.simulators.laws.certificate import Branches
 from draftproof.simulators.laws.check import pieces
 from draftproof.simulators.laws.verdict import judge
@@ -116,7 +116,7 @@ def read_again(step, folder):
     """
     rules = [(verifier, None) for verifier in VERIFIERS.values() if verifier.carry is None]
     read, lossy, seen = 0, 0, 0
-    for piece in pieces(standard(), rules, False, TWICE):
+    for piece in pieces(standard(), rules):
         cases, roots, chain = [], [], None
         for index in piece.indices:
             seen += 1

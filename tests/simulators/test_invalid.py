@@ -16,7 +16,7 @@ from draftproof.theory.rows import one, scale
 from draftproof.theory.verifiers import VERIFIERS, named
 from draftproof.theory.verifiers.shared.modified_target import Replaced
 from tests.mutants.rules import BEYOND
-from tests.problems import TOY
+from tests.problems import TOY, floats
 
 HALF = exact("1/2")
 
@@ -116,7 +116,7 @@ def test_the_smallest_instance_says_why():
 
 def test_floats_are_rounded_and_leave_rows_and_coins_to_the_exact_enumeration():
     """A rounded rate may be 1 + 2e-16, and a rounded row sum to it: only exact numbers tell."""
-    assert emission(TOY.floats(), BEYOND).total_variation == pytest.approx(0, abs=1e-9)
+    assert emission(floats(TOY), BEYOND).total_variation == pytest.approx(0, abs=1e-9)
     with pytest.raises(Invalid):
         emission(TOY, BEYOND)
 

@@ -1,5 +1,4 @@
 import pytest
-from hypothesis import given
 
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -10,7 +9,6 @@ from draftproof.theory.rows import supported
 from draftproof.theory.table import Table
 from tests.checks import assert_one_line
 from tests.problems import TOY
-from tests.strategies import instances
 
 
 def test_vocabularies_must_agree():
@@ -39,11 +37,3 @@ def test_the_widest_row_counts():
 def test_the_name_is_no_part_of_an_instance():
     assert Instance(TOY.target, TOY.proposal, TOY.draft, "toy") == TOY
     assert Instance(TOY.proposal, TOY.target, TOY.draft) != TOY
-
-
-@given(instances("tree without replacement"))
-def test_floats_keep_everything_else(instance):
-    floats = instance.floats()
-    assert (floats.vocab, floats.draft, floats.name) == (instance.vocab, instance.draft, instance.name)
-    assert isinstance(floats.target, Table)
-    assert all(type(x) is float for _, row in floats.proposal.given() for x in row)

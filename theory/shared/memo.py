@@ -1,36 +1,12 @@
 """A cache for functions of exact rows."""
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any, TypeVar
 
 from flint import fmpq
 
 Result = TypeVar("Result")
-
-
-class Key:
-    """Arguments hashed by nearby floats, since a rational's own hash takes 60 times as long.
-
-    Keys are equal when the arguments are, exactly. Raises TypeError for what cannot be hashed.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> third = exact("1/3")
-    >>> Key(((third, 1 - third), 2)) == Key(((third, third * 2), 2)), Key((third,)) == Key((third / 2,))
-    (True, False)
-    """
-
-    __slots__ = ("_hash", "arguments")
-
-    def __init__(self, arguments: tuple):
-        self.arguments = arguments
-        self._hash = hash(_near(arguments))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Key) and self.arguments == other.arguments
 
 
 def _near(argument: Any) -> Any:
@@ -46,8 +22,11 @@ def _near(argument: Any) -> Any:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """`functools.lru_cache`, except that arguments that cannot be hashed are not cached: symbols, for
-    instance, whose equality depends on the cell of a proof.
+    """A cache of about so many results, except that arguments that cannot be hashed are not cached: symbols,
+    for instance, whose equality depends on the cell of a proof.
+
+    The same objects are known by their ids. Others are looked up by nearby floats, since a rational's own
+    hash takes 60 times as long, and found if they are equal, exactly.
 
     >>> calls = []
     >>> total = remembered(16)(lambda row: calls.append(row) or sum(row))
@@ -56,15 +35,27 @@ def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., 
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
-        cached = lru_cache(maxsize)(lambda key: function(*key.arguments))
+        same: dict[tuple[int, ...], tuple[tuple, Result]] = {}  # ids of arguments, which it keeps alive
+        alike: dict[Any, tuple[tuple, Result]] = {}
 
         @wraps(function)
         def call(*arguments: Any) -> Result:
+            ids = tuple(map(id, arguments))
+            if ids in same:
+                return same[ids][1]
             try:
-                key = Key(arguments)
+                found = alike.get(near := _near(arguments))
             except TypeError:
                 return function(*arguments)
-            return cached(key)
+            if found is None or found[0] != arguments:
+                found = arguments, function(*arguments)
+                if len(alike) >= maxsize:
+                    alike.clear()
+                alike[near] = found
+            if len(same) >= maxsize:
+                same.clear()
+            same[ids] = arguments, found[1]
+            return found[1]
 
         return call
 

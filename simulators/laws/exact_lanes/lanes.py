@@ -41,14 +41,9 @@ class Lanes:
         return Lanes(target, proposal, self.draft)
 
 
-def in_step(verifier: Verifier) -> bool:
-    """Whether the verifier can run on lanes: its branches do not differ from lane to lane."""
-    return not verifier.ordered
-
-
 def must_be_in_step(verifier: Verifier) -> None:
-    """BadInput for a verifier that cannot run on lanes."""
-    if not in_step(verifier):
+    """BadInput for a verifier that orders tokens: on lanes its branches would differ from lane to lane."""
+    if verifier.ordered:
         raise BadInput(f"{verifier.name} orders tokens; enumerate its instances one by one")
 
 

@@ -1,6 +1,7 @@
 """The project's own verifiers as foreign functions: in floats, their choices made by an rng."""
 
 from draftproof.simulators.audit.targets.trees import Tree
+from tests.problems import in_floats
 
 
 class Chooser:
@@ -25,7 +26,7 @@ class Own(Tree):
 
     def __init__(self, verifier, instance):
         super().__init__(self.run, name=verifier.name)
-        self.verifier, self.proposal = verifier, instance.proposal.floats()
+        self.verifier, self.proposal = verifier, in_floats(instance.proposal)
         self.carried = None
 
     def reset(self):

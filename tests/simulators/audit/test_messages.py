@@ -11,6 +11,7 @@ from draftproof.simulators import audit
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
+from tests.problems import floats
 from tests.simulators.audit.foreign import good
 
 FEW = {"vocab": 2, "depth": 2, "edges": False}
@@ -230,7 +231,7 @@ BAD_OPTIONS = [
     {"instances": "toy.json"},
     {"instances": TOY},
     {"instances": [None]},
-    {"instances": [TOY.floats()]},
+    {"instances": [floats(TOY)]},
     {"instances": 3},
 ]
 

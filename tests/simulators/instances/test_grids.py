@@ -3,12 +3,17 @@
 from math import comb
 
 import pytest
+from flint import fmpq
 
 from draftproof.simulators.instances.grids import Grid, rows
+from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import VERIFIERS
 
 PAIR = ((), ())
 GRIDS = [
@@ -82,3 +87,29 @@ def test_a_grid_beyond_all_numbers_is_one_line():
     with pytest.raises(BadInput, match=r"grid chain depth 5 V=5 D=10: about 10\^4687 instances"):
         Grid(Chain(5), 5, 10)
     assert len(Grid(Chain(2), 2, 100)) == 101**6
+
+
+@pytest.mark.parametrize("draft", [Chain(2), Tree(((), ((),)), True), TopK(((), ((),)))], ids=str)
+def test_instances_that_are_not_distinct_have_the_verdict_of_an_earlier_one(draft):
+    grid = Grid(draft, 2, 2)
+    distinct = grid.distinct()
+    assert len(distinct) == 297  # of 729: 3^5 where q drafts both tokens first, 3^3 where one of two
+    rules = [each for each in VERIFIERS.values() if draft.label in each.drafts and each.carry is None]
+    for index in range(0, len(grid), 97):
+        given = grid[index]
+        q = given.proposal
+        unseen = [(x,) for x in range(2) if not q[()][x]]
+        first = {prefix: rows(2, 2)[0] for prefix in unseen}
+        alike = [
+            Table(2, dict(table.given()) | {z: tuple(fmpq(w, 2) for w in row) for z, row in first.items()})
+            for table in (given.target, q)
+        ]
+        [at] = [i for i in distinct if (grid[i].target, grid[i].proposal) == tuple(alike)]
+        assert at <= index
+        for rule in rules:
+            one, other = judge(given, rule), judge(grid[at], rule)
+            assert (one.total_variation, one.expected_accepted, one.wrong) == (
+                other.total_variation,
+                other.expected_accepted,
+                other.wrong,
+            )

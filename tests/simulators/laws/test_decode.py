@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.laws.decode import decode
 from draftproof.simulators.laws.enumerate import emission
 from draftproof.theory.drafts.chain import Chain
@@ -78,3 +79,13 @@ def test_words_that_are_long_enough_need_not_be_followed(instance, verifier):
     assert heard == sorted(heard)
     assert 0 in heard
     assert max(heard) < 2
+
+
+@pytest.mark.parametrize("name", ["greedy-block", "hsd-released", "token"])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_what_is_cut_has_the_law_of_what_is_not(name, depth):
+    for instance in Randoms(Chain(depth), 2, 4, seed=5):
+        length = depth + 2
+        assert decode(instance, named(name), 2, length).first(length) == decode(
+            instance, named(name), 2
+        ).first(length)

@@ -16,7 +16,7 @@ from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.checks import emitted, everything
-from tests.problems import SCHEMES, TOY
+from tests.problems import SCHEMES, TOY, floats
 
 RUNS = 2000
 
@@ -48,8 +48,8 @@ def sample(
     instance: Instance, verifier: Verifier, runs: int, rng: np.random.Generator, iterations: int = 1
 ) -> Counter[Prefix]:
     """Counts how often each word was emitted in `runs` independent runs of `iterations` rounds."""
-    oracle, floats = Sampler(rng), instance.floats()
-    return Counter(_run(floats, verifier, oracle, iterations) for _ in range(runs))
+    oracle, given = Sampler(rng), floats(instance)
+    return Counter(_run(given, verifier, oracle, iterations) for _ in range(runs))
 
 
 def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: int) -> Prefix:
