@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,9 +135,13 @@ def replay(
     from draftproof.simulators.audit.sandbox import sandboxed
 
     whole("rounds", rounds, 1, ITERATIONS)
-    for name, values, kinds in (("coins", coins, (int, float)), ("choices", choices, (int,))):
-        if not isinstance(values, list | tuple) or not all(isinstance(each, kinds) for each in values):
-            raise BadInput(f"{name} must be a list of numbers, not {quoted(values)}")
+    for values, kinds, end, wanted in (
+        (coins, int | float, 1, "coins must be a list of numbers in [0, 1)"),
+        (choices, int, inf, "choices must be a list of token ids"),
+    ):
+        listed = isinstance(values, list | tuple)
+        if not listed or not all(isinstance(each, kinds) and 0 <= each < end for each in values):
+            raise BadInput(f"{wanted}, not {quoted(values)}")
     target = load.target(load.Subject(verify, style, dtype))
     given = parse(json.dumps(instance)) if isinstance(instance, dict) else _instance(instance)
     with sandboxed(CALL_SECONDS, target.namespace) as sandbox:

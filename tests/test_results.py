@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from fractions import Fraction
 
 import pytest
@@ -90,6 +91,22 @@ def test_frames(name, library, made, monkeypatch):
     assert not any("object" in str(kind).lower() for kind in frame.dtypes if library == "polars")
 
 
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+@pytest.mark.parametrize("name", MADE)
+def test_frames_go_elsewhere_by_arrow(name, library, made, monkeypatch):
+    arrow, module = pytest.importorskip("pyarrow"), pytest.importorskip(library)
+    other = {"polars": "pandas", "pandas": "polars"}[library]
+    monkeypatch.setitem(sys.modules, other, None)  # as if it were not installed
+    result = made(name)
+    frame, table = result.to_frame(), arrow.RecordBatchReader.from_stream(result).read_all()
+    assert table.column_names == [*frame.columns]
+    for column in frame.columns:
+        there, here = (list(map(str, each)) for each in (table[column].to_pylist(), frame[column].to_list()))
+        assert there == [each.replace("nan", "None") for each in here]  # pandas has no other word for it
+    if library == "polars" and not isinstance(result, Mapping):  # which is read as one
+        assert module.DataFrame(result).equals(frame)
+
+
 def test_numbers_of_frames_are_floats(made):
     pytest.importorskip("polars")
     frame = made("gap").to_frame()
@@ -105,6 +122,8 @@ def test_without_a_library_of_frames(made, monkeypatch):
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(BadInput, match="to_frame needs polars or pandas"):
         made("law").to_frame()
+    with pytest.raises(BadInput, match="to_frame needs polars or pandas"):
+        made("law").__arrow_c_stream__()
 
 
 def test_exact_numbers_go_everywhere(made):

@@ -44,6 +44,10 @@ class Reportable:
                 return import_module(library).DataFrame(columns)
         raise BadInput("to_frame needs polars or pandas: pip install polars")
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The frame for what reads Arrow's PyCapsule interface, such as polars, pyarrow and DuckDB."""
+        return self.to_frame().__arrow_c_stream__(requested_schema)
+
     def _columns(self) -> dict[str, list[Any]]:
         # Without those that hold no single values, such as lists, or nothing.
         rows = list(self.rows())

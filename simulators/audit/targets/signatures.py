@@ -53,7 +53,6 @@ ROLES = {
 """What a parameter means -> its names."""
 
 NAMES = {name: role for role, names in ROLES.items() for name in names.split()}
-TOKENS = "tokens"
 LAYOUTS = {
     "single": "one request",
     "flat": "flat rows",
@@ -129,7 +128,7 @@ def _lacking(names: Collection[str], roles: Collection[str]) -> str:
     # Which arrays have no name, or an ambiguous one.
     if "logits" in names and not {"q", "q_logits"} & {*roles}:
         return "'logits' may be those of the target or of the draft"
-    if TOKENS not in roles:
+    if "tokens" not in roles:
         return "no name is known of drafted tokens"
     return "" if {"p", "p_logs", "p_logits"} & {*roles} else "no name is known of the rows of the target"
 
@@ -153,7 +152,7 @@ def infer_signature(
     observer.progress(0, 1, "trial calls")
     roles, unknown = (None, "") if inspect.isclass(verify) else roles_of(called(verify))
     order = [role for _, role, _ in roles or ()]
-    if order[:4] == ["p", "q", TOKENS, "capacity"]:
+    if order[:4] == ["p", "q", "tokens", "capacity"]:
         return Selection(verify, name=name, dtype=dtype)
     trials: list[Trial] = []
     plain, problem = None, ""
@@ -163,7 +162,7 @@ def infer_signature(
         problem = str(error)
     else:
         trials.append(plain)
-        if roles is None or order[:3] == ["p", "q", TOKENS]:
+        if roles is None or order[:3] == ["p", "q", "tokens"]:
             if plain.fault is None or (not plain.works and plain.fault.kind not in UNREAD):
                 return plain.target
             roles = roles or (None if inspect.isclass(verify) else [*plain.target.roles])

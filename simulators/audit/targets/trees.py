@@ -32,8 +32,6 @@ class Tree(DraftVerifier):
 
     adapter, style = "tree function", "tree"
 
-    drafts: Sequence[Scheme] = ()
-
     def __init__(
         self,
         verify: Callable[..., Any],
