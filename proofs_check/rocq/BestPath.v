@@ -37,10 +37,6 @@ Fixpoint ranks (n : nat) (path : list token) (c : context) : Prop :=
   | _, _ => False
   end.
 
-Lemma rank_most : forall order x, (rank x order <= length order)%nat.
-Proof. unfold rank. induction order as [|y order IH]; simpl; intros x; auto. destruct (y =? x)%nat; simpl; [lia|].
-specialize (IH x). lia. Qed.
-
 Lemma rank_known : forall order x, In x order -> (rank x order < length order)%nat.
 Proof.
   unfold rank. induction order as [|y order IH]; simpl; intros x I; [contradiction|].

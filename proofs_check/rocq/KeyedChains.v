@@ -2,7 +2,7 @@
 
     A discarded draft may have read a coin that is read again, but it is never looked at: the text has the law of a decoder
     that draws a token only once the one before is accepted, and that one reads no name twice.  A name is one random
-    variable over all keys, known once it is read; its law is a mean [E] over what it may be. *)
+    variable over all keys, known once it is read: of a race, all that the rows in question can tell (Races.v: one exists). *)
 
 Require Import Reals Lra Lia List Arith Bool.
 Require Import Programs Numbers Means Keys Lossless Traversal RecursiveRejection Chains BlockOptimal Texts.
@@ -518,7 +518,8 @@ Theorem committed_token_lossless : forall V place (same_place : forall a b : pla
     forall x, In x (vocabulary V) -> tossed (share (p c x) (q c x))) ->
   forall depth n c u, Texts.known V c -> Texts.known V u -> (length u <= n)%nat -> (length c + n * S depth <= most)%nat ->
   let name_of := committed_name place same_place place_of with_key in
-  value V (kind * place) same secret race answer side (several (kind * place) (keyed_call V (kind * place) p q name_of depth) n c)
+  value V (kind * place) same secret race answer side
+    (several (kind * place) (keyed_call V (kind * place) p q name_of depth) n c)
     (begins (c ++ u)) (fun _ => None) = joint p u c.
 Proof.
   intros. eapply keyed_token_lossless; eauto. apply committed_spared.

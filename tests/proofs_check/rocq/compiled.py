@@ -24,7 +24,7 @@ ORDER = (
         "PriorityNodes",
     ),
     *("Optimal", "MaxFlow", "Alpha", "KSeq", "RecursivePrice", "TraversalAbove", "Layered", "CodeLossless"),
-    *("CodeNaive", "CodeAccepts", "CodeFair", "BestPath", "Multipath", "KeyedChains"),
+    *("CodeNaive", "CodeAccepts", "CodeFair", "BestPath", "Multipath", "KeyedChains", "Races"),
 )
 """The files, each after those that it requires."""
 REQUIRED = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)

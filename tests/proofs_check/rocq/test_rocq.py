@@ -142,6 +142,7 @@ THEOREMS = {
     "TraversalAbove": ("traversal_above_recursive",),
     "Layered": ("layered_lossless",),
     "KeyedChains": ("keyed_token_lossless", "committed_spared", "committed_token_lossless"),
+    "Races": ("race_exists",),
     "Multipath": ("best_path_law", "multipath_lossless", "multipath_proper", "multipath_block_lossless"),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
@@ -325,6 +326,8 @@ WRONG = [
     ("KeyedChains", "normalise V (excess (p c) (q c))", "normalise V (excess (q c) (p c))"),
     ("KeyedChains", "(fun b => if b then yes else no)", "(fun b => if b then no else yes)"),
     ("KeyedChains", "then_ (keyed_chain less (c ++ [x]))", "then_ (keyed_chain less c)"),
+    ("Races", "if same_row r s then x else", "if same_row r r then x else"),
+    ("Races", "Accept a (fun b => bind (tosses coins)", "Accept (1 - a) (fun b => bind (tosses coins)"),
 ]
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
