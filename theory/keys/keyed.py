@@ -63,10 +63,6 @@ class Keyed(Parametrised):
         before = (self.context(prefix[:n]) for n in range(len(prefix)))
         return self.deduplicate != "none" and (context in read or context in before)
 
-    def forgets(self, context: Prefix, text: Prefix, read: frozenset[Prefix]) -> bool:
-        """Whether no coin of the context can be read after this text."""
-        return self.fresh(context, text, read)
-
     def meant(self, target: Rows) -> Rows:
         """The rows that the text follows over keys: the scheme's law, and p where a context draws fresh."""
 

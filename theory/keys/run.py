@@ -20,7 +20,7 @@ from draftproof.theory.verifier import Verifier
 
 @dataclass(frozen=True)
 class Memory:
-    """What is left between calls: the text, what is known of names that can be read again, the contexts at
+    """What is left between calls: the text, what is known of the names read before, the contexts at
     which keyed coins were read (where these draw fresh), the last drafted token, and whether a name was read
     twice; two readings of a key of rows are no fault, since given the key the rows are one table.
     """
@@ -59,9 +59,7 @@ class Call:
         text, read = (*node.prefix, self.choose(row)), before.read
         if keys.deduplicate == "drafted":
             read |= {context for _, context in self.read}
-        known = frozenset(
-            each for each in self.coins.known.items() if not keys.forgets(each[0][1], text, read)
-        )
+        known = frozenset(self.coins.known.items())
         last = path[-1].token if keys.lookback else None
         again = before.again or any(name[0] != keys.rows for name in self.coins.again)
         return Memory(text, known, read, last, again), len(node.prefix) - len(before.text)

@@ -218,9 +218,6 @@ class Longer(Keyed):
         longer = prefix[-2:]
         return longer in {prefix[:n][-2:] for n in range(len(prefix))}
 
-    def forgets(self, context, text, read):
-        return False
-
 
 @dataclass(frozen=True)
 class Recent(Longer):
