@@ -13,7 +13,7 @@ from random import Random
 from time import monotonic
 from typing import Any, TypeVar
 
-from draftproof.simulators.audit.coins.sources import Chance, Source
+from draftproof.simulators.audit.coins.sources import Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator
 from draftproof.simulators.audit.stand_ins.replaced import Current, answered, swapped
@@ -84,10 +84,10 @@ class Sandbox:
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)
 
-    def start(self, source: Source) -> Any:
+    def start(self, source: Source) -> Generator:
         """Begins a run, or goes on with it; returns the generator that the function gets."""
         self.current.start(source)
-        return source.rng if isinstance(source, Chance) and source.native else Generator(source)
+        return Generator(source)
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Returns function(); raises Fault if it raises, exits, starts a thread or a process, or takes too

@@ -100,15 +100,11 @@ class Replay(Fixed):
 
 
 class Chance(Source):
-    """A real generator, for functions that cannot be enumerated.
+    """A real generator, for functions that cannot be enumerated."""
 
-    With `native` the function gets numpy's and torch's own generators, which is faster if it draws noise for
-    a large vocabulary; a seed that the function sets then really fixes its numbers.
-    """
-
-    def __init__(self, rng: np.random.Generator, native: bool = False):
+    def __init__(self, rng: np.random.Generator):
         super().__init__()
-        self.rng, self.native = rng, native
+        self.rng = rng
 
     def uniform(self, kind: type = np.float64, use: Hashable = "") -> Any:
         if kind is np.float16:

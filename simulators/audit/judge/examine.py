@@ -304,11 +304,7 @@ class _Audit:
         error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
         shows: tuple[bool, bool, float] = (False, False, -1.0)  # of what is reported, that it decides most
         for instance in chosen:
-            given = target, self.sandbox, instance, plan.runs, error, seconds
-            try:
-                now = sampled(*given)
-            except NotEnumerable:  # a random function without a stand-in
-                now = sampled(*given, native=True)
+            now = sampled(target, self.sandbox, instance, plan.runs, error, seconds)
             if (now.rejected, bool(now.faults), now.detectable) > shows:
                 shows = now.rejected, bool(now.faults), now.detectable
                 report.add_sampled(now)

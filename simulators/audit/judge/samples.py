@@ -58,21 +58,15 @@ class Sampled(Process):
 
 
 def sampled(
-    target: Target,
-    sandbox: Sandbox,
-    instance: Instance,
-    runs: int,
-    error: float,
-    seconds: float,
-    native: bool = False,
+    target: Target, sandbox: Sandbox, instance: Instance, runs: int, error: float, seconds: float
 ) -> Sampled:
     """Runs a target on an instance at random until the test rejects, the runs are done, or the time is up.
 
     Its output is continued by the target's own law to depth + 1 tokens. A result that is not tokens has
-    probability zero under the law, and so rejects; a call that raises is no law, and ends the test. With
-    `native` the target gets real generators. Raises Fault if a call hangs.
+    probability zero under the law, and so rejects; a call that raises is no law, and ends the test. Raises
+    Fault if a call hangs.
     """
-    chance, deadline = Chance(Generator(PCG64(0)), native), monotonic() + seconds
+    chance, deadline = Chance(Generator(PCG64(0))), monotonic() + seconds
     length = instance.draft.depth + 1
     law, accepted = law_of(instance.target, length), 0
     test = Sampled(instance.name, len(law), error)

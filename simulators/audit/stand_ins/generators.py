@@ -46,7 +46,7 @@ def attributes(*kinds: Any) -> dict[str, Any]:
 class StandIn:
     """What all stand-ins are: of the class `real` for `isinstance`, over a source, never copied. A method of
     theirs without a stand-in may be read, as libraries do that are first imported during an audit, but not
-    called; where random runs are tested real generators, which have it, are used.
+    called.
     """
 
     real: Any

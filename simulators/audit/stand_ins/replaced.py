@@ -18,7 +18,7 @@ import numpy as np
 
 from draftproof.simulators.audit.coins.coin import Coin
 from draftproof.simulators.audit.coins.lazy import Lazy
-from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
+from draftproof.simulators.audit.coins.sources import Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator, Random, RandomState, StandIn
 from draftproof.simulators.support.load import INSTALLED
@@ -48,7 +48,6 @@ class Current:
         self.salt = 0  # of hashes and the clock; another number whenever coins are given again
         self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
         self._lasting: dict[Hashable, Any] = {}  # stand-ins of this run
-        self._real: dict[Hashable, Any] = {}  # generators in their place, where these are real
         self.carried: frozenset[float] = frozenset()  # the past of the run that left torch's seed
 
     def start(self, source: Source) -> None:
@@ -81,22 +80,11 @@ class Current:
         state[24:28] = torch.tensor([*self._run.to_bytes(4, "little")], dtype=torch.uint8)
         torch.default_generator.set_state(state)
 
-    @property
-    def followed(self) -> bool:
-        """Whether a run is under way that gets no real generators."""
-        return not (self.source is None or (isinstance(self.source, Chance) and self.source.native))
-
     def lasting(self, name: Hashable, kind: Any) -> Any:
-        """The stand-in for a generator that outlives a call, or a real one of its kind."""
-        source = self.source
-        if isinstance(source, Chance) and source.native:
-            if name not in self._real:
-                drawn = source.rng.integers(2**31)
-                self._real[name] = source.rng if kind is Generator else kind.real(int(drawn))
-            return self._real[name]
-        assert source is not None
+        """The stand-in for a generator that outlives a call."""
+        assert self.source is not None
         if name not in self._lasting:
-            self._lasting[name] = kind(source)
+            self._lasting[name] = kind(self.source)
         return self._lasting[name]
 
     def seeded(self, kind: type, name: str, value: Any) -> Source:
@@ -222,14 +210,14 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         return make
 
     def of_bits(bits: Any) -> Any:
-        if not current.followed:
+        if current.source is None:
             return _GENERATOR(bits)
         return current.seeded(Generator, "Generator", bits)
 
     def unseen(*a: Any, **k: Any) -> Any:
         calls = takewhile(lambda call: call.function != "_once", stack(0))  # of the sandbox
         importing = any(call.filename == "<frozen importlib._bootstrap>" for call in calls)
-        if importing or not current.followed:  # a module may draw a key of its own once
+        if importing or current.source is None:  # a module may draw a key of its own once
             return _URANDOM(*a, **k)
         raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source, Words
+from draftproof.simulators.audit.coins.sources import Seeded, Source, Words
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator, exponential, without_replacement
 from draftproof.simulators.audit.stand_ins.torch_functions import CoinTensors, Functions, objects, words
@@ -141,16 +141,11 @@ class Answering(TorchFunctionMode):
 
 
 @contextmanager
-def answering(source: Source, dtype: str = "float32") -> Iterator[Answering | None]:
-    """While entered, torch draws from the source, or from its own generator if the source is a native one."""
-    if isinstance(source, Chance) and source.native:
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
-            yield None
-    else:
-        mode = Answering(source, dtype)
-        with following(mode.coins), mode:
-            yield mode
+def answering(source: Source, dtype: str = "float32") -> Iterator[Answering]:
+    """While entered, torch draws from the source."""
+    mode = Answering(source, dtype)
+    with following(mode.coins), mode:
+        yield mode
 
 
 def state_of(generator: torch.Generator) -> int:

@@ -142,7 +142,7 @@ class DraftVerifier(Target):
 
         with answering(source, self.dtype) as mode:
             result = run()
-        if mode is not None and mode.used:
+        if mode.used:
             self.draws_in_torch = True
             self.dtype = self.dtype if self.typed else "float32"
         return result
