@@ -2,11 +2,9 @@
 
 from time import monotonic
 
-from flint import fmpq
 from numpy.random import PCG64, Generator  # here, since the audit replaces numpy's names
 
 from draftproof.simulators.audit.coins.sources import Chance
-from draftproof.simulators.audit.judge.exact import optimum
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.support.anytime import Process
@@ -27,8 +25,6 @@ class Sampled(Process):
     def __init__(self, on: str, outcomes: int, error: float):
         super().__init__(outcomes, error)
         self.on = on
-        self.optimum: fmpq | None = None
-        self.expected_accepted: float | None = None
         self.faults: dict[str, str] = {}
         self.wanted: dict[tuple[int, ...], float] = {}  # outcome -> its probability
 
@@ -68,7 +64,7 @@ def sampled(
     """
     chance, deadline = Chance(Generator(PCG64(0))), monotonic() + seconds
     length = instance.draft.depth + 1
-    law, accepted = law_of(instance.target, length), 0
+    law = law_of(instance.target, length)
     test = Sampled(instance.name, len(law), error)
     while test.runs < runs and not test.rejected and monotonic() < deadline:
         sandbox.current.source = None  # a new run
@@ -82,12 +78,9 @@ def sampled(
                 break
             test.update(fault.kind, 0.0)
             continue
-        accepted += len(word) - 1
         word = word[:length]
         while len(word) < length:
             word = (*word, chance.choose(instance.target[word]))
         test.wanted[word] = float(law[word])
         test.update(word, test.wanted[word])
-    if not target.whole:
-        test.expected_accepted, test.optimum = accepted / max(test.runs, 1), optimum(instance)
     return test
