@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.proofs_check import prove as prover
-from draftproof.proofs_check.claims import registry
 from draftproof.proofs_check.claims.review import Review, review
 from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
@@ -110,7 +109,7 @@ def report(results: Path | str, output: Path | str = "report.html", title: str |
     if not isinstance(title, str | None):
         raise BadInput(f"title must be text, not {quoted(title)}")
     place = path_of(output)
-    written(path_of(results), place, title, registry)
+    written(path_of(results), place, title)
     return place
 
 

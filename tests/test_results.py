@@ -172,7 +172,7 @@ def test_a_sweep_goes_on_and_has_a_page(made, tmp_path):
         dp.sweep(STUDY)
 
 
-def test_the_page_of_a_sweep_of_one_s_own_has_a_run_in_place_of_claims(tmp_path, monkeypatch):
+def test_the_page_of_a_sweep_of_one_s_own_has_a_run(tmp_path, monkeypatch):
     pytest.importorskip("duckdb")
     (tmp_path / "mine.py").write_text(
         "def verify(target_probs, draft_probs, draft_tokens, rng):\n"
@@ -183,7 +183,7 @@ def test_the_page_of_a_sweep_of_one_s_own_has_a_run_in_place_of_claims(tmp_path,
     text = dp.report("results").read_text(encoding="utf-8")
     assert "dp.replay('mine.py:verify'" in text
     assert "a run that comes too often" in text
-    assert [part for part in ("verdicts", "worst", "claims", "mutants") if f'id="{part}-title"' in text] == [
+    assert [part for part in ("verdicts", "gaps", "worst") if f'id="{part}-title"' in text] == [
         "verdicts",
         "worst",
     ]

@@ -20,7 +20,7 @@ from draftproof.theory.drafts.names import scheme
 from draftproof.theory.targets import declared
 from draftproof.theory.verifiers import named
 
-__all__ = ["CHECKS", "CLAIMS", "Claim", "registry"]
+__all__ = ["CHECKS", "CLAIMS", "Claim"]
 
 SUBJECTS = calls, chains, keys, selection, systems, trees
 CHECKS: dict[str, Callable[[], str]] = {
@@ -69,13 +69,3 @@ CLAIMS: dict[str, Claim] = {
     key: of_entry(key, entry) for key, entry in tomllib.loads(TABLE.read_text(encoding="utf-8")).items()
 }
 """Key -> claim."""
-
-
-def registry(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> list[dict[str, str]]:
-    """The claims as rows of text, as recorded: nothing is checked again."""
-    rows = []
-    for claim in claims:
-        said = {name: getattr(claim, name) for name in ("statement", "source", "scope", "verdict")}
-        said["statement"] += f" ({claim.note})" if claim.note else ""
-        rows.append({**said, "behind": ", ".join(claim.behind), "command": claim.command})
-    return rows

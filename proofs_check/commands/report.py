@@ -6,7 +6,6 @@ from time import monotonic
 
 import click
 
-from draftproof.proofs_check.claims import registry
 from draftproof.simulators.commands.options import FILE, PATH, json_option
 from draftproof.theory.errors import extra
 
@@ -20,13 +19,13 @@ def report(results: Path, output: Path, title: str | None, as_json: bool) -> int
     """Write one self-contained page of a sweep's results.
 
     RESULTS is a folder that `draftproof sweep` wrote. The page has what was asked, verdicts, gaps and worst
-    instances, with a run of each verifier of yours; and claims and mutants, unless all verifiers are yours.
-    It is one file and loads nothing from a network. Exit status 0, or 2 for bad input.
+    instances, with a run of each verifier of yours. It is one file and loads nothing from a network. Exit
+    status 0, or 2 for bad input.
     """
     with extra("report"):
         from draftproof.simulators.study.report.sections import written
     started = monotonic()
-    size, rows = written(results, output, title, registry)
+    size, rows = written(results, output, title)
     seconds = round(monotonic() - started, 3)
     if as_json:
         click.echo(json.dumps({"output": str(output), "bytes": size, "sections": rows, "seconds": seconds}))

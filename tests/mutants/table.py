@@ -1,7 +1,7 @@
 """The kill table: every mutant with the bias it was caught by, every control with none.
 
 Run as `python -m tests.mutants.table` to print it as JSON, with `--write` to renew docs/mutants.md, which
-has the mutants that repeat a fault of public code, and the data that `draftproof report` shows.
+has the mutants that repeat a fault of public code, and their data.
 """
 
 import json
@@ -26,7 +26,7 @@ from tests.mutants.registry import CATALOGUE, Mutant
 
 HOUSE = Path(__file__).parents[2]
 PAGE = HOUSE / "docs" / "mutants.md"
-DATA = HOUSE / "simulators" / "study" / "report" / "mutants.json"
+DATA = Path(__file__).with_name("table.json")
 SOURCES = (edits, rules, controls, functions, objects)
 """The modules that register mutants and controls when they are imported."""
 
@@ -159,7 +159,7 @@ def gpu_section() -> str:
 
 
 def entry(found: Found) -> dict[str, str]:
-    """One line of simulators/study/report/mutants.json."""
+    """One line of tests/mutants/table.json."""
     return {
         "row": found.mutant.row,
         "name": found.mutant.name,
@@ -171,7 +171,7 @@ def entry(found: Found) -> dict[str, str]:
 
 
 def data(found: Sequence[Found]) -> str:
-    """simulators/study/report/mutants.json: a mutant or control a line."""
+    """tests/mutants/table.json: a mutant or control a line."""
     return "[\n" + ",\n".join(json.dumps(entry(each)) for each in found) + "\n]\n"
 
 

@@ -20,11 +20,6 @@ SECTIONS = {
         "The share each verifier reaches of the best possible E[tau], the mean number of accepted tokens.",
     ),
     "worst": ("Worst instances", "Open an instance to see its file; every command of draftproof reads it."),
-    "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
-    "mutants": (
-        "Mutants and controls",
-        "Deliberately broken verifiers and the check that found each; controls must pass.",
-    ),
 }
 """Section -> (title, introduction), in the page's order; a section without rows is left out."""
 

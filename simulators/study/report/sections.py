@@ -1,9 +1,7 @@
 """The page's sections that are made from a sweep's rows."""
 
 import json
-from collections.abc import Callable, Iterable
 from contextlib import suppress
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +46,7 @@ def sections(results: Results) -> dict[str, Any]:
     return {key: rows for key, rows in found.items() if rows}
 
 
-def written(
-    folder: Path, output: Path, title: str | None, claims: Callable[[], Iterable[Any]]
-) -> tuple[int, dict[str, int]]:
+def written(folder: Path, output: Path, title: str | None) -> tuple[int, dict[str, int]]:
     """Writes the page of a results folder: how many bytes, and how many rows of each section. Raises BadInput
     for a folder without results and a place where nothing can be written.
     """
@@ -60,11 +56,6 @@ def written(
     if not output.resolve().parent.is_dir():  # report a wrong path before the work starts
         raise BadInput(f"{output}: no such file or directory")
     data = sections(results)
-    if not all(
-        ":" in line["name"] for line in results.summary()
-    ):  # by its spelling, a verifier is the user's
-        mutants = files("draftproof.simulators.study.report") / "mutants.json"
-        data |= {"claims": list(claims()), "mutants": json.loads(mutants.read_text(encoding="utf-8"))}
     made = page(title or folder.resolve().name, asked(results), _origin(results), data)
     with replacing(output) as part:
         part.write_text(made, encoding="utf-8")

@@ -11,19 +11,12 @@ import pytest
 from draftproof.proofs_check.commands import report as report_command
 from draftproof.simulators.commands.entry import enter
 
-CLAIM = {"statement": "s", "source": "t", "scope": "all", "verdict": "refuted", "command": "c"}
-
-
-def claims():
-    return [CLAIM]
-
 
 @pytest.fixture
 def report(capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        monkeypatch.setattr(report_command, "registry", claims)
         group = click.Group("draftproof", [report_command.report])
         status = enter(group, ["report", *map(str, arguments)])
         return status, *capfd.readouterr()
@@ -38,8 +31,7 @@ def test_one_file_comes_out(report, results, tmp_path):
     assert (status, err) == (0, "")
     assert answer["output"] == str(page)
     assert answer["bytes"] == page.stat().st_size < 3e6
-    assert answer["sections"]["claims"] == 1
-    assert answer["sections"]["mutants"] > 40
+    assert answer["sections"].keys() == {"verdicts", "gaps", "worst"}
     assert "<h1>family</h1>" in page.read_text(encoding="utf-8")
 
 

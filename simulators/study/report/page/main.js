@@ -1,6 +1,6 @@
 // Fills the page from the data it carries.
 import { decimal } from "./html.js";
-import { code, filtered, gaps, verdict, verdicts, worst, wrong } from "./sections.js";
+import { gaps, verdicts, worst, wrong } from "./sections.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const fill = (id, made) => document.getElementById(id)?.querySelector(".body").replaceChildren(...[made].flat());
@@ -9,7 +9,5 @@ const tables = {
   verdicts: (rows) => verdicts(rows),
   gaps: (settings) => gaps(settings),
   worst: ({ missing, wrong: lossy }) => [...(missing.length ? [worst(missing)] : []), ...(lossy.length ? [wrong(lossy)] : [])],
-  claims: (rows) => filtered("Claims", [["claim", "statement"], ["source", "source"], ["scope", "scope"], ["verdict", "verdict"], ["behind it", "behind"], ["reproduce", "command", code]], rows, "filter-claims"),
-  mutants: (rows) => filtered("Mutants and controls", [["mutant", "name", code], ["flaw", "flaw"], ["found", "verdict"], ["evidence", "evidence"], ["on", "instance"]], rows, "filter-mutants"),
 };
 for (const [id, made] of Object.entries(tables)) if (data[id]) fill(id, made(data[id]));

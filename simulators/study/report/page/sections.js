@@ -65,23 +65,3 @@ export const wrong = (rows) =>
     { title: "should", number: true, cell: (r) => exactly(r.witness_want, r.want) },
     { title: "instance", cell: instanceOf },
   ], rows, { sorted: 1, descending: true });
-
-const VERDICTS = { lossless: "good", proved: "good", lossy: "bad", refuted: "bad" };
-export const verdict = (said) => element("span", { class: VERDICTS[said] ?? null }, said);
-
-// Rows of text with a filter; columns are [title, key, how it is shown].
-export function filtered(caption, columns, rows, id) {
-  const place = element("div");
-  const said = element("p", { role: "status", "aria-live": "polite", class: "note" });
-  const search = element("input", { type: "search", id, oninput: () => show() });
-  const show = () => {
-    const wanted = search.value.toLowerCase();
-    const kept = rows.filter((each) => Object.values(each).join(" ").toLowerCase().includes(wanted));
-    said.textContent = `${kept.length} of ${rows.length}`;
-    place.replaceChildren(table(caption, columns.map(([title, key, made]) => ({ title, cell: (r) => (made ? made(r[key]) : r[key]), key: (r) => r[key] })), kept));
-  };
-  show();
-  return element("div", {}, element("div", { class: "choices" }, element("label", { class: "choice" }, element("span", {}, "Filter"), search), said), place);
-}
-
-export const code = (text) => element("code", {}, text);
