@@ -16,7 +16,7 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.laws.check import must_fit
-from draftproof.simulators.study.gap import REACHED, Gap, applicable, described, measure, ratio, remark
+from draftproof.simulators.study.gap import ABOVE, REACHED, Gap, applicable, described, measure, ratio
 from draftproof.simulators.support.files import replacing
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -86,9 +86,9 @@ def summarise(gaps: Sequence[Gap]) -> list[Summary]:
 
     rows = []
     for name in gaps[0].expected_accepted:
-        above = any(gap.above(name) for gap in gaps)
+        notes = [gap.note(name) for gap in gaps]
         values = [float(gap.expected_accepted[name]) for gap in gaps]
-        rows.append(row(name, values, remark(gaps[0].rules[name], above)))
+        rows.append(row(name, values, ABOVE if ABOVE in notes else notes[0]))
     rows.sort(key=lambda each: -each.mean)
     return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]
 

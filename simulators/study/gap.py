@@ -53,13 +53,9 @@ class Gap(Reportable):
         mean = self.expected_accepted[name]
         return ratio(mean, self.stateless.upper), ratio(mean, self.full.value)
 
-    def above(self, name: str) -> bool:
-        """Whether a verifier exceeds the stateless optimum."""
-        return exceeds(self.rules[name], self.expected_accepted[name], self.stateless.upper)
-
     def note(self, name: str) -> str:
         """The remark on a verifier's number; may be empty."""
-        return remark(self.rules[name], self.above(name))
+        return remark(self.rules[name], self.expected_accepted[name] - self.stateless.upper)
 
     def __str__(self) -> str:
         best, full = self.stateless.value, shown(self.full.value)
@@ -139,16 +135,11 @@ def ratio(mean: Number, best: Number) -> float:
     return float(mean / best) if best > 0 else 1.0
 
 
-def exceeds(verifier: Verifier, mean: fmpq, best: fmpq) -> bool:
-    """Whether E[tau] is above an optimum, by more than rounding for a rule that computes in floats."""
-    return mean > best + (ROUNDED if verifier.rounding else 0)
-
-
-def remark(verifier: Verifier, above: bool) -> str:
-    """The note on a verifier; `above` tells whether it exceeds the stateless optimum."""
+def remark(verifier: Verifier, above: fmpq) -> str:
+    """The note on a verifier whose E[tau] is so far above the stateless optimum, or below if negative."""
     if verifier.carry is not None:
         return STATE
-    if above:
+    if above > (ROUNDED if verifier.rounding else 0):
         return ABOVE
     return "" if verifier.lossless else LOSSY
 

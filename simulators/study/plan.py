@@ -16,11 +16,11 @@ from draftproof.simulators.laws.optimum import best_full, best_stateless
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.configuration import Entry, Family
-from draftproof.simulators.study.gap import exceeds, expected, ratio, remark
+from draftproof.simulators.study.gap import expected, ratio, remark
 from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, draft_document
-from draftproof.theory.numbers import text
+from draftproof.theory.numbers import ZERO, text
 from draftproof.theory.shared.reportable import spelled
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.verifier import Verifier
@@ -98,7 +98,7 @@ def gaps(instance: Instance, rules: Sequence[Verifier], optima: bool) -> Iterato
             mean = expected(instance, rule)
         except Invalid as error:
             must_have_a_law(rule, str(error))
-        above = mean is not None and best is not None and exceeds(rule, mean, best.upper)
+        above = ZERO if mean is None or best is None else mean - best.upper
         yield {
             **exactly("expected_accepted", mean),
             **known,
@@ -108,48 +108,26 @@ def gaps(instance: Instance, rules: Sequence[Verifier], optima: bool) -> Iterato
         }
 
 
-@dataclass(frozen=True)
-class Metric:
-    """What is found, for each verifier, of an instance, and its columns; `optima` tells whether optima are
-    computed. `larger` multiplies the number of instances of a chunk.
-    """
-
-    found: Callable[[Instance, Sequence[Verifier], bool], Iterator[Values]]
-    schema: pa.Schema
-    larger: int = 1
-
-
-METRICS = {
-    "check": Metric(
-        verdicts,
-        pa.schema(
-            [
-                *ABOUT,
-                ("lossless", pa.bool_()),
-                *number("total_variation"),
-                *number("expected_accepted"),
-                *((f"witness_{part}", pa.string()) for part in ("prefix", "got", "want")),
-            ]
-        ),
-    ),
-    "gap": Metric(
-        gaps,
-        pa.schema(
-            [
-                *ABOUT,
-                *number("expected_accepted"),
-                *number("full_information"),
-                *number("stateless"),
-                ("stateless_lower", pa.string()),
-                ("stateless_upper", pa.string()),
-                ("share_stateless", pa.float64()),
-                ("share_full", pa.float64()),
-                ("note", pa.string()),
-            ]
-        ),
-        larger=4,  # E[tau] costs less than a law
-    ),
+FOUND: dict[str, Callable[[Instance, Sequence[Verifier], bool], Iterator[Values]]] = {
+    "check": verdicts,
+    "gap": gaps,
 }
+"""Metric -> what is found of an instance for each verifier, and with the optima if these are computed."""
+
+VERDICT: Columns = (
+    *(("lossless", pa.bool_()), *number("total_variation"), *number("expected_accepted")),
+    *((f"witness_{part}", pa.string()) for part in ("prefix", "got", "want")),
+)
+GAP: Columns = (
+    *(*number("expected_accepted"), *number("full_information"), *number("stateless")),
+    *(("stateless_lower", pa.string()), ("stateless_upper", pa.string())),
+    *(("share_stateless", pa.float64()), ("share_full", pa.float64()), ("note", pa.string())),
+)
+SCHEMAS = {"check": pa.schema([*ABOUT, *VERDICT]), "gap": pa.schema([*ABOUT, *GAP])}
+"""Metric -> its columns."""
+
+LARGER = {"check": 1, "gap": 4}
+"""Metric -> what multiplies the instances of a chunk: E[tau] costs less than a law."""
 
 
 @dataclass(frozen=True)
@@ -169,16 +147,16 @@ class Slice:
         return len(self.indices) * len(self.verifiers)
 
     def __call__(self) -> pa.Table:
-        metric, where = METRICS[self.metric], place(self.family)
+        where = place(self.family)
         rules = [named(name) for name in self.verifiers]
         rows = [
             where | {"verifier": rule.name, "declared": rule.lossless, "index": index} | found
             for index in self.indices
             for rule, found in zip(
-                rules, metric.found(self.family.instances[index], rules, self.optima), strict=True
+                rules, FOUND[self.metric](self.family.instances[index], rules, self.optima), strict=True
             )
         ]
-        return pa.Table.from_pylist(rows, metric.schema)
+        return pa.Table.from_pylist(rows, SCHEMAS[self.metric])
 
 
 def plan(entries: Iterable[Entry]) -> dict[str, Slice]:
@@ -190,7 +168,7 @@ def plan(entries: Iterable[Entry]) -> dict[str, Slice]:
         for metric in entry.metrics:
             for family in entry.families():
                 names = tuple(rule.name for rule in entry.fitting(family.draft))
-                step = METRICS[metric].larger * chunk(family.draft.outcomes(family.vocab))
+                step = LARGER[metric] * chunk(family.draft.outcomes(family.vocab))
                 count = len(family.instances)
                 for start in range(0, count if names else 0, step):
                     indices = range(start, min(start + step, count))

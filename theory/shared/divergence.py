@@ -38,11 +38,6 @@ def exceeds(a: Mapping[Any, fmpq], b: Mapping[Any, fmpq], bound: fmpq) -> bool:
         return True
     if all(ratio == 1 for _, ratio in terms):
         return bound < 0
-    return _above(terms, bound)
-
-
-def _above(terms: Sequence[tuple[fmpq, Any]], bound: fmpq) -> bool:
-    # Whether the sum is above the bound, to which it is not equal.
     bits = 64
     while True:
         difference = _within(terms, bits, bound)

@@ -28,17 +28,14 @@ COINS_ALONE = 12  # at most this many coins of a call are set to an edge one by 
 def findings_at_edges(
     target: Target, sandbox: Sandbox, chosen: Sequence[Instance], report: Report, padding: bool
 ) -> None:
-    """Adds the faults at the edges to the report, on the smaller of the instances.
-
-    A slow target is tried on two drafts: the first, and the first that has a token of probability zero
-    under the target.
+    """Adds the faults at the edges to the report, on the smaller of the instances; a slow target is tried on
+    two drafts.
     """
     least = min(instance.draft.outcomes(instance.vocab) for instance in chosen)
     most = least if target.whole else max(4, least)
     small = [instance for instance in chosen if instance.draft.outcomes(instance.vocab) <= most]
     tried = [(instance, program) for instance in small for program in target.calls(sandbox, instance)]
-    if target.slow:
-        tried = [tried[0], *[each for each in tried[1:] if _drafts_impossible(*each)][:1]]
+    tried = tried[:2] if target.slow else tried
     for n, (instance, program) in enumerate(tried):
         sandbox.observer.progress(n, len(tried), f"coins at the edges, {named(instance)}")
         _at_edges(target.slow, instance, program, report)
@@ -51,10 +48,6 @@ def findings_at_edges(
             report.note("accepts padding", fault.what)
     if not target.slow:
         _with_equal_rows(target, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, report)
-
-
-def _drafts_impossible(instance: Instance, program: Program) -> bool:
-    return program.draft is not None and bool(_impossible(instance, program.draft.path[-1].prefix))
 
 
 def _at_edges(slow: bool, instance: Instance, program: Program, report: Report) -> None:

@@ -41,10 +41,10 @@ def test_a_row_leads_to_its_instance(small):
 
 def test_the_page_lists_every_column(small):
     page = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
-    from draftproof.simulators.study.plan import METRICS
+    from draftproof.simulators.study.plan import SCHEMAS
 
-    for metric in METRICS.values():
-        for column in metric.schema.names:
+    for schema in SCHEMAS.values():
+        for column in schema.names:
             assert f"`{column.removesuffix('_exact')}`" in page, column
 
 
