@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.audit.coins.lazy import Integer, Lazy
-from draftproof.simulators.audit.coins.sources import Fixed, Seeded, Source, Words
+from draftproof.simulators.audit.coins.sources import Chance, Fixed, Seeded, Source, Words
 from draftproof.simulators.audit.coins.state import NotEnumerable
 
 BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more values is a coin
@@ -46,7 +46,7 @@ def attributes(*kinds: Any) -> dict[str, Any]:
 class StandIn:
     """What all stand-ins are: of the class `real` for `isinstance`, over a source, never copied. A method of
     theirs without a stand-in may be read, as libraries do that are first imported during an audit, but not
-    called.
+    called, except for numpy's where random runs are tested.
     """
 
     real: Any
@@ -64,6 +64,8 @@ class StandIn:
         called = f"{self.called}.{name}"
         if name.startswith("__") or name not in self.known:
             raise AttributeError(called)
+        if isinstance(self._source, Chance) and hasattr(self._source.rng, name):
+            return getattr(self._source.rng, name)
 
         def cannot(*_: Any, **__: Any) -> Any:
             raise NotEnumerable(f"{called} cannot be enumerated here")

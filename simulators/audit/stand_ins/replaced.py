@@ -18,7 +18,7 @@ import numpy as np
 
 from draftproof.simulators.audit.coins.coin import Coin
 from draftproof.simulators.audit.coins.lazy import Lazy
-from draftproof.simulators.audit.coins.sources import Seeded, Source
+from draftproof.simulators.audit.coins.sources import Chance, Seeded, Source
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.stand_ins.generators import Generator, Random, RandomState, StandIn
 from draftproof.simulators.support.load import INSTALLED
@@ -217,7 +217,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     def unseen(*a: Any, **k: Any) -> Any:
         calls = takewhile(lambda call: call.function != "_once", stack(0))  # of the sandbox
         importing = any(call.filename == "<frozen importlib._bootstrap>" for call in calls)
-        if importing or current.source is None:  # a module may draw a key of its own once
+        if importing or isinstance(current.source, Chance | None):  # a module may draw a key of its own once
             return _URANDOM(*a, **k)
         raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
 
