@@ -14,6 +14,7 @@ from draftproof.simulators.audit.battery import battery
 from draftproof.simulators.audit.coins.sources import Chance, Source
 from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
+from draftproof.simulators.audit.targets.readings import integers, plain
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.shape import inner
@@ -37,8 +38,6 @@ Run: TypeAlias = Callable[[Source], tuple[Prefix, int | None]]
 
 JOINT_RUNS, SLOW_RUNS = 100_000, 1_000
 """Largest numbers of runs over several rounds, and of a slow target."""
-
-LONGEST = 1_000  # largest number of tokens that a target may return
 
 
 @dataclass(frozen=True)
@@ -211,26 +210,17 @@ def emitted(result: Any, vocab: int, most: int) -> Prefix:
     since the result may be an object whose methods raise or never end.
     """
     try:
-        found = result.detach().cpu() if hasattr(result, "detach") else result
-        if not isinstance(found, np.ndarray) and hasattr(found, "__len__") and len(found) > LONGEST:
-            raise Fault("returns garbage", f"{len(found)} entries, not 1 to {most}")
-        values = np.asarray(found)
-    except Exception as error:
-        if isinstance(error, Fault):
-            raise
-        values = np.array(None)
-    if values.ndim == 2 and len(values) == 1:
-        values = values[0]
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        plain = type(result) in (list, tuple, str, int, float, type(None))
-        found = repr(result) if plain else f"a {type(result).__name__}"
-        raise Fault("returns garbage", f"{found} is not a list of token ids")
-    if not 1 <= len(values) <= most:
-        raise Fault("returns garbage", f"{len(values)} tokens, not 1 to {most}")
-    for token in values.tolist():
+        tokens = integers(plain(result))
+    except Exception:
+        spelled = type(result) in (list, tuple, str, int, float, type(None))
+        found = repr(result) if spelled else f"a {type(result).__name__}"
+        raise Fault("returns garbage", f"{found} is not a list of token ids") from None
+    if not 1 <= len(tokens) <= most:
+        raise Fault("returns garbage", f"{len(tokens)} tokens, not 1 to {most}")
+    for token in tokens:
         if not 0 <= token < vocab:
             raise Fault("leaves the vocabulary", f"token id {token}, vocabulary {vocab}")
-    return tuple(values.tolist())
+    return tuple(tokens)
 
 
 def paths_text(draft: Draft) -> str:

@@ -6,18 +6,23 @@ result is something else. READINGS are tried in order.
 
 from typing import Any
 
-from draftproof.simulators.audit.targets.base import LONGEST
+import numpy as np
+
+LONGEST = 1_000  # largest number of tokens that a target may return
 
 
 def plain(result: Any) -> Any:
     """Arrays and tensors as lists and numbers, those in a short list or tuple too; anything else as it is."""
     if hasattr(result, "tolist"):
         return result.tolist()
+    if hasattr(result, "__array__"):
+        return np.asarray(result).tolist()
     short = isinstance(result, list | tuple) and len(result) <= LONGEST
     return (tuple if isinstance(result, tuple) else list)(map(plain, result)) if short else result
 
 
-def _integers(values: Any) -> list[int]:
+def integers(values: Any) -> list[int]:
+    """Token ids as a list; ValueError or TypeError for anything else."""
     if isinstance(values, str | bytes | dict | set) or len(values) > LONGEST:
         raise ValueError("not a list of tokens")
     found = list(values)
@@ -47,14 +52,14 @@ def _kept(x: list[int], accepted: int, token: Any) -> list[int]:
 
 
 def _tokens(result: Any, x: list[int]) -> list[int]:
-    found = _integers(result)
+    found = integers(result)
     if isinstance(result, tuple) and len(result) == 2 and found[0] != x[0]:
         raise ValueError("two numbers that are not tokens")
     return found
 
 
 def _padded(result: Any, x: list[int]) -> list[int]:
-    found = _integers(result[0] if isinstance(result, tuple) else result)
+    found = integers(result[0] if isinstance(result, tuple) else result)
     if len(found) > len(x) + 1:  # fewer where a batch is padded to its longest request
         raise ValueError("not padded")
     while found and found[-1] < 0:
@@ -64,7 +69,7 @@ def _padded(result: Any, x: list[int]) -> list[int]:
 
 def _tokens_and_count(result: Any, x: list[int]) -> list[int]:
     tokens, accepted = result
-    found, count = _integers(tokens), _number(accepted)
+    found, count = integers(tokens), _number(accepted)
     if not count < len(found) <= len(x) + 1 or found[:count] != x[:count]:
         raise ValueError("not the number of accepted tokens")
     return _kept(x, count, found[count])
@@ -77,7 +82,7 @@ def _count_and_token(result: Any, x: list[int]) -> list[int]:
 
 def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
     accepted, token = result
-    found = _integers(accepted)
+    found = integers(accepted)
     if found != x[: len(found)]:
         raise ValueError("not the accepted tokens")
     return _kept(x, len(found), token)
