@@ -155,12 +155,10 @@ def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _batches(target: Target, asked: Mapping[str, Any]) -> Iterable[Batch]:
-    # Those of a function that takes batches, of two requests that are among the given instances if there are.
-    if not isinstance(target, ByRoles) or target.requests < 2 or asked["iterations"] > 1:
+    # Those of a function that takes batches.
+    if not isinstance(target, ByRoles) or target.requests < 2 or _is_given("iterations", asked):
         return ()
-    if asked["instances"] is None:
-        return target.batches(asked["vocab"], asked["depth"])
-    return target.batches_of(asked["instances"])
+    return () if asked["instances"] else target.batches(asked["vocab"], asked["depth"])
 
 
 def _is_given(name: str, asked: Mapping[str, Any]) -> bool:

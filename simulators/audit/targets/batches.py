@@ -49,8 +49,6 @@ PAIRS = ((2, 1, "toy", "toy"), (3, 1, "seesaw", "seesaw"), (2, 2, "toy", "revers
 residual of `seesaw` has two tokens, so that noise shared by recovered tokens shows.
 """
 
-LARGEST_PAIR, GIVEN = 100, 2  # most drafts of two given instances judged together, and most such instances
-
 
 class ByRoles(Function):
     """A function called by the roles of its parameters, in one `layout`, with one reading of its result.
@@ -115,27 +113,13 @@ class ByRoles(Function):
 
     def batches(self, vocab: int, depth: int) -> Iterator[Batch]:
         """Batches of two requests at all pairs of places, beside others that decide nothing by chance."""
-        for v, d, *names in PAIRS:
-            if v <= vocab and d <= depth:
-                yield from self.pairs(*(scenario(name, Chain(d), v) for name in names))
-
-    def batches_of(self, instances: Sequence[Instance]) -> Iterator[Batch]:
-        """The same with requests among these instances, each beside itself and beside the next one."""
-        small = [each for each in instances if isinstance(each.draft, Chain)]
-        small = [each for each in small if each.draft.outcomes(each.vocab) ** 2 <= LARGEST_PAIR][:GIVEN]
-        for n, each in enumerate(small):
-            for other in small[n : n + 2]:
-                if (each.vocab, each.draft.depth) == (other.vocab, other.draft.depth):
-                    yield from self.pairs(each, other)
-
-    def pairs(self, one: Instance, other: Instance) -> Iterator[Batch]:
-        """Batches with the two requests at all pairs of places."""
-        vocab, depth = one.vocab, one.draft.depth
-        for first, second in combinations(range(REQUESTS), 2):
-            requests = [constant_request(vocab, depth, at) for at in range(REQUESTS)]
-            requests[first], requests[second] = one, other
-            where = f"{one.name}, request {first + 1}, and {other.name}, request {second + 1}"
-            yield Batch(tuple(requests), self.rule, depth * REQUESTS, (), where)
+        for v, d, *names in (size for size in PAIRS if size[0] <= vocab and size[1] <= depth):
+            one, other = (scenario(name, Chain(d), v) for name in names)
+            for first, second in combinations(range(REQUESTS), 2):
+                requests = [constant_request(v, d, at) for at in range(REQUESTS)]
+                requests[first], requests[second] = one, other
+                where = f"{one.name}, request {first + 1}, and {other.name}, request {second + 1}"
+                yield Batch(tuple(requests), self.rule, d * REQUESTS, (), where)
 
     def _run(self, sandbox: Sandbox, capacity: int, given: base.Arrays, source: Source) -> tuple[Any, None]:
         self.capacity = capacity
