@@ -1,6 +1,5 @@
 """The exact joint law of the requests of a batch, which a foreign function verifies or selects from."""
 
-from collections.abc import Sequence
 from time import monotonic
 
 from flint import fmpq
@@ -13,6 +12,7 @@ from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch, Shown
+from draftproof.theory.shared.reportable import spelled
 from draftproof.theory.verifiers import named as verifier
 
 TOKEN = verifier("token")
@@ -45,7 +45,7 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
         for mass, result in runs_of(program, deadline, sandbox):
             if isinstance(result, Fault):
                 fault_mass += mass
-                faults.setdefault(result.kind, f"{result.what} ({_spelled(drafts)})")
+                faults.setdefault(result.kind, f"{result.what} ({' | '.join(map(spelled, drafts))})")
                 decision: Decision = tuple(Shown((), 0) for _ in drafts)
             else:
                 decision = result[0]
@@ -67,7 +67,3 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
         for program, _ in target.programs_on(sandbox, batch):
             must_repeat(program.run)
     return case
-
-
-def _spelled(drafts: Sequence[Prefix]) -> str:
-    return " | ".join(" ".join(map(str, draft)) for draft in drafts)

@@ -155,10 +155,11 @@ def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _batches(target: Target, asked: Mapping[str, Any]) -> Iterable[Batch]:
-    # Those of a function that takes batches.
+    # Those of a function that takes batches, up to the size of the given instances if there are.
     if not isinstance(target, ByRoles) or target.requests < 2 or _is_given("iterations", asked):
         return ()
-    return () if asked["instances"] else target.batches(asked["vocab"], asked["depth"])
+    given = [(each.vocab, each.draft.depth) for each in asked["instances"] or ()]
+    return target.batches(*map(max, zip(*given or [(asked["vocab"], asked["depth"])], strict=True)))
 
 
 def _is_given(name: str, asked: Mapping[str, Any]) -> bool:
