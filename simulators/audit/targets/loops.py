@@ -12,6 +12,7 @@ from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import base
 from draftproof.simulators.audit.targets.models import PROMPT, Model
+from draftproof.simulators.audit.targets.readings import LONGEST
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
@@ -93,7 +94,7 @@ class Loop(base.Target):
                     model.asked.clear()
                 more, named = self.arguments(known)
                 vocab = instance.vocab
-                words = sandbox.call(lambda: base.emitted(self.generate(*more, **named), vocab, base.LONGEST))
+                words = sandbox.call(lambda: base.emitted(self.generate(*more, **named), vocab, LONGEST))
             self.idle &= not models[1].asked
             asked = [context for model in models for context in model.asked]
             if asked and () not in asked:
