@@ -86,7 +86,7 @@ def COMMAND(**options: Any) -> int:
         short = ("/".join(Path(name).parts[-2:]) for name in (target.name, drafter))
         title = f"{' with '.join(short)} on {described(on)}"
         screen.console().print(*report.tables(rows, title))
-        echo(report.notes(rows))
+        screen.say(report.notes(rows))
     return shared.status(stop, "what was measured is above", failed)
 
 

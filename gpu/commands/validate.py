@@ -101,7 +101,7 @@ def COMMAND(**options: Any) -> int:
     elif cells:
         screen.console().print(table(cells))
         for name, found in rows.items():
-            echo(f"{name}: {found}")
+            screen.say(f"{name}: {found}")
         screen.say(f"{summary(cells)}\n{seconds} s on {on}")
     return shared.status(stop, f"{len(cells)} of {total} cells were finished", failed)
 
