@@ -9,7 +9,7 @@ from functools import partial
 from itertools import cycle, product
 from pathlib import Path
 from time import monotonic
-from typing import Any, TextIO, TypedDict, Unpack
+from typing import Any, TextIO
 
 import click
 
@@ -60,15 +60,6 @@ MANY = 256
 GRID = "V=2,depth=2,denominator=12"
 
 
-class Made(TypedDict):
-    """The options that make instances."""
-
-    source: Path | None
-    vocab: int | None
-    depth: int | None
-    grid: str | None
-
-
 @click.command()
 @click.argument("instances", nargs=-1, type=PATH, metavar="[INSTANCE.json]...")
 @click.option(
@@ -97,13 +88,16 @@ class Made(TypedDict):
 def check(
     instances: tuple[Path, ...],
     names: tuple[str, ...],
+    source: Path | None,
+    vocab: int | None,
+    depth: int | None,
+    grid: str | None,
     jobs: int | None,
     rows: bool,
     against: str | None,
     certificate: Path | None,
     force: bool,
     as_json: bool,
-    **made: Unpack[Made],
 ) -> int:
     """Exhaustive exact losslessness checks.
 
@@ -118,13 +112,13 @@ def check(
     if certificate and against is not None:
         raise BadInput("--certificate goes without --against")
     families: list[Any] = [[read_any(path)] for path in instances]
-    grid = _grid(made["grid"], [instances, made["source"], against, certificate, force])
-    families += grid or _of_text(made["source"], made["vocab"], made["depth"])
+    made = _grid(grid, [instances, source, against, certificate, force])
+    families += made or _of_text(source, vocab, depth)
     whole = not families
-    work = _work(families, names, against, force, len(instances), bool(grid), rows or certificate is not None)
+    work = _work(families, names, against, force, len(instances), bool(made), rows or certificate is not None)
     with (certificate or Path(os.devnull)).open("w", encoding="utf-8") as file:
         written = file if certificate else None
-        every = rows or not (whole or grid)
+        every = rows or not (whole or made)
         found = _enumerate(work, cores() if jobs is None else jobs, as_json, every, written)
     if found.uncertified:
         without = counted(found.uncertified, "verdict")

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise, product
 from math import comb, log10
-from typing import ClassVar
 
 import numpy as np
 
@@ -37,7 +36,6 @@ class Grid(Sequence[Instance]):
     draft: Scheme
     vocab: int
     denominator: int
-    weighted: ClassVar[bool] = True  # its lanes are weights, which `decide` takes
 
     def __post_init__(self) -> None:
         free = 2 * sum(self.vocab**depth for depth in range(self.draft.depth))

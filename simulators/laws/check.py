@@ -195,12 +195,7 @@ def pieces(
         vocab = max(request.vocab for request in requests)
         depth = max(request.draft.depth for request in requests)
         about = draft, outcomes, vocab, depth
-        wide = (
-            lanes is not None
-            and getattr(family, "weighted", False)
-            and len(family) >= lanes
-            and draft in STEPS
-        )
+        wide = lanes is not None and hasattr(family, "lanes") and len(family) >= lanes and draft in STEPS
         groups: dict[tuple[int, bool], list[Pair]] = {}
         for pair in fit:
             many = wide and not pair[0].ordered
