@@ -74,7 +74,8 @@ class Arithmetic:
         factor = ("whole", int(whole[0])) if alike else ("whole", len(self.sizes), "differ")
         self.sizes[factor] = log2(whole.max()) * SAFE
         P = self.primes[:, None]
-        residues = weights * self.inverse(whole % P)[:, None] % P[..., None]
+        inverses = self.inverse((whole[:1] if alike else whole) % P)
+        residues = weights * inverses[:, None] % P[..., None]
         return self.number(weights / whole, residues, UNIT, {factor: 1})
 
     def constant(self, value: Any, shape: tuple[int, ...] = ()) -> "Exact":

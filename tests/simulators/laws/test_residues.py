@@ -164,7 +164,7 @@ FAULTS = {
     "the inverses of a pair exchanged": ("ab * b % P, ab * a % P", "ab * a % P, ab * b % P"),
     "residues of a difference added": ("(x + sign * y) % self", "(x + y) % self"),
     "residues of weights without their sum": (
-        "weights * self.inverse(whole % P)[:, None] % P",
+        "weights * inverses[:, None] % P",
         "weights * (whole % P)[:, None] % P",
     ),
     "residues chosen the other way": (
