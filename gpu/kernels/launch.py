@@ -188,7 +188,7 @@ class Launch:
             groups, q = most, q * there.sum(2, keepdim=True)
         sums = tuple(each[..., :groups] for each in totals[:, order].chunk(2, 3))
         every = plans.Nodes.made(child, there, x, (p, q), sums)
-        found = plans.planned(every, tree.generations, drawn, self.verifier.upwards)
+        found = plans.planned(every, tree, drawn, self.verifier.upwards)
         stop = self.verifier.decide(tree, found.accept, drawn.clone(), self.nodes.coins[:, 1:])
         self.nodes.stop.copy_(tree.turn.expand(len(ids), -1).gather(1, stop[:, None])[:, 0])
         return pad(found.cut, (0, totals.shape[3] // 2 - groups)).float().contiguous()

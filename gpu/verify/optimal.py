@@ -13,11 +13,13 @@ from torch import Tensor
 from torch import constant_pad_nd as pad
 
 from draftproof.gpu.sampling.device import looks
+from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import cells
 from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, STRATIFIED, WITH, Rates, Verifier
 from draftproof.theory.values import optimal_classes as exact
+from draftproof.theory.verifiers.shared.optimal import ranked
 
 NONE = 2.0**-40
 """A mass that counts as none: rounding leaves as much of a place that is kept whole."""
@@ -92,18 +94,20 @@ def rates(drafts: Drafts, lift: bool) -> Rates:
     if not levels:
         entry = drafts.target.new_ones(drafts.drawn.shape)
         return Rates(entry, entry.new_zeros(*entry.shape, exact.SHARED, 1))
-    found = planned(Nodes.of(drafts, torch.cat(levels)), levels, drafts.drawn, lift)
+    found = planned(Nodes.of(drafts, torch.cat(levels)), drafts.tree, drafts.drawn, lift)
     return Rates(found.accept.to(drafts.target), found.cut.to(drafts.target))
 
 
-def planned(every: Nodes, levels: tuple[Tensor, ...], drawn: Tensor, lift: bool) -> Rates:
+def planned(every: Nodes, tree: Tree, drawn: Tensor, lift: bool) -> Rates:
     """The rates of a tree whose nodes with children are `every`, level by level."""
+    levels, turns = tree.generations, in_turn_at(tree) if lift else []
     order, stops, cuts = torch.cat(levels), [], []
     entry = every.mass.new_ones(drawn.shape)
     groups = every.split([len(level) for level in levels]) if lift else [every]
     for level, nodes in zip(levels if lift else (order,), groups, strict=True):
         a = entry[:, level] if lift else torch.ones_like(entry[:, level])
-        w, cut, S = plan(nodes, a)
+        w, cut, S = plan(nodes, a, turns[: len(level)])
+        turns = turns[len(level) :]
         into = rate(w, 1 - pad(w.cumsum(2), (1, 0))[..., :-1])
         entry = entry.scatter(1, nodes.child.flatten(1), into.flatten(1))
         stops.append(torch.where(nodes.there.any(2), share(S, S + (1 - a)), a))
@@ -113,9 +117,21 @@ def planned(every: Nodes, levels: tuple[Tensor, ...], drawn: Tensor, lift: bool)
     return Rates(accept, cut)
 
 
-def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def in_turn_at(tree: Tree) -> list[bool]:
+    """Whether the siblings below each node of `tree.generations` are judged in turn: by the shape of a shared
+    tree, never by what was drawn.
+    """
+    shapes: list[tuple] = [()] * tree.size
+    if tree.as_tuple and tree.replacement:
+        for node, parent in reversed([*enumerate(tree.as_tuple)][1:]):
+            shapes[parent] = (shapes[node], *shapes[parent])
+    return [ranked(shapes[node]) for node, _ in tree.reads or ()]
+
+
+def plan(nodes: Nodes, a: Tensor, turns: Sequence[bool] = ()) -> tuple[Tensor, Tensor, Tensor]:
     """(w [B, F, K], cut [B, F, C, G], S [B, F]): the probability that each child is kept, what remains of a
-    place's mass, over a, and the mass that is left, for nodes entered with a [B, F].
+    place's mass, over a, and the mass that is left, for nodes entered with a [B, F]; `turns` [F] says whose
+    siblings are judged in turn.
     """
     edge = cells.edges(nodes.mass.shape[2], a.device).expand(*a.shape, -1)
     order, rank = _filled(nodes.mass)
@@ -131,6 +147,9 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     part = torch.stack((1 - nodes.upper, nodes.upper), 3)
     if nodes.mass.shape[2] == exact.SHARED:
         w, kept = lending(nodes.there, place, part, mass, cap)
+        if any(turns):
+            own, at = in_turn(nodes.there, place, part, mass, cap), torch.tensor(turns, device=a.device)
+            w, kept = torch.where(at[:, None], own[0], w), torch.where(at[:, None, None], own[1], kept)
     else:
         w, kept = passing(nodes.there, place, part, mass, cap, edge)
     cut = torch.where(cap > 0, (edge * (1 - kept / cap)).clamp(min=0), edge)
@@ -156,7 +175,7 @@ def _filled(mass: Tensor) -> tuple[Tensor, Tensor]:
 
 def lending(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     """(w, kept) of i.i.d. siblings, as `exact.lending`."""
-    m, cap, K = mass[..., 0], cap[..., 0], there.shape[2]
+    m, cap = mass[..., 0], cap[..., 0]
     rest = (1 - pad(m.cumsum(2), (1, 0))).clamp(min=0) ** there.sum(2, keepdim=True)
     drafted = rest[..., :-1] - rest[..., 1:]
     kept = _steps(least(1 - rest[..., 1:], cap))
@@ -178,11 +197,32 @@ def lending(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tenso
     speaks = speaks / others.clamp(min=1)
     speaks = speaks.scatter_add(4, place[..., None], (1 - others).clamp(min=0)) * part[..., None]
     wins = (speaks * at(rate(kept, lead))).sum(3)
-    after = 1 - speaks.sum(3).cumsum(3)
-    after = torch.where(there[..., None], after, 1.0).clamp(min=0)
+    return (wins * alone(there, speaks.sum(3))).sum(3), torch.minimum(kept, lead)[..., None]
+
+
+def in_turn(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
+    """(w, kept) of i.i.d. siblings, as `exact.in_turn`, whose chances the rounds end at."""
+    m, cap = mass[..., 0][:, :, None] * there[..., None], cap[..., 0][:, :, None]
+    chance = torch.ones_like(m)
+    for _ in range(exact.ROUNDS):
+        most = m * alone(there, m * chance)
+        taken = torch.minimum(most.cumsum(2), cap).diff(dim=2, prepend=torch.zeros_like(cap))
+        chance = share(taken, most)
+    lead = (m * chance * alone(there, m * chance)).sum(2)
+    kept = torch.where(lead > (1 - NONE) * cap[:, :, 0], cap[:, :, 0], lead)
+    speaks = torch.zeros_like(m).scatter_add(3, place, part * chance.gather(3, place))
+    wins = speaks * rate(kept, lead)[:, :, None]
+    return (wins * alone(there, speaks)).sum(3), kept[..., None]
+
+
+def alone(there: Tensor, speaks: Tensor) -> Tensor:
+    """[B, F, K, C]: how likely no other sibling has spoken when one speaks at each time, the first drawn one
+    of those that speak then.
+    """
+    after = torch.where(there[..., None], 1 - speaks.cumsum(3), 1.0).clamp(min=0)
     before = pad(after, (1, 0), value=1)[..., :-1]
-    w = [(wins[:, :, j] * after[:, :, :j].prod(2) * before[:, :, j + 1 :].prod(2)).sum(2) for j in range(K)]
-    return torch.stack(w, 2), torch.minimum(kept, lead)[..., None]
+    others = [after[:, :, :j].prod(2) * before[:, :, j + 1 :].prod(2) for j in range(there.shape[2])]
+    return torch.stack(others, 2)
 
 
 def passing(

@@ -114,7 +114,10 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     k_seq.smallest_rho: ((k_seq,), "c546ad98d4277dcb", smallest_rho),
     lifted.planned: ((lifted, layered, level, flow, siblings), "1a1daae1101f7ce0", node_plan),
     priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
-    optimal.planned: ((optimal, priority, draft, level, siblings), "7f54aa4c3f6e516e", priority_plan),
+    **dict.fromkeys(
+        (optimal.planned, optimal.planned_in_lift),
+        ((optimal, priority, draft, level, siblings), "344b20ded5f9ad65", priority_plan),
+    ),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
 contract).

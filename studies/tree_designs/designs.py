@@ -67,7 +67,7 @@ def _nodes(rule: values.Rule) -> Value:
 
 _IID = partial(Tree, replacement=True)
 _STRATA = partial(values.lifted, rule=values.strata_priority)
-_OPTIMAL = partial(values.lifted, rule=values.optimal)
+_OPTIMAL = partial(values.lifted, rule=values.optimal, where_ranked=partial(values.optimal, in_turn=True))
 _OPTIMAL_STRATA = partial(values.lifted, rule=partial(values.optimal, stratified=True))
 _TRAVERSAL = partial(values.lifted, rule=values.single, counts=values.in_turn)
 _WITHOUT = partial(_TRAVERSAL, distinct=True)
@@ -85,14 +85,7 @@ DESIGNS = (
     ),
     Design("best-first", "strata", "lifted-optimal", _grown(BestFirst), _OPTIMAL_STRATA, new=True),
     Design("same", "strata", "lifted-optimal", _fixed(Stratified), _OPTIMAL_STRATA, new=True),
-    Design(
-        "same",
-        "i.i.d.",
-        "lifted-optimal",
-        _fixed(_IID),
-        partial(values.lifted, rule=values.optimal),
-        new=True,
-    ),
+    Design("same", "i.i.d.", "lifted-optimal", _fixed(_IID), _OPTIMAL, new=True),
     Design("same", "i.i.d.", "traversal", _fixed(_IID), _TRAVERSAL),
     Design("same", "i.i.d.", "specinfer", _fixed(_IID), _nodes(values.recursive(True))),
     Design("same", "without replacement", "traversal", _fixed(Tree), _WITHOUT),

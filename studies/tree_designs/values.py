@@ -17,6 +17,7 @@ from draftproof.gpu.verify import optimal as plans
 from draftproof.theory.draft import Node
 from draftproof.theory.rows import without
 from draftproof.theory.shared.strata import strata
+from draftproof.theory.verifiers.shared.optimal import ranked
 from studies.tree_designs.drafts import RowsAt
 
 Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], list[float]]
@@ -58,10 +59,11 @@ def lifted(
     rule: Lift,
     counts: Callable[[Node], Iterable[int]] = together,
     distinct: bool = False,
+    where_ranked: Lift | None = None,
 ) -> float:
     """From leaf to root, as `draftproof.theory.verifiers.lifted_priority.lift`: nodes stop one after another,
     each at its rate. `counts`: how many siblings are judged together; `distinct`: they were drawn without the
-    tokens of those before them.
+    tokens of those before them; `where_ranked`: the rule where earlier siblings have more below them.
     """
     total, going = 0.0, 1.0
 
@@ -73,12 +75,13 @@ def lifted(
 
     def after_children(v: Node, a: float) -> float:
         t, r, at = p[v.prefix], q[v.prefix], 0
+        judge = where_ranked if where_ranked and ranked(v.shape) else rule
         for count in counts(v):
             siblings = v.children[at : at + count]
             if not siblings:  # q ran out of tokens
                 break
             tokens, unkept = [child.token for child in siblings], 1.0
-            kept, left = rule(a * t, r, tokens)
+            kept, left = judge(a * t, r, tokens)
             for child, w in zip(siblings, kept, strict=True):
                 visit(child, min(1.0, w / unkept) if unkept > 1e-12 else 1.0)
                 unkept -= w
@@ -154,9 +157,11 @@ def _priority(
 
 
 def optimal(
-    t: np.ndarray, q: np.ndarray, tokens: list[int], stratified: bool = False
+    t: np.ndarray, q: np.ndarray, tokens: list[int], stratified: bool = False, in_turn: bool = False
 ) -> tuple[list[float], np.ndarray]:
-    """The optimum in classes as the batched form has it; siblings drawn from q, or each from its stratum."""
+    """The optimum in classes as the batched form has it; siblings drawn from q, or each from its stratum;
+    `in_turn`: i.i.d. siblings by the priority rule in its classes.
+    """
     a = float(t.sum())
     p, K = torch.from_numpy(t / a if a > 0 else t)[None], len(tokens)
     own, places, groups = torch.from_numpy(q)[None], None, 1
@@ -172,7 +177,7 @@ def optimal(
     sums = [each[None] for each in cells.sums(p, own, places, groups)]
     there = torch.ones(1, 1, K, dtype=torch.bool)
     nodes = plans.Nodes.made(x, there, x, pair, sums)
-    w, cut, _ = plans.plan(nodes, torch.tensor([[a]], dtype=torch.float64))
+    w, cut, _ = plans.plan(nodes, torch.tensor([[a]], dtype=torch.float64), [in_turn])
     return w[0, 0].tolist(), a * cells.left(p, own, places, cut[0])[0].numpy()
 
 

@@ -10,6 +10,8 @@ no set of places that begin the order is kept more often than it is drafted, g, 
 the running minimum of both is the optimum's own cumulative sum. i.i.d. siblings reach it since places that
 would be kept too often lend their times to later ones, first come first served. Other siblings reach it
 nearly: between two moments at which the minimum is g, a place may pass, and if all pass the first is kept.
+Where earlier i.i.d. siblings have more below them, a lift has the priority rule: place by place, sibling by
+sibling, as much as the cap has left.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +24,13 @@ from flint import fmpq
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Row, total
+from draftproof.theory.rows import Row, share, total
 from draftproof.theory.shared.memo import remembered
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Stop
 from draftproof.theory.verifiers.lifted_priority import lifted
 from draftproof.theory.verifiers.optimal import descend
+from draftproof.theory.verifiers.shared.optimal import ranked
 from draftproof.theory.verifiers.shared.priority import included
 
 SHARED, OWN = 256, 64
@@ -35,6 +38,9 @@ SHARED, OWN = 256, 64
 
 ROUNDS = 16
 """How often the chances of passing are improved. Any chances are lossless."""
+
+GRID = 2**64
+"""Chances are multiples of 1 / GRID, so that numbers stay short."""
 
 SLACK = fmpq(1, 2**20)
 """A gap that counts as none, so that rounding does not decide."""
@@ -66,7 +72,7 @@ def split(ratio: fmpq, count: int) -> dict[int, fmpq]:
 
 @dataclass(frozen=True)
 class Plan:
-    """`parts[x]`: the places of token x, by class; `own`: whether siblings have places of their own.
+    """`parts[x]`: the places of token x, by class; `own`: whether each sibling has its own `at` and `rate`.
     `at[place][time]`: how likely a sibling in that place speaks then; `rate[place]`: the chance that it is
     kept if it is the first.
     """
@@ -101,18 +107,25 @@ class Plan:
 
 
 def later(spoken: Mapping[int, fmpq], time: int, strictly: bool) -> Any:
-    """How likely a sibling speaks after a time, or then."""
-    return sum((chance for at, chance in spoken.items() if at > time - (not strictly)), fmpq(0))
+    """How likely a sibling has not spoken before a time, or then."""
+    return 1 - sum((chance for at, chance in spoken.items() if at < time + strictly), fmpq(0))
 
 
-def in_classes(draft: Draft, node: Node, t: Row) -> Plan:
+def in_classes(draft: Draft, node: Node, t: Row, turns: bool = False) -> Plan:
     """The plan of a drafted node, t = a p."""
-    return planned(t, draft.laws(node), draft.stratified or draft.greedy)
+    return planned(t, draft.laws(node), draft.stratified or draft.greedy, turns)
+
+
+def in_lift(draft: Draft, node: Node, t: Row) -> Plan:
+    """The plan of a drafted node in a lift."""
+    return in_classes(draft, node, t, draft.replacement and ranked(node.shape))
 
 
 @remembered(4096)
-def planned(t: Row, laws: tuple[Row, ...], own: bool) -> Plan:
-    """The plan of siblings that are drawn independently from their laws, equal ones unless they are `own`."""
+def planned(t: Row, laws: tuple[Row, ...], own: bool, turns: bool) -> Plan:
+    """The plan of siblings that are drawn independently from their laws, equal ones unless they are `own`;
+    `turns`: by the priority rule.
+    """
     a, count = total(t), OWN if own else SHARED
     rows = laws if own else laws[:1]
     pi = included(rows)
@@ -125,11 +138,14 @@ def planned(t: Row, laws: tuple[Row, ...], own: bool) -> Plan:
     for j, k, x, part in each:
         mass[j, k] = mass.get((j, k), 0) + rows[j][x] * part
     cap = {place: a * edge(place[1], count) * m for place, m in mass.items()}
-    at, rate, kept = passing(mass, cap) if own else lending(mass, cap, len(laws))
+    if own:
+        at, rate, kept = passing(mass, cap)
+    else:
+        at, rate, kept = (in_turn if turns else lending)(mass, cap, len(laws))
     left = list(t)
     for j, k, x, part in each:
         left[x] -= rows[j][x] * part / mass[j, k] * kept[j, k]
-    return Plan(parts, own, at, rate, tuple(left))
+    return Plan(parts, own or turns, at, rate, tuple(left))
 
 
 def sums(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], order: Sequence[Place], count: int) -> Any:
@@ -180,6 +196,23 @@ def judged(order: Sequence[Place], at: Any, lead: Any, kept: Any) -> Judged:
     return at, rate, kept
 
 
+def in_turn(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Judged:
+    """i.i.d. siblings by the priority rule: each is judged at its own time in every place."""
+    at: dict[Place, dict[int, fmpq]] = {}
+    rate, kept, silent = {}, {}, [fmpq(1)] * count
+    for place in sorted(mass, reverse=True):
+        left = cap[place]
+        for j in range(count):
+            most = mass[place] * prod(silent[:j] + silent[j + 1 :], start=fmpq(1))
+            part = fmpq((share(left, most) * GRID).ceil(), GRID)
+            at[j, place[1]] = {len(at): part}
+            rate[j, place[1]] = share(left, part * most)
+            left -= rate[j, place[1]] * part * most
+            silent[j] -= part * mass[place]
+        kept[place] = cap[place] - left
+    return at, rate, kept
+
+
 def passing(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq]) -> Judged:
     """Siblings of any rows: a place passes with a chance, and if all pass the first is kept."""
     behind = {place: 1 - sum((m for (j, k), m in mass.items() if j == place[0] and k >= place[1]), fmpq(0))
@@ -205,7 +238,7 @@ def passing(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq]) -> Judged:
             first, last = chance[early[c]], chance[late[c]]
             if first > last:
                 change = min(max((first - want) / (first - last), fmpq(0)), fmpq(1))
-                passes[c] = fmpq((change * 2**64).floor(), 2**64)
+                passes[c] = fmpq((change * GRID).floor(), GRID)
     chance = leading(mass, order, early, late, passes)
     at = [{early[c]: 1 - u, late[c]: u} for c, u in enumerate(passes)]
     lead = [mass[place] * sum((chance[time] * part for time, part in times.items()), fmpq(0))
@@ -235,4 +268,4 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 def verify_lifted(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """From leaf to root."""
-    return lifted(oracle, draft, target, in_classes)
+    return lifted(oracle, draft, target, in_lift)

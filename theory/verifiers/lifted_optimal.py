@@ -9,12 +9,12 @@
 
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.lifted_priority import lifted
-from draftproof.theory.verifiers.shared.optimal import planned
+from draftproof.theory.verifiers.shared.optimal import planned_in_lift
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """The lift of `optimal.planned`, as `lifted-priority` is that of the priority rule's plan."""
-    return lifted(oracle, draft, target, planned)
+    """The lift of `planned_in_lift`, as `lifted-priority` is that of the priority rule's plan."""
+    return lifted(oracle, draft, target, planned_in_lift)
 
 
 VERIFIER = Verifier(

@@ -26,7 +26,7 @@ UNEVEN = (((), ()), ())
 SCHEMES = {
     "chain": (Chain(2), 3, 4),
     "tree+": (Drawn(((), (), ()), True), 3, 3),
-    "uneven tree+": (Drawn(UNEVEN, True), 2, 3),
+    "uneven tree+": (Drawn(UNEVEN, True), 2, 12),
     "strata": (Stratified(((), (), ())), 5, 4),
     "uneven strata": (Stratified(UNEVEN), 4, 2),
     "fewer tokens than children": (Stratified((((), ()), ((), ()), ())), 2, 8),

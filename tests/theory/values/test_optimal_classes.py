@@ -83,7 +83,7 @@ BROKEN = {
     "caps passed": ("min(kept[-1] + cap[j, k], drafted[-1])", "drafted[-1]"),
     "twice the caps": ("a * edge(place[1], count) * m for", "2 * a * edge(place[1], count) * m for"),
     "one sibling instead of all": ("** count)", "** 1)"),
-    "strata as i.i.d. siblings": ("draft.stratified or draft.greedy)", "False)"),
+    "strata as i.i.d. siblings": ("draft.stratified or draft.greedy,", "False,"),
     "the rate not asked": ("part * chance * self.rate[place]", "part * chance"),
     "a lent time is not given": ("at[s][c], at[c][s] = swapped / mass[high], swapped", "at[c][s] = swapped"),
     "a time lent twice": ("swapped / mass[high], swapped", "swapped / mass[high] / 2, swapped"),
@@ -92,12 +92,18 @@ BROKEN = {
     "ties to all": ("i < j) for i", "False) for i"),
     "ties to none": ("i < j) for i", "True) for i"),
     "the first copy has only its own": ("shares[child.token] += mass", "shares[child.token] = mass"),
-    "the extra token from t": ("own, at, rate, tuple(left))", "own, at, rate, t)"),
+    "the extra token from t": ("at, rate, tuple(left))", "at, rate, t)"),
     "one sibling's places for all": ("place = (j * self.own, k)", "place = (0, k)"),
     "nobody passes": ("{early[c]: 1 - u, late[c]: u}", "{early[c]: fmpq(1)}"),
     "all may have passed": ("lead = [mass[place] * sum(", "lead = [mass[place] * 2 * sum("),
     "reach of the wrong sibling": ("items() if i != j), start", "items() if i == j), start"),
     "reserve ignored": ("[cap[place] for place in order])", "list(lead))"),
+    "in turn, each sibling has the whole cap": ("left -= rate[j, place[1]] * part * most", "pass"),
+    "in turn, the cap is what is kept": ("= cap[place] - left", "= cap[place]"),
+    "in turn, reach after all siblings": ("silent[:j] + silent[j + 1 :]", "silent"),
+    "in turn, reach as if none was kept": ("silent[j] -= part * mass[place]", "pass"),
+    "in turn, the last one first": ("{len(at): part}", "{-len(at): part}"),
+    "in turn, by one sibling's chances": ("own or turns, at", "own, at"),
 }  # fmt: skip
 """One edit in the source, with few classes."""
 

@@ -25,8 +25,10 @@ from draftproof.theory.shared.strata import strata
 from draftproof.theory.transport.siblings import independent_law
 from draftproof.theory.transport.single_step import emitted, max_flow, subset_formula
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.lifted_priority import lifted
 from draftproof.theory.verifiers.optimal import descend
 from draftproof.theory.verifiers.shared import optimal as plans
+from draftproof.theory.verifiers.shared import priority
 from draftproof.theory.verifiers.shared.optimal import optimal
 from draftproof.theory.verifiers.shared.priority import token_by_token
 from tests.checks import assert_lossless, assert_same_law, is_lossy, mean_accepted
@@ -221,6 +223,22 @@ def test_its_lift_accepts_more_than_that_of_the_priority_rule(draft):
         for rule in (LIFTED, named("lifted-priority"))
     )
     assert ours > other
+
+
+@pytest.mark.parametrize("shape", [(((), ()), ()), (((),), ())], ids=str)
+def test_where_earlier_siblings_have_more_below_them_the_lift_is_not_below_the_priority_rules(shape):
+    for each in Randoms(Tree(shape, True), 3, 6):
+        ours, other = (emission(each, named(f"lifted-{name}")) for name in ("optimal", "priority"))
+        assert ours.total_variation == 0
+        assert ours.expected_accepted >= other.expected_accepted
+
+
+def test_a_plan_that_is_chosen_by_what_was_drafted_is_refused():
+    def chosen(draft, node, t):
+        return (priority.planned if node.children[0].token else plans.planned)(draft, node, t)
+
+    rule = replace(LIFTED, verify=lambda *given: lifted(*given, chosen))
+    assert is_lossy(next(iter(Randoms(Tree(((), ()), True), 3, 1))), rule)
 
 
 LOSSY = [

@@ -21,8 +21,9 @@ from flint import fmpq
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.rows import Row, add, excess, meet, one, positive, possible, scale, share, total
 from draftproof.theory.shared.memo import remembered
-from draftproof.theory.transport.level import carriers
+from draftproof.theory.transport.level import carriers, worth
 from draftproof.theory.transport.siblings import siblings
+from draftproof.theory.verifiers.shared import priority
 from draftproof.theory.verifiers.shared.priority import included
 
 Order: TypeAlias = tuple[int, ...]
@@ -56,6 +57,19 @@ class Plan:
 def planned(draft: Draft, node: Node, t: Row) -> Plan:
     """The plan of a drafted node."""
     return optimal(t, draft.laws(node))
+
+
+def planned_in_lift(draft: Draft, node: Node, t: Row) -> Plan | priority.Plan:
+    """The plan of a drafted node in a lift. The optimum keeps i.i.d. siblings alike; where the earlier ones
+    have more below them, the priority rule, which keeps those first, accepts more in all.
+    """
+    return (priority.planned if draft.replacement and ranked(node.shape) else planned)(draft, node, t)
+
+
+def ranked(shape: tuple) -> bool:
+    """Whether no child has more below it than an earlier one, and some child less."""
+    worths = list(map(worth, shape))
+    return worths == sorted(worths, reverse=True) and len(set(worths)) > 1
 
 
 @remembered(4096)
