@@ -283,3 +283,13 @@ def test_no_part_of_the_judge_asks_for_a_kind_of_target():
     for module in (edges, exact, report, samples, isolation):
         assert "Loop" not in inspect.getsource(module)
         assert "Tree" not in inspect.getsource(module)
+
+
+def test_a_module_that_a_call_lacks_is_no_fault_of_the_function():
+    def verify(target_probs, draft_probs, draft_tokens, rng):
+        import a_module_that_nobody_has  # type: ignore[import-not-found]
+
+        return a_module_that_nobody_has.verify(target_probs, draft_probs, draft_tokens, rng)
+
+    with pytest.raises(BadInput, match="needs a module that is not here: No module named 'a_module_that"):
+        audit.examine(verify)
