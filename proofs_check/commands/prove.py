@@ -23,11 +23,7 @@ from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.verifier import Verifier
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
-DRAWN = {
-    "chain": "one drafted chain",
-    "with replacement": "trees whose siblings are drawn with replacement",
-    "any": "drafts of any kind",
-}
+DRAWN = {"chain": "one drafted chain", "any": "drafts of any kind"}
 """How the children of a node are drawn, in words."""
 
 

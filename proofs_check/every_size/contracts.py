@@ -3,8 +3,8 @@
 Of most verifiers a theorem in Rocq is proved, about their own code as a program translated it. That is the
 proof, as long as the code is the same; its tests translate and compile it anew.
 
-Of other verifiers a proof runs the source. A function with a contract is not run: of it a stated property is
-assumed. The rest of what the verifier calls is modelled on classes of tokens: the operations of
+Of other verifiers a proof runs the source. A function that makes a plan is not run: of the plan a stated
+property is assumed. The rest of what the verifier calls is modelled on classes of tokens: the operations of
 theory/rows.py (`objects`), how drafts are drawn (`state`) and how an oracle answers; a table's lookup and
 the cache of exact rows are assumed to return the right row and the right result. Contracts and models were
 compared with the code on exact instances (`test_contracts.py` and `test_model.py` in
@@ -14,22 +14,21 @@ tests/proofs_check/every_size); the hashes tie them to the code that was compare
 import ast
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
-from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
+from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO
 from draftproof.proofs_check.every_size.machine.flow import NotFollowed
-from draftproof.proofs_check.every_size.machine.space import PART, UNIT
-from draftproof.proofs_check.every_size.machine.values import Count, Plan, Row
+from draftproof.proofs_check.every_size.machine.space import PART
+from draftproof.proofs_check.every_size.machine.values import Named, Plan, Row
 from draftproof.simulators.laws import enumerate as enumerator
 from draftproof.theory import draft, oracle, rows, table, verifier
 from draftproof.theory.drafts import chain, greedy, paths, shape, stratified, tree
 from draftproof.theory.shared import memo, strata
 from draftproof.theory.transport import flow, level, siblings
-from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Verifier
 from draftproof.theory.verifiers import (
     block,
     greedy_block,
@@ -39,6 +38,7 @@ from draftproof.theory.verifiers import (
     k_seq,
     layered,
     lifted,
+    lifted_k_seq,
     naive_tree,
     nss,
     one_hot,
@@ -49,79 +49,70 @@ from draftproof.theory.verifiers import (
 )
 from draftproof.theory.verifiers.shared import modified_target, optimal, priority
 
-Contract = Callable[..., Any]
+KEPT = {
+    "judged": "children are judged in the plan's order, each kept with its rate where no earlier one was",
+    "shares": "each child has its share of being the one that is kept, none below 0 and together at most 1",
+}
+"""A method of plans -> what it gives, the children that were drawn each with a number."""
+ON_AVERAGE = "on average over the draws no token is kept more than the row has of it"
 
-INDEPENDENT = {"chain", "tree with replacement", "stratified", "greedy"}
-"""Drafts whose siblings are drawn independently."""
+ALIKE = frozenset((*CHAIN, "tree with replacement"))
+INDEPENDENT = ALIKE | {"stratified", "greedy"}
+"""Drafts whose siblings are drawn independently, all from one row, or each from its own."""
+
+CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, frozenset[str]]] = {
+    k_seq.planned: ((k_seq,), "e705dae3ac54ac9a", ALIKE),
+    lifted_k_seq.planned: ((lifted_k_seq, k_seq), "c8d84ed0ddc600a5", ALIKE),
+    lifted.planned: (
+        (lifted, layered, level, flow, siblings),
+        "1a1daae1101f7ce0",
+        frozenset((*CHAIN, *TREES, *PATHS)),
+    ),
+    priority.planned: ((priority, draft), "cc0c9709220123cb", INDEPENDENT),
+    **dict.fromkeys(
+        (optimal.planned, optimal.planned_in_lift),
+        ((optimal, priority, draft, level, siblings), "344b20ded5f9ad65", INDEPENDENT),
+    ),
+}
+"""Function that makes a plan -> (the modules that it runs, the hash of their code that the contract was
+tested for, the drafts that it is about).
+"""
 
 
-def geometric(run: Any, b: Symbol, k: Count) -> Symbol:
-    """1 + (1 - b) + .. + (1 - b)^(k-1), k the number of children."""
-    _require(isinstance(b, Symbol) and isinstance(k, Count) and k.offset == 0, "geometric")
-    early, late = run.powers(b)
-    return early + late
-
-
-def smallest_rho(run: Any, p: Row, q: Row, k: Count, steps: int = 0) -> Symbol:
-    """Some rho >= 1 with geometric(sum min(p / rho, q), k) <= rho."""
-    _require(isinstance(p, Row) and isinstance(q, Row) and isinstance(k, Count), "smallest_rho")
-    inverse = run.fresh(UNIT, "1 / rho", p, q)
-    run.space.assume(inverse, POSITIVE)
-    b: Any = rows.total(run.operation(rows.meet, [run.operation(rows.scale, [inverse, p]), q]))
-    run.space.assume(1 - geometric(run, b, k) * inverse, ZERO | POSITIVE)
-    rho = 1 / inverse
-    run.bounds[id(rho)] = (rho, False)
-    return rho
-
-
-def priority_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
-    """Children are judged in some order, each kept with its rate; or each has its share of being the one that
-    is kept, none below 0 and together at most 1. On average over the draws no token is kept more than the row
-    has of it.
+def plan_of(run: Any, function: Any, arguments: list[Any]) -> Plan | None:
+    """The plan that a function makes of a row at `here`, None if it has no contract. Raises NotFollowed where
+    its code has changed, and for drafts that the contract is not about.
     """
-    _require(INDEPENDENT.issuperset(run.hypotheses.verifier.drafts), "planned")
-    return node_plan(run, draft, node, row)
-
-
-def node_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
-    """Each child has its share of being the one that is kept, none below 0 and together at most 1. On average
-    over the draws no token is kept more than the row has of it.
-    """
-    _require(node is run.here and isinstance(row, Row), "planned")
+    try:
+        found = CONTRACTS.get(function)
+    except TypeError:
+        return None
+    if found is None:
+        return None
+    modules, known, drafts = found
+    if digest(*modules) != known:
+        raise NotFollowed(f"{function.__name__} has changed since its contract was tested")
+    match arguments:
+        case [Named(name="draft"), node, Row() as row] if node is run.here:
+            covered = drafts.issuperset(run.hypotheses.verifier.drafts)
+        case _:
+            covered = False
+    if not covered:
+        raise NotFollowed(f"{function.__name__} is called in a way that its contract does not cover")
+    made = inspect.get_annotations(function)["return"]
+    kinds = get_args(made) or (made,)
+    methods = tuple(name for name in KEPT if all(hasattr(each, name) for each in kinds))
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    said = f"{name}: {'; or '.join(KEPT[each] for each in methods)}; {ON_AVERAGE}"
+    if said not in run.hypotheses.contracts:
+        run.hypotheses.contracts.append(said)
     rest = run.fresh(PART, "rest", row)
     taken = Row(a - b for a, b in zip(row, rest, strict=True))
     for entry in taken:
         run.space.assume(entry, ZERO | POSITIVE)
     taken.positive = True
     run.space.assume(1 - rows.total(taken), ZERO | POSITIVE)
-    return Plan(taken, rest)
-
-
-def planned(run: Any, value: Plan, method: str, arguments: list) -> Plan:
-    """The methods of a plan: what it gives to the children that were drawn."""
-    if arguments != [run.here] or method not in ("shares", "judged"):
-        raise NotFollowed(f"Plan.{method}")
-    return replace(value, form=method)
-
-
-def _require(holds: bool, name: str) -> None:
-    if not holds:
-        raise NotFollowed(f"{name} is called in a way that its contract does not cover")
-
-
-CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
-    k_seq.geometric: ((k_seq,), "c546ad98d4277dcb", geometric),
-    k_seq.smallest_rho: ((k_seq,), "c546ad98d4277dcb", smallest_rho),
-    lifted.planned: ((lifted, layered, level, flow, siblings), "1a1daae1101f7ce0", node_plan),
-    priority.planned: ((priority, draft), "cc0c9709220123cb", priority_plan),
-    **dict.fromkeys(
-        (optimal.planned, optimal.planned_in_lift),
-        ((optimal, priority, draft, level, siblings), "344b20ded5f9ad65", priority_plan),
-    ),
-}
-"""Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
-contract).
-"""
+    return Plan(taken, rest, methods)
 
 
 THEOREMS: dict[Callable, tuple[str, str, tuple[ModuleType, ...]]] = {
@@ -154,23 +145,6 @@ def theorem_of(rule: Verifier) -> str:
     if digest(*modules) != known:
         raise NotFollowed(f"{rule.name} has changed since {theorem} was proved in Rocq")
     return theorem
-
-
-def contract_of(run: Any, function: Any) -> Contract | None:
-    """The contract of a function, None if it has none. Raises NotFollowed where its code has changed."""
-    try:
-        found = CONTRACTS.get(function)
-    except TypeError:
-        return None
-    if found is None:
-        return None
-    modules, known, contract = found
-    if digest(*modules) != known:
-        raise NotFollowed(f"{function.__name__} has changed since its contract was tested")
-    said = f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}"
-    if said not in run.hypotheses.contracts:
-        run.hypotheses.contracts.append(said)
-    return contract
 
 
 @lru_cache(64)

@@ -9,22 +9,10 @@ from typing import Any
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.claims import Claim
 from draftproof.proofs_check.every_size.machine.flow import Env, Function, Loop, NotFollowed, Step, iterator
-from draftproof.proofs_check.every_size.machine.iterations import AGAIN, PASS, Finished, alike, exclusive
+from draftproof.proofs_check.every_size.machine.iterations import AGAIN, PASS, Finished, exclusive
 from draftproof.proofs_check.every_size.machine.run import Run
 from draftproof.proofs_check.every_size.machine.state import Refuted
-from draftproof.proofs_check.every_size.machine.values import (
-    Below,
-    Children,
-    Count,
-    Edges,
-    Named,
-    Node,
-    Plan,
-    Row,
-    Segments,
-    TargetRow,
-    Zipped,
-)
+from draftproof.proofs_check.every_size.machine.values import Below, Edges, Named, Node, Plan
 from draftproof.theory.verifier import Verifier
 
 
@@ -60,33 +48,17 @@ class Hypotheses:
     # Arriving at places.
 
     def arrive(self, run: Run, loop: Loop, env: Env) -> Symbol | Step:
-        """What follows at the head of a loop, by its claim or its form; or the step to go on at."""
+        """What follows at the head of a loop, by its claim or its plan; or the step to go on at."""
         statement = loop.statement
         items = env.get(iterator(statement)) if isinstance(statement, ast.For) else None
         if run.start == (PASS, loop):
             run.env = env
             return AGAIN  # type: ignore[return-value]
-        by_form = self._by_form(run, loop, env, items)
-        if by_form is not None:
-            return by_form
+        if isinstance(items, Plan) and items.form:
+            return exclusive(run, loop, env, items)
         node = self._node_of(run, loop, env, items)
         self.assume(loop, run.function, env, loop.assigned, node).check(env, node)
         return run.arrived(node)
-
-    def _by_form(self, run: Run, loop: Loop, env: Env, items: Any) -> Symbol | Step | None:
-        # What follows where the loop needs no claim: at a leaf, over exclusive or equal children, on a chain.
-        match items:
-            case Children() if run.start is not loop and not run.examined and not run.inner:
-                return loop.exit  # a leaf: nothing below it, and no row that its children would have
-            case Zipped(columns=(Children(), Segments(items=segments))):
-                return alike(run, loop, env, segments)
-            case Plan(form="shares" | "judged") as plan:
-                return exclusive(run, loop, env, plan)
-            case Children() if run.mode == "with replacement" and not run.examined:
-                state = Symbol | Row | TargetRow | list
-                if not any(isinstance(env.get(name), state) for name in loop.assigned):
-                    return alike(run, loop, env, ((None, Count()),))
-        return None
 
     def _node_of(self, run: Run, loop: Loop, env: Env, items: Any) -> Any:
         # The node that the loop's claim is about where a run arrives.
@@ -97,8 +69,7 @@ class Hypotheses:
             return node
         if items is None:
             return self._tested_node(run, loop, env)
-        more = " that changes rows or numbers" * isinstance(items, Children)
-        raise NotFollowed(f"line {loop.statement.lineno}: a loop over {type(items).__name__}{more}")
+        raise NotFollowed(f"line {loop.statement.lineno}: a loop over {type(items).__name__}")
 
     def _tested_node(self, run: Run, loop: Loop, env: Env) -> Any:
         # The one node among the variables that the condition of a `while` tests and the loop changes.

@@ -25,12 +25,9 @@ from draftproof.proofs_check.every_size.machine.space import Space
 from draftproof.proofs_check.every_size.machine.state import Decide, Refuted, Vacuous
 from draftproof.proofs_check.every_size.machine.values import Named
 from draftproof.theory.shared.reportable import Reportable
-from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifier import CHAIN, Verifier
 
 EVERY_SIZE = "every vocabulary and depth"
-
-MODES = {"chain": "chain", "tree with replacement": "with replacement"}
-"""Kind of draft -> how the children of a node are drawn. Drafts of any other kind: any children."""
 
 
 class Fails(Exception):
@@ -86,19 +83,16 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
     try:
         must_be_modelled()
         result.theorem = theorem_of(verifier)
-        for mode in () if result.theorem else modes_of(verifier):
-            if mode == "chain" and result.drafts:
-                continue  # a chain is a tree whose nodes have one child
-            proof = Proof(verifier, mode, started + seconds)
+        if not result.theorem:
+            proof = Proof(verifier, started + seconds)
             try:
                 proof.prove()
             finally:
-                result.cells += proof.tokens.cells
+                result.cells = proof.tokens.cells
             found = proof.hypotheses
-            result.drafts.append(mode)
-            claims = [found.claims[place] for place in found.order[1:]]
-            result.claims = list(dict.fromkeys([*result.claims, *map(str, claims)]))
-            result.contracts = list(dict.fromkeys([*result.contracts, *found.contracts]))
+            result.drafts = [proof.mode]
+            result.claims = [str(found.claims[place]) for place in found.order[1:]]
+            result.contracts = found.contracts
         result.verdict = "proved"
     except OutOfTime:
         result.why = f"out of time after {seconds:g} s"
@@ -108,21 +102,18 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
     return result
 
 
-def modes_of(verifier: Verifier) -> list[str]:
-    """How the children of a node are drawn in the drafts that the verifier is made for, chains last."""
-    modes = list(dict.fromkeys(MODES.get(label, "any") for label in verifier.drafts))
-    return ["any"] if "any" in modes else sorted(modes, key=lambda mode: mode == "chain")
-
-
 class Proof:
-    """The proof for one way of drawing children: induction hypotheses, found as they are met."""
+    """The proof of one verifier: induction hypotheses, found as they are met. `mode` is "chain" where it is
+    made for chains alone, else "any": any children.
+    """
 
-    def __init__(self, verifier: Verifier, mode: str, deadline: float):
+    def __init__(self, verifier: Verifier, deadline: float):
         if verifier.carry is not None:
             raise NotFollowed("a target that is left behind is not followed at every size")
         self.verifier = verifier
         self.root = flow_of(verifier.verify)
-        self.mode, self.deadline = mode, deadline
+        self.mode = "chain" if verifier.drafts == CHAIN else "any"
+        self.deadline = deadline
         self.tokens = Classes(deadline)
         self.hypotheses = Hypotheses(verifier)
 

@@ -174,6 +174,45 @@ Definition lifted_priority (V : nat) (p : context -> row) (laws : context -> nat
   let rest_of c k t := snd (planned (by_ratio V) (laws c k) t) in
   lift_at V p masses rest_of s c N.one siblings (lift V p masses rest_of s c siblings).
 
+(** ** The plans of K-SEQ (theory/verifiers/k_seq.py and lifted_k_seq.py) *)
+
+(** The children are judged in turn: [rates] says of each how likely a token is kept.  The probability with which each
+    drawn token is the one that is kept. *)
+Fixpoint in_turn (rates : list row) (drawn : list token) (unkept : N.num) : list N.num :=
+  match rates, drawn with
+  | rate :: rates, x :: drawn =>
+      let kept := N.mul unkept (rate x) in kept :: in_turn rates drawn (N.sub unkept kept)
+  | _, _ => map (fun _ => N.zero) drawn
+  end.
+
+(** 1 + (1 - b) + .. + (1 - b)^(k-1), and (1 - b)^k. *)
+Fixpoint geometric (b : N.num) (k : nat) : N.num :=
+  match k with 0 => N.zero | S k => N.add N.one (N.mul (N.sub N.one b) (geometric b k)) end.
+Fixpoint late (b : N.num) (k : nat) : N.num := match k with 0 => N.one | S k => N.mul (N.sub N.one b) (late b k) end.
+
+Section KSeq.
+Variable V : nat.
+Variables rho : N.num.
+Variables t q : row.
+
+Definition kept_once : row := fun x => minimum (N.div (t x) rho) (q x).
+Definition k_seq_rate : row := fun x => share (t x) (N.mul rho (q x)).
+Definition k_seq_rates (k : nat) : list row := repeat k_seq_rate k.
+Definition k_seq_left (k : nat) : row := excess t (scale (geometric (total V kept_once) k) kept_once).
+
+(** With the last child's own rate. *)
+Definition t_last (k : nat) : row := scale (N.sub N.one (N.div (geometric (total V kept_once) k) rho)) t.
+Definition q_last (k : nat) : row := scale (late (total V kept_once) k) q.
+Definition last_rate (k : nat) : row := fun x => share (t_last k x) (q_last k x).
+Definition lifted_k_seq_rates (k : nat) : list row := match k with 0 => [] | S k => k_seq_rates k ++ [last_rate k] end.
+Definition lifted_k_seq_left (k : nat) : row :=
+  match k with
+  | 0 => t
+  | S k => excess t (fun x => N.add (N.mul (geometric (total V kept_once) k) (kept_once x)) (minimum (t_last k x) (q_last k x)))
+  end.
+
+End KSeq.
+
 (** ** The optimum of a node (theory/verifiers/shared/optimal.py) *)
 
 (** The first token of the order that was drawn. *)

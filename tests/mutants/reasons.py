@@ -12,6 +12,7 @@ _LEAF = "at a leaf p is the target's row"
 _STOPS = "the root, entered with rate 1, stops at once: Y ~ its row, and no draft is ever accepted"
 _NO_PATH = "no path is judged: all are passed over, and Y ~ the root's row"
 _RHO = "no smaller rho is found, and K-SEQ is lossless with the largest"
+_ONE = "rho = 1 is not tried, and K-SEQ is lossless with every larger one"
 
 REASONS: dict[tuple[str, str], str] = {
     ("token", "return leaf, target[child.prefix]"): _LOOP,
@@ -23,8 +24,8 @@ REASONS: dict[tuple[str, str], str] = {
     ("naive-tree", "return node, point(y, q)"): _POINT,
     ("naive-tree", "return node, target[child.prefix]"): _LOOP,
     ("khisti", "return child, target[node.prefix]"): _LOOP,
-    ("k-seq", "kept = meet(q, scale(1 / rho, p))"): _SYMMETRIC,
-    ("k-seq", "return node, point(y, kept)"): _POINT,
+    ("k-seq", "kept = meet(q, scale(1 / rho, t))"): _SYMMETRIC,
+    ("k-seq", "low, high = steps - 0, k * steps  # low fails or is out of range, high holds"): _ONE,
     ("k-seq", "while (high - low) < 1:"): _RHO,
     ("k-seq", "holds = geometric(total(meet(scale(0 / rho, p), q)), k) <= rho"): _RHO,
     ("block", "w = [one(target[leaf.prefix[:-1]])]"): _KIND,
@@ -58,10 +59,8 @@ REASONS: dict[tuple[str, str], str] = {
         "stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix[:-1]]), target, rule)",
     ): _KIND,
     ("lifted-priority", "if v.children:"): _STOPS,
-    ("lifted-k-seq", "stop = lift(oracle, draft.root, one(target[draft.root.prefix[:-1]]), target)"): _KIND,
-    ("lifted-k-seq", "if v.children:"): _STOPS,
     ("lifted-k-seq", "kept = meet(q, scale(1 / rho, t))"): _SYMMETRIC,
-    ("lifted-k-seq", "return entries, add(meet(t_last, q_last), scale(early, kept))"): _SYMMETRIC,
+    ("lifted-k-seq", "taken = add(scale(early, kept), meet(q_last, t_last))"): _SYMMETRIC,
     ("layered", "last = any(any(u.shape) for u, _ in [*nodes, (v, e)])"): _GROUPED,
     ("layered", "if nodes and (prod(map(len, [*laws, law])) < (LAST if last else TOGETHER)):"): _GROUPED,
     ("layered", "left = L = one(target[draft.root.prefix[:-1]])"): _KIND,

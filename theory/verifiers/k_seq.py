@@ -7,35 +7,59 @@
 0.708027
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from draftproof.theory.rows import Number, Row, excess, meet, normalise, point, scale, share, total
 from draftproof.theory.shared.memo import remembered
-from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
 
 STEPS = 1024
 """rho is the smallest multiple of 1/STEPS that the rule allows; rho* itself is algebraic."""
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """Children in order, each accepted with probability min(1, p / (rho q)).
+    """Children in order, each kept with probability min(1, p / (rho q)).
 
-    None accepted: y ~ norm(p - min(p/rho, q) (1 - (1 - beta)^k) / beta), with
-    beta = sum min(p/rho, q); descend if y was drafted.
+    None kept: y ~ norm(what they leave of p); descend if y was drafted.
     """
     node = draft.root
     while node.children:
-        p, q, k = target[node.prefix], node.proposal, len(node.children)
-        rho = smallest_rho(p, q, k)
-        for child in node.children:
-            if oracle.accept(share(p[child.token], rho * q[child.token])):
+        plan = planned(draft, node, target[node.prefix])
+        for child, rate in plan.judged(node):
+            if oracle.accept(rate):
+                node = child
                 break
         else:
-            kept = meet(scale(1 / rho, p), q)
-            y = oracle.choose(normalise(excess(p, scale(geometric(total(kept), k), kept))))
+            y = oracle.choose(normalise(plan.left))
             child = node.child(y)
             if child is None:
-                return node, point(y, p)
-        node = child
+                return node, point(y, plan.left)
+            node = child
     return node, target[node.prefix]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the children keep of a row t, with `entries` (mass, most) for each in turn: a child whose token is
+    x is kept with `share(mass[x], most[x])`, where it is judged. `left` is what they leave of t on average.
+    """
+
+    entries: list[tuple[Row, Row]]
+    left: Row
+
+    def judged(self, node: Node) -> Iterator[tuple[Node, Number]]:
+        """The children in drawing order, each with its rate."""
+        for child, (mass, most) in zip(node.children, self.entries, strict=True):
+            yield child, share(mass[child.token], most[child.token])
+
+
+def planned(draft: Draft, node: Node, t: Row) -> Plan:
+    """The plan of a drafted node: t - min(t/rho, q) (1 - (1 - beta)^k) / beta is left."""
+    q, k = node.proposal, len(node.children)
+    rho = smallest_rho(t, q, k)
+    kept = meet(scale(1 / rho, t), q)
+    return Plan([(t, scale(rho, q))] * k, excess(t, scale(geometric(total(kept), k), kept)))
 
 
 @remembered(1024)

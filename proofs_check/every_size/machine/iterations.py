@@ -1,4 +1,4 @@
-"""Loops over children whose passes do not depend on each other: what all of them together do."""
+"""The loop that carries out a plan: what all of its passes together do."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.machine.flow import Env, Loop, NotFollowed, Step
 from draftproof.proofs_check.every_size.machine.run import Run
 from draftproof.proofs_check.every_size.machine.space import UNIT
-from draftproof.proofs_check.every_size.machine.values import UNKNOWN, Count, Node, Plan, Token
+from draftproof.proofs_check.every_size.machine.values import UNKNOWN, Node, Plan, Token
 from draftproof.theory import rows
 
 PASS, AGAIN = "pass", object()
@@ -22,7 +22,7 @@ class Coins(Replay):
     """The oracle of a pass, which tosses coins only."""
 
     def choose(self, row: Any) -> int:
-        raise NotFollowed("a token is chosen in a loop whose passes are alike")
+        raise NotFollowed("a token is chosen in the loop over a plan's children")
 
 
 def _passes(
@@ -32,10 +32,10 @@ def _passes(
     # sides of some coins: both sides of each are taken, also those of probability zero.
     inner = Run(run.space, Coins(sides), run.scenario, run.mode, run.hypotheses)
     inner.here, inner.function, inner.examined = run.here, run.function, True
-    inner.series, inner.bounds, inner.start = run.series, run.bounds, (PASS, loop)
+    inner.bounds, inner.start = run.bounds, (PASS, loop)
     inner.child = child = Node(token)
     inside = dict(env)
-    inner.bind(loop.statement.target, child if item is None else (child, item), inside)
+    inner.bind(loop.statement.target, (child, item), inside)
     try:
         result = inner.go(loop.body, inside)
     except Draw as coin:
@@ -55,56 +55,6 @@ def _forget(loop: Loop, env: Env) -> None:
     for name in loop.assigned:
         if not isinstance(env.get(name), Node):
             env[name] = UNKNOWN
-
-
-def alike(run: Run, loop: Loop, env: Env, segments: tuple) -> Symbol | Step:
-    """A loop over i.i.d. children that changes nothing: with K children alike, of which each stops the
-    run with probability b, the K-th is reached with (1 - b)^(K-1).
-    """
-    if run.mode != "with replacement" or run.examined:
-        raise NotFollowed("children that are alike are drawn with replacement")
-    if not run.inner:
-        raise NotFollowed("children that are alike are counted where there are some")
-    counts = [count for _, count in segments if isinstance(count, Count)]
-    items = sum(count for _, count in segments if isinstance(count, int))
-    if len(counts) != 1 or counts[0].offset + items != 0:
-        raise NotFollowed("a list that does not have one item for each child")
-    run.examined = True
-    _forget(loop, env)
-    law, space = run.proposal_row, run.space
-    run.hypotheses.averaged = True
-    for item, count in segments:
-        if not run.reach > 0:
-            raise Finished
-        before, space.forms = space.forms, set()
-        stops, gains = space.number(0), space.number(0)
-        for index in range(space.tokens):
-            whole = index > (space.individual or 0)
-            stopped, gained = space.number(0), space.number(0)
-            for weight, result, _ in _passes(run, loop, env, Token(index, whole), item):
-                if result is not AGAIN:
-                    stopped, gained = stopped + weight, gained + weight * result
-            stopped, gained = law[index] * stopped, law[index] * gained
-            if index == space.individual and not space.linear(stopped):
-                raise NotFollowed("a child's stop is not linear in its token's entries")
-            stops, gains = stops + stopped, gains + gained
-        drawn = set() if space.individual is None else space.own_factors(law[space.individual].top)
-        run.same_signs(space.forms - drawn)
-        space.forms = before
-        if isinstance(count, Count):
-            early, late = run.powers(stops)
-            times = early if count.offset else early + late
-        elif count == 1:
-            times = space.number(1)
-        else:
-            raise NotFollowed(f"an item that stands {count} times in a list")
-        run.gained = run.gained + run.reach * gains * times
-        run.reach = run.reach * (1 - stops * times)
-    if space.individual is not None:
-        raise Finished  # this run only had to see that what a token adds is linear in its entries
-    if not run.reach > 0:
-        raise Finished
-    return loop.exit
 
 
 def exclusive(run: Run, loop: Loop, env: Env, plan: Plan) -> Symbol | Step:

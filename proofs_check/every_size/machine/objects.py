@@ -4,18 +4,18 @@ arithmetic, items, attributes, methods, and functions that are called.
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.every_size.contracts import contract_of, planned
+from draftproof.proofs_check.every_size.contracts import plan_of
 from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.machine.space import UNIT
 from draftproof.proofs_check.every_size.machine.state import State
 from draftproof.proofs_check.every_size.machine.values import (
     Chain,
     Children,
-    Count,
     Edges,
     LeafOf,
     Named,
@@ -23,10 +23,8 @@ from draftproof.proofs_check.every_size.machine.values import (
     Plan,
     Prefix,
     Row,
-    Segments,
     TargetRow,
     Token,
-    Zipped,
 )
 from draftproof.theory import rows
 
@@ -67,19 +65,7 @@ class Objects(State):
     """
 
     def arithmetic(self, op: ast.operator, a: Any, b: Any) -> Any:
-        """a op b for numbers, for the number of children, and for lists with an item for each child."""
-        match op, a, b:
-            case ast.Sub(), Count(offset=0), 1:
-                return Count(-1)
-            case ast.Mult(), list(), Count() if type(a) is list:
-                if len(a) != 1:
-                    raise NotFollowed("a repeated list of several items")
-                return Segments(((a[0], b),))
-            case ast.Add(), Segments(items=items), list() if type(b) is list:
-                return Segments((*items, *((item, 1) for item in b)))
-            case ast.Pow(), Symbol(), Count(offset=offset):
-                _, late = self.powers(1 - a)
-                return late if offset else late * a
+        """a op b for numbers."""
         if not all(isinstance(each, Symbol | int) for each in (a, b)) or type(op) not in ARITHMETIC:
             raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
         if isinstance(op, ast.Div):
@@ -147,22 +133,6 @@ class Objects(State):
             )
         return tuple(a if low else b for low, a, b in zip(below, p, q, strict=True))
 
-    def same_signs(self, forms: set[str]) -> None:
-        """A drafted token's entries were compared: the classes have to be told apart by these forms."""
-        space = self.space
-        names = space.number.variables.names()
-        for form in sorted(forms):
-            polynomial = space.solver.polynomials[form]
-            if space.own_degree(polynomial) != {1}:
-                continue  # a form of the class's own entries
-            differences = []
-            for token in range(space.tokens):
-                swap = list(space.number.variables.gens())
-                for at in space.own:
-                    swap[at] = space.known[names[at].rsplit("_", 1)[0]][token].top
-                differences.append(space.number(polynomial.compose(*swap, ctx=space.number.variables)))
-            space.classify(differences)
-
     # What objects can be asked.
 
     def item(self, value: Any, index: Any) -> Any:
@@ -210,8 +180,8 @@ class Objects(State):
                 self.require_law(row)
                 index = self.oracle.choose(row)
                 return Token(index, whole=index > (self.space.individual or 0))
-            case Plan(form=""), _, _:
-                return planned(self, value, method, arguments)
+            case Plan(form="", methods=methods), _, [node] if node is self.here and method in methods:
+                return replace(value, form=method)
             case Node(), "child", [Token() as token] if value is self.here:
                 return self.lookup(token)
         raise NotFollowed(f"{type(value).__name__}.{method}")
@@ -232,29 +202,18 @@ class Objects(State):
 
     def call(self, function: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         """function(arguments): an operation on rows, one that has a contract, or a function to follow."""
-        if function in (pairwise, zip):
-            if options.keys() - {"strict"} or (function is not zip and options):
-                raise NotFollowed(f"options of {function.__name__}")
-            return self.sequence(function, arguments)
         if options:
             raise NotFollowed("arguments by name")
+        if function is pairwise:
+            if len(arguments) != 1 or not isinstance(arguments[0], Chain):
+                raise NotFollowed(f"pairwise of {', '.join(type(each).__name__ for each in arguments)}")
+            return Edges()
         if function is rows.one and len(arguments) == 1 and isinstance(arguments[0], Row | TargetRow):
             return self.space.number(1)
         if function in OPERATIONS:
             return self.operation(function, arguments)
-        if function is len and len(arguments) == 1 and isinstance(arguments[0], Children):
-            return Count() if self.inner else 0
-        if (contract := contract_of(self, function)) is not None:
-            return contract(self, *arguments)
+        if (plan := plan_of(self, function, arguments)) is not None:
+            return plan
         if isinstance(function, type) or not callable(function):
             raise NotFollowed(f"a call of {function!r}")
         return self.hypotheses.call(self, flow_of(function), arguments)
-
-    def sequence(self, function: Any, arguments: list[Any]) -> Any:
-        """What `pairwise` makes of the chain, and `zip` of lists."""
-        match function, arguments:
-            case _, [Chain()] if function is pairwise:
-                return Edges()
-            case _, [*columns] if function is zip:
-                return Zipped(tuple(columns))
-        raise NotFollowed(f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}")

@@ -17,8 +17,8 @@ from draftproof.proofs_check.every_size.machine.flow import NotFollowed
 from draftproof.proofs_check.every_size.machine.values import Row
 from draftproof.theory.oracle import Oracle
 
-LAW, PART, UNIT, POSITIVE_NUMBER = "law", "part", "unit", "number"
-"""Kinds of unknowns: a row of mass 1; a row of any mass; a number in [0, 1]; a number of at least 0."""
+LAW, PART, UNIT = "law", "part", "unit"
+"""Kinds of unknowns: a row of mass 1; a row of any mass; a number in [0, 1]."""
 
 
 BRIEF, LONG = 200, 20_000

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from draftproof.proofs_check.cells.symbol import ZERO, Symbol
+from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.machine.flow import Env, Function, NotFollowed
-from draftproof.proofs_check.every_size.machine.space import LAW, POSITIVE_NUMBER, UNIT, Space
+from draftproof.proofs_check.every_size.machine.space import LAW, UNIT, Space
 from draftproof.proofs_check.every_size.machine.values import LeafOf, Node, Row, Token
 from draftproof.theory import rows
 from draftproof.theory.oracle import Oracle
@@ -42,7 +42,6 @@ class State:
         self.env: Env = {}
         self.gained = space.number(0)  # mass that y got in loops
         self.reach = space.number(1)  # mass that goes on
-        self.series: list[tuple[Symbol, Symbol, Symbol]] = []  # (b, and what `powers` says of it)
         self.bounds: dict[int, tuple[Symbol, bool]] = {}  # numbers of at least 0; whether also at most 1
 
     # What is unknown.
@@ -68,18 +67,6 @@ class State:
         if isinstance(unknown, Symbol):
             self.bounds.setdefault(id(unknown), (unknown, kind == UNIT))
         return unknown
-
-    def powers(self, b: Symbol) -> tuple[Symbol, Symbol]:
-        """1 + (1 - b) + .. + (1 - b)^(K-2) and (1 - b)^(K-1), with K children: b times the first is 1 - the
-        other.
-        """
-        for known, early, late in self.series:
-            if b == known:
-                return early, late
-        early, late = self.fresh(POSITIVE_NUMBER, "early", b), self.fresh(UNIT, "late", b)
-        self.space.assume(1 - b * early - late, ZERO)
-        self.series.append((b, early, late))
-        return early, late
 
     # The node and its children.
 

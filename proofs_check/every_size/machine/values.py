@@ -59,7 +59,7 @@ class TargetRow:
 
 @dataclass(frozen=True)
 class Children:
-    """The children of `here` that a loop has still to look at."""
+    """The children of `here`: good for asking whether there are some."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,6 @@ class Chain:
 @dataclass(frozen=True)
 class Edges:
     """The pairs (node, child) of the chain, from `here` down."""
-
-
-@dataclass(frozen=True, eq=False)
-class Zipped:
-    """Lists side by side."""
-
-    columns: tuple
 
 
 @dataclass(frozen=True)
@@ -94,30 +87,17 @@ class Below:
 
 
 @dataclass(frozen=True, eq=False)
-class Count:
-    """The number of children of `here`, plus `offset`, which is 0 or -1."""
-
-    offset: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Segments:
-    """A list of (item, how many times it stands there), each an integer or a Count."""
-
-    items: tuple
-
-
-@dataclass(frozen=True, eq=False)
 class Plan:
     """A plan that gives a row's mass to the children: `taken` of it on average, `rest` is left.
 
-    With a `form`, what each child gets: "shares", pairs (child, mass) of exclusive masses, none below 0
-    and together at most 1; or "judged", pairs (child, rate), the rates at which the children are kept, in the
-    plan's order, where no earlier one was.
+    With a `form`, one of its `methods`, what each child gets: "shares", pairs (child, mass) of exclusive
+    masses, none below 0 and together at most 1; or "judged", pairs (child, rate), the rates at which the
+    children are kept, in the plan's order, where no earlier one was.
     """
 
     taken: Row
     rest: Row
+    methods: tuple[str, ...]
     form: str = ""
 
 

@@ -17,7 +17,7 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.verifiers import k_seq, lifted
+from draftproof.theory.verifiers import k_seq, lifted, lifted_k_seq
 from draftproof.theory.verifiers.shared import modified_target, optimal, priority
 
 PAIR, UNEVEN = ((), ()), (((),), ())
@@ -38,25 +38,6 @@ def test_every_contract_was_tested_for_this_code():
 def test_every_theorem_was_proved_of_this_code():
     for theorem, proved, modules in THEOREMS.values():
         assert digest(*modules) == proved, f"compile {theorem} of the new code, then record its hash"
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_the_sum_of_powers(k):
-    for b in (fmpq(0), fmpq(1, 7), fmpq(1, 2), fmpq(1)):
-        early, late = sum(((1 - b) ** j for j in range(k - 1)), fmpq(0)), (1 - b) ** (k - 1)
-        assert k_seq.geometric(b, k) == early + late
-        assert b * early + late == 1
-
-
-@pytest.mark.parametrize("k", [1, 2, 4])
-def test_rho_holds_its_condition(k):
-    for instance in instances(Chain(1)):
-        q = instance.proposal[()]
-        for rate in RATES:
-            t = rows.scale(rate, instance.target[()])
-            rho = k_seq.smallest_rho(t, q, k)
-            assert rho >= 1
-            assert k_seq.geometric(rows.total(rows.meet(rows.scale(1 / rho, t), q)), k) <= rho
 
 
 def given(instance, masses):
@@ -108,6 +89,30 @@ def test_the_priority_rule_gives_no_token_more_than_the_row_has(scheme):
                     unkept -= judged[child]
                 shares = plan.shares(draft.root)
                 assert [judged.get(child, 0) for child, _ in shares] == [w for _, w in shares]
+                return shares
+
+            taken = given(instance, masses)
+            assert [left[x] for x in range(instance.vocab)] == [a - b for a, b in zip(t, taken, strict=True)]
+            assert all(mass >= 0 for mass in left.values())
+
+
+@pytest.mark.parametrize("module", [k_seq, lifted_k_seq], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("shape", [((),), PAIR, UNEVEN, ((), (), ((),))], ids=str)
+def test_k_seq_gives_no_token_more_than_the_row_has(module, shape):
+    for instance in instances(Tree(shape, True)):
+        for rate in RATES:
+            t = rows.scale(rate, instance.target[()])
+
+            left: dict = {}
+
+            def masses(draft, t=t, left=left):
+                plan = module.planned(draft, draft.root, t)
+                left.update(enumerate(plan.left))
+                unkept, shares = fmpq(1), []
+                for child, chance in plan.judged(draft.root):
+                    shares.append((child, unkept * chance))
+                    unkept -= unkept * chance
+                assert module is k_seq or list(plan.shares(draft.root)) == shares
                 return shares
 
             taken = given(instance, masses)

@@ -21,6 +21,7 @@ from draftproof.theory.verifiers import (
     hsd,
     hsd_naive,
     k_seq,
+    lifted,
     lifted_k_seq,
     lifted_priority,
     named,
@@ -32,18 +33,17 @@ from draftproof.theory.verifiers import (
     token,
     traversal,
 )
-from draftproof.theory.verifiers.shared import modified_target
+from draftproof.theory.verifiers.shared import modified_target, optimal
 from draftproof.theory.verifiers.shared.modified_target import carry
 from tests.mutants.edits import edited
 from tests.proofs_check.rocq.code import FILES
 from tests.proofs_check.rocq.compiled import SOURCES
 from tests.proofs_check.rocq.test_rocq import THEOREMS as ROCQ
 
-RUN = ("lifted", "k-seq", "priority", "lifted-priority", "optimal", "lifted-optimal")
-MINUTES = [pytest.mark.slow, pytest.mark.long]
+RUN = ("lifted", "k-seq", "lifted-k-seq", "priority", "lifted-priority", "optimal", "lifted-optimal")
 
 
-@pytest.mark.parametrize("name", [*RUN, pytest.param("lifted-k-seq", marks=MINUTES)])
+@pytest.mark.parametrize("name", RUN)
 @pytest.mark.sampled(4)
 def test_proved_by_a_run_of_its_own_code(name):
     proof = prove_every_size(named(name), seconds=300)
@@ -104,7 +104,7 @@ NOT_COPIED = {
     "one-hot": "p is not known where it is read",
     "rrs": "p is not known where it is read",
     "specinfer": "p is not known where it is read",
-    "traversal": "line 4: a loop over Children that changes rows or numbers",
+    "traversal": "line 4: a loop over Children",
     "naive-tree": "an item of Children",
     "block": "line 7: an assignment of the path's nodes as a list is not followed",
     "hsd": "line 3: an assignment of the path's nodes as a list is not followed",
@@ -225,11 +225,6 @@ HOSTILE = {
             "p, q = target[f.prefix], f.proposal\n    residual = excess(p, q)\n",
         ),
     ),
-    "more entries than children": (
-        lifted_k_seq,
-        ("* (k - 1) + [(t_last, q_last)]", "* k + [(t, scale(rho, q))]"),
-        ("add(scale(early, kept), meet(t_last, q_last))", "scale(geometric(beta, k), kept)"),
-    ),
     "a local name before it is bound": (
         token,
         ("    leaf = draft.path[-1]\n", "    leaf, share = draft.path[-1], share\n"),
@@ -260,7 +255,49 @@ HOSTILE = {
         ),
     ),
     "K-SEQ with another sum": (k_seq, ("geometric(total(kept), k)", "geometric(total(kept), k) - 1")),
+    "K-SEQ's lift with another last child": (lifted_k_seq, ("scale(1 - early / rho, t)", "t")),
 }
+
+
+PLANNED = "\n\n\nfrom {} import planned\n\n\nVERIFIER ="
+"""The plan of an original, in the place of the edited module's own, which has no contract."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("", "", "proved"),
+        ("normalise(plan.left)", "target[node.prefix]", "undecided"),
+        ("plan.judged(node)", "plan.shares(node)", "undecided"),
+        ("if oracle.accept(rate)", "if not oracle.accept(rate)", "undecided"),
+        ("                node = child\n                break\n", "                break\n", "undecided"),
+        ("planned(draft, node, target[node.prefix])", "planned(draft, node, node.proposal)", "undecided"),
+        ("return node, point(y, plan.left)", "return node, plan.left", "undecided"),
+        ("            node = child\n    return", "    return", "undecided"),
+        ('"tree with replacement"', '"tree without replacement"', "undecided"),
+        ('"tree with replacement"', '"stratified"', "undecided"),
+    ],
+)
+def test_code_that_carries_out_k_seqs_plan_otherwise_is_not_proved(old, new, verdict):
+    changed = edited(k_seq, (old, new), ("\n\nVERIFIER =", PLANNED.format(k_seq.__name__)))
+    assert prove_every_size(changed).verdict == verdict
+
+
+@pytest.mark.parametrize("planner", [lifted_k_seq, lifted, optimal], ids=lambda each: each.__name__)
+def test_a_plan_answers_what_its_class_has(planner):
+    """The plans of `lifted` and of the optimum say shares alone; judged by rates, Python raises."""
+    changed = edited(k_seq, ("\n\nVERIFIER =", PLANNED.format(planner.__name__)))
+    proof = prove_every_size(changed)
+    assert (proof.verdict == "proved") == (planner is lifted_k_seq)
+    assert planner is lifted_k_seq or "Plan.judged" in proof.why
+
+
+@pytest.mark.parametrize("name", ["k-seq", "lifted-k-seq"])
+@pytest.mark.parametrize("drawn", ["stratified", "tree without replacement", "paths"])
+def test_k_seqs_plan_is_for_siblings_of_one_row(name, drawn):
+    assert (
+        "its contract does not cover" in prove_every_size(replace(named(name), drafts=("chain", drawn))).why
+    )
 
 
 @pytest.mark.parametrize("flaw", HOSTILE)

@@ -62,10 +62,11 @@ def read(verifier, monkeypatch):
     proof = prove_every_size(verifier)
     monkeypatch.undo()
     assert proof.verdict == "proved"
+    said = {each.partition(":")[0] for each in proof.contracts}
     contracts = [
         modules
-        for function, (modules, _, contract) in CONTRACTS.items()
-        if f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}" in proof.contracts
+        for function, (modules, _, _) in CONTRACTS.items()
+        if f"{function.__module__.rpartition('.')[2]}.{function.__name__}" in said
     ]
     contracts += [modules for theorem, _, modules in THEOREMS.values() if theorem == proof.theorem]
     return functions, {module.__name__ for modules in (MODELLED, *contracts) for module in modules}

@@ -23,7 +23,17 @@ ORDER = (
         "Priority",
         "PriorityNodes",
     ),
-    *("Optimal", "MaxFlow", "Alpha", "KSeq", "RecursivePrice", "TraversalAbove", "Layered", "CodeLossless"),
+    *(
+        "Optimal",
+        "MaxFlow",
+        "Alpha",
+        "KSeq",
+        "KSeqPlans",
+        "RecursivePrice",
+        "TraversalAbove",
+        "Layered",
+        "CodeLossless",
+    ),
     *("CodeNaive", "CodeAccepts", "CodeFair", "BestPath", "Multipath", "KeyedChains", "Races"),
 )
 """The files, each after those that it requires."""
