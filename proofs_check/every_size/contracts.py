@@ -106,7 +106,7 @@ def plan_of(run: Any, function: Any, arguments: list[Any]) -> Plan | None:
     said = f"{name}: {'; or '.join(KEPT[each] for each in methods)}; {ON_AVERAGE}"
     if said not in run.hypotheses.contracts:
         run.hypotheses.contracts.append(said)
-    rest = run.fresh(PART, "rest", row)
+    rest = run.fresh(PART, f"what {name} leaves", row)
     taken = Row(a - b for a, b in zip(row, rest, strict=True))
     for entry in taken:
         run.space.assume(entry, ZERO | POSITIVE)

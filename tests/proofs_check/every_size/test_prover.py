@@ -292,6 +292,22 @@ def test_a_plan_answers_what_its_class_has(planner):
     assert planner is lifted_k_seq or "Plan.judged" in proof.why
 
 
+def test_two_plans_of_a_row_leave_different_rows():
+    other = PLANNED.format(k_seq.__name__).replace(
+        "VERIFIER", f"from {priority.__name__} import planned as other\n\nVERIFIER"
+    )
+    left = "normalise(other(draft, node, target[node.prefix]).left)"
+    assert (
+        prove_every_size(edited(k_seq, ("normalise(plan.left)", left), ("\n\nVERIFIER =", other))).verdict
+        == "undecided"
+    )
+    same = left.replace("other", "planned")
+    assert (
+        prove_every_size(edited(k_seq, ("normalise(plan.left)", same), ("\n\nVERIFIER =", other))).verdict
+        == "proved"
+    )
+
+
 @pytest.mark.parametrize("name", ["k-seq", "lifted-k-seq"])
 @pytest.mark.parametrize("drawn", ["stratified", "tree without replacement", "paths"])
 def test_k_seqs_plan_is_for_siblings_of_one_row(name, drawn):
