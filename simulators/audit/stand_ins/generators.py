@@ -233,7 +233,7 @@ def without_replacement(source: Source, row: Any, count: int) -> list[int]:
     """Up to `count` distinct tokens drawn from a row of weights; fewer if the other weights are 0."""
     left, chosen = np.array(row, dtype=np.float64), []
     while len(chosen) < count and left.any():
-        chosen.append(source.choose(left, ("without replacement", tuple(left.tolist()))))
+        chosen.append(source.choose(left, ("without replacement", left.tobytes())))
         left[chosen[-1]] = 0.0
     return chosen
 

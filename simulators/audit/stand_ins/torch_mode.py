@@ -178,4 +178,5 @@ class _Stream(Seeded):
         return super().uniform(kind, (self.use, use))
 
     def choose(self, row: Any, use: Hashable = "") -> int:
-        return self.remembered(lambda: self.source.choose(row, use), (use, tuple(map(float, row))))
+        what = use, np.asarray(row, np.float64).tobytes()
+        return self.remembered(lambda: self.source.choose(row, use), what)
