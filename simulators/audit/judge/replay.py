@@ -18,7 +18,7 @@ from draftproof.simulators.audit.coins.sources import Every, Replay
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets.base import Program, Target
+from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Target
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.verdict import Wrong
@@ -29,6 +29,8 @@ from draftproof.theory.numbers import ZERO, shown, text
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.shared.reportable import spelled
+from draftproof.theory.table import Rows
+from draftproof.theory.verifiers import named
 
 SEARCH_SECONDS, RUNS_KEPT = 60.0, 3  # of looking for a run; runs kept of each draft and what is emitted
 COIN_DIGITS = 17  # of a coin
@@ -143,8 +145,8 @@ def _found(target: Target, sandbox: Sandbox, case: Case, deadline: float) -> Wro
                 masses[key] = masses.get(key, ZERO) + mass
                 runs = [*likeliest.get(key, ()), (mass, program, answers)]
                 likeliest[key] = sorted(runs, key=lambda run: -run[0])[:RUNS_KEPT]
-    behind = [*masses] if case.wrong is None else _too_often(case, masses)
-    for drafted, word in sorted(behind, key=lambda key: -masses[key]):
+    fail = sorted(masses, key=lambda key: -masses[key]) if case.wrong is None else None
+    for drafted, word in _too_often(target, sandbox, case, masses) if fail is None else fail:
         for mass, program, answers in likeliest[drafted, word]:
             again = answers()
             if again is not None and (coins := _shortest(program, again[0], again[1], word)) is not None:
@@ -183,16 +185,45 @@ def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Calla
             yield mass, result, partial(answers, source)
 
 
-def _too_often(case: Case, masses: dict[Emitted, fmpq]) -> list[Emitted]:
-    # What begins as the prefix, of the wrong one's length, that comes too often by most.
+def _too_often(target: Target, sandbox: Sandbox, case: Case, masses: dict[Emitted, fmpq]) -> list[Emitted]:
+    # The runs that emit the prefix, of the wrong one's length, that comes too often by most; those first
+    # that have the largest surplus.
     instance, wrong = case.instance, case.wrong
     assert isinstance(instance, Instance)
     assert isinstance(wrong, Wrong)
+    rows = instance.target
     length = len(wrong.prefix)
-    got = Law((word, mass) for (_, word), mass in masses.items()).marginal(length)
-    got, want = got.complete(instance.target, length), law_of(instance.target, length)
+    got = Law((word, mass) for (_, word), mass in masses.items()).marginal(length).complete(rows, length)
+    want = law_of(rows, length)
     often = max(got, key=lambda prefix: got[prefix] - want[prefix])
-    return [key for key in masses if key[1][:length] == often[: len(key[1])]]
+    less = _expected(target, sandbox, case, rows, [*masses])
+    behind = [key for key in masses if key[1][:length] == often[: len(key[1])]]
+    return sorted(behind, key=lambda key: less.get(key, ZERO) - masses[key])
+
+
+def _expected(
+    target: Target, sandbox: Sandbox, case: Case, rows: Rows, seen: Sequence[Emitted]
+) -> dict[Emitted, fmpq]:
+    # (draft, word) -> its probability under token verification, or in a text of the target's own.
+    instance = case.instance
+    assert isinstance(instance, Instance)
+    if not isinstance(target, DraftVerifier) or case.rounds > 1 or target.draw is not None:
+        laws = {length: law_of(rows, length) for length in {len(word) for _, word in seen}}
+        return {(drafted, word): laws[len(word)][word] for drafted, word in seen}
+    found: dict[Emitted, fmpq] = {}
+    if instance.draft.label != "chain":
+        return found
+    for program in target.calls(sandbox, instance):
+        assert program.draft is not None
+        verified = outcomes(
+            lambda oracle, draft=program.draft: named("token").verify(oracle, draft, instance.target),
+            program.weight,
+        )
+        for mass, (node, row) in verified:
+            for token, part in enumerate(row):
+                key = program.drafted, (*node.prefix, token)
+                found[key] = found.get(key, ZERO) + mass * part
+    return found
 
 
 def _shortest(
