@@ -210,7 +210,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         return make
 
     def of_bits(bits: Any) -> Any:
-        if current.source is None:
+        if isinstance(current.source, Chance | None):
             return _GENERATOR(bits)
         return current.seeded(Generator, "Generator", bits)
 
