@@ -28,7 +28,7 @@ def residual(
     """(p - cut q)+ at the ids x, 0 at the tokens of f's children."""
     row = target_row(pair, x, V, limits)
     if SAMPLED:
-        row = excess(row, cut, proposal_row(pair, x, V))
+        row = excess(row, cut, proposal_row(pair, x, tl.where(cut > 0, V, 0)))
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child < NODES:
         row = tl.where(x == tl.load(ids + child), 0.0, row)

@@ -19,7 +19,7 @@ import triton.language as tl
 from torch import Tensor
 
 from draftproof.gpu.kernels import grid
-from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, limited
+from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, Tree, limited
 from draftproof.gpu.kernels.opening import chunk_statistics
 from draftproof.gpu.sampling.rows import Sampling, Settings, heats
 
@@ -299,6 +299,7 @@ def kept_statistics(
     scale = LOG2_E / tl.load(logits.temperature + 2 * b)
     least = tl.load(logits.limits + 2 * line)
     at = (b * (N + I) + i) * C + chunk
+    least = tl.where(tl.load(chunks.sums + at) == 0, float("inf"), least)  # all -inf, or not read
     maximum = tl.load(chunks.maxima + at)
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     total = tl.full([], 0, tl.float32)
@@ -345,8 +346,9 @@ def statistics(
     placed: int,
     split: grid.Split,
     copy: Tensor | None = None,
+    draft: tuple[Tree, Tensor] | None = None,
 ) -> Logits:
-    """Reads all rows for the statistics in `chunks`; `placed` is as in `opening.chunk_statistics`. With
+    """Reads rows for the statistics in `chunks`; `placed`, `draft` are as in `opening.chunk_statistics`. With
     filters the target's become those of what is kept, which goes to `copy`. Returns the logits with their
     limits.
     """
@@ -354,7 +356,9 @@ def statistics(
     target, B, S = logits.target, len(logits.target), C * size // span
     parts = {"C": C, "CHUNK": size, "SPAN": span, "num_warps": max(1, size // grid.SIZES.statistics)}
     spans = None if sampling.only_temperature else target.new_empty(B, N, S)
-    grid.run(chunk_statistics, B * (N + I) * C)(logits, chunks, spans, counts, placed, **parts)
+    grid.run(chunk_statistics, B * (N + I) * C)(
+        logits, draft, chunks, spans, counts, placed, NODES=grid.power(N), **parts
+    )  # fmt: skip
     if spans is None:
         return logits
     limits = torch.empty(B, N, 2, device=target.device)

@@ -116,7 +116,7 @@ class Launch:
     def all(self) -> None:
         """Launches them one after the other."""
         read = self.logits, self.chunks, self.counts, self.placed, self.split
-        self.logits = statistics(self.filters, *read)
+        self.logits = statistics(self.filters, *read, draft=(self.tree, self.batch.tokens.contiguous()))
         self._opening()
         if self.by_cells:
             self._cells()

@@ -1,7 +1,7 @@
 """Pass 1: softmax statistics of every row by chunks, then all that needs no second pass over the rows.
 
-`chunk_statistics` reads every logit once. `opening` combines the chunks, and computes the drafted tokens'
-probabilities, errors and the first rates.
+`chunk_statistics` reads every logit of drafted nodes once. `opening` combines the chunks, and computes the
+drafted tokens' probabilities, errors and the first rates.
 """
 
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false
@@ -32,9 +32,23 @@ from draftproof.gpu.kernels.nodes import (
 )
 
 
+@triton.jit
+def needed(tree, tokens, b, row, N, NODES: tl.constexpr):
+    """Whether a row is the root's or that of a drafted token or, of the proposal, one was drawn from it."""
+    tree = tree_of(tree, b)
+    index = 1 + tl.arange(0, NODES)
+    below = index < N
+    parent = tl.load(tree.parents + index, mask=below, other=0)
+    drawn_from = N + tl.load(tree.rows + parent, mask=below, other=0)
+    its = below & (tl.where(row < N, index, drawn_from) == row)
+    token = tl.load(tokens + b * (N - 1) + index - 1, mask=its, other=-1)
+    return (row == 0) | (tl.max(token, axis=0) >= 0)
+
+
 @triton.jit(do_not_specialize=["placed"])
 def chunk_statistics(
     logits,
+    draft,  # (tree, its tokens), or None: all rows are needed
     chunks,  # out: maxima, sums and places
     spans,  # [B, N, C, CHUNK / SPAN] out, or None: the largest logits of the target's spans
     counts,
@@ -42,8 +56,11 @@ def chunk_statistics(
     C: tl.constexpr,
     CHUNK: tl.constexpr,
     SPAN: tl.constexpr,
+    NODES: tl.constexpr,
 ):
-    """One program per chunk; `normalise` combines the chunks in the next kernel, so that no program waits."""
+    """One program per chunk; `normalise` combines the chunks in the next kernel, so that no program waits.
+    A row that is not needed is not read: it counts as all -inf.
+    """
     N, I, V = counts.N, counts.I, counts.V
     program = tl.program_id(0)
     line = program // C
@@ -54,6 +71,8 @@ def chunk_statistics(
     of_proposal = logits.proposal + b * logits.proposal_b + (row - N).to(tl.int64) * logits.proposal_n
     x = program % C * CHUNK + tl.arange(0, CHUNK)
     at = tl.where(row < N, of_target, of_proposal)  # an if statement would double the code
+    if draft is not None:
+        V = tl.where(needed(draft[0], draft[1], b, row, N, NODES), V, 0)
     own = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
     groups = tl.max(tl.reshape(own, [CHUNK // OCTET, OCTET]), axis=1)
     largest = tl.max(groups, axis=0)

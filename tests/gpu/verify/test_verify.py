@@ -91,6 +91,26 @@ def test_a_ragged_chain_decides_as_the_shorter_one(verifier, batch, length):
 
 
 @everyone
+@given(batch=drawn(), length=st.integers(0, 4))
+def test_rows_of_nodes_that_were_not_drawn_change_nothing(verifier, batch, length):
+    if not verifier.fits(batch.tree):
+        return
+    tree, tokens = batch.tree, batch.tokens
+    tokens[:, length:] = -1
+    clean = verifier.verify(batch.batch)
+    there = tree.drawn(tokens)
+    target = batch.target.masked_fill(~there[..., None], torch.nan)
+    asked = torch.zeros(batch.proposal.shape[:2], dtype=torch.long)
+    if asked.shape[1]:
+        asked = asked.scatter_add(1, tree.drawn_from.expand(len(tokens), -1), there[:, 1:].long())
+    proposal = batch.proposal.masked_fill(asked[..., None] == 0, torch.nan)
+    found = verifier.verify(replace(batch.batch, target=target, proposal=proposal))
+    assert torch.equal(found.node, clean.node)
+    assert torch.equal(found.token, clean.token)
+    assert not found.error.any()
+
+
+@everyone
 def test_bfloat16_rows_are_widened_and_renormalised(verifier):
     low = Drawn(Tree.chain(3), 6, 64, 7).batch.map_rows(torch.Tensor.bfloat16)
     high = low.map_rows(lambda rows: rows.float() / rows.float().sum(-1, keepdim=True))
