@@ -63,7 +63,7 @@ def compiled_for(device: torch.device) -> bool:
 def verify(name: str, batch: Batch, *, draft_heat: float | None = None, **settings: Any) -> Outcome:
     """One iteration of the verifier of that name for each row of a batch of logits.
 
-    The logits are float32, bfloat16 or float16. Each is read once for its softmax, and again only in rows
+    The logits are float32, bfloat16 or float16. Of drafted nodes each is read once, and again only in rows
     whose rejections matter. `settings` are those of `Sampling`, applied to both sides, each a number or a
     tensor [B] with one for each request, which the host does not read: a temperature costs no extra pass; for
     top_k, top_p, min_p and the temperature 0 a target row is read again only where logits are kept, and never
