@@ -148,8 +148,11 @@ def plan(nodes: Nodes, a: Tensor, turns: Sequence[bool] = ()) -> tuple[Tensor, T
     if nodes.mass.shape[2] == exact.SHARED:
         w, kept = lending(nodes.there, place, part, mass, cap)
         if any(turns):
-            own, at = in_turn(nodes.there, place, part, mass, cap), torch.tensor(turns, device=a.device)
-            w, kept = torch.where(at[:, None], own[0], w), torch.where(at[:, None, None], own[1], kept)
+            both = (w, kept), in_turn(nodes.there, place, part, mass, cap)
+            w, kept = (
+                torch.stack([each[turn][:, f] for f, turn in enumerate(turns)], 1)
+                for each in zip(*both, strict=True)
+            )
     else:
         w, kept = passing(nodes.there, place, part, mass, cap, edge)
     cut = torch.where(cap > 0, (edge * (1 - kept / cap)).clamp(min=0), edge)
