@@ -63,11 +63,12 @@ def _run(random: Random, weak: bool, races: set, fn: Callable, grid: Index, args
 
 
 def _parts(name: str, given: Any) -> list[tuple[str, Any]]:
-    """An argument, or the fields of one that is a tuple, with their names."""
+    """An argument, or the fields of one that is a tuple, and theirs, with their names."""
     if not isinstance(given, tuple | tl.tuple):
         return [(name, given)]
-    fields = getattr(given, "_fields", None) or getattr(given.type, "fields", None) or ()
-    return [*zip(fields, given, strict=True)]
+    fields = getattr(given, "_fields", None) or getattr(getattr(given, "type", None), "fields", None)
+    fields = fields or [f"{name} {at}" for at in range(len(given))]
+    return [pair for each in zip(fields, given, strict=True) for pair in _parts(*each)]
 
 
 class Programs:
