@@ -180,8 +180,8 @@ def pieces(
     families: Families, pairs: Sequence[Pair], force: bool = False, lanes: int | None = None
 ) -> Iterator[Piece]:
     """The work on instances and batches; verifiers that do not fit are left out. A family of more than LARGE
-    instances is left out for verifiers that order tokens. Grids of `lanes`
-    instances or more are judged in lanes, by verifiers that can; of other grids only the distinct instances.
+    instances is left out for verifiers that order tokens. Grids of `lanes` instances or more are judged in
+    lanes, by verifiers that can; of other grids only the distinct instances.
     """
     for family in families:
         if not len(family):

@@ -22,7 +22,7 @@ def _near(argument: Any) -> Any:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """A cache of about so many results, except that arguments that cannot be hashed are not cached: symbols,
+    """Caches about `maxsize` results of a function. Arguments that cannot be hashed are not cached: symbols,
     for instance, whose equality depends on the cell of a proof.
 
     The same objects are known by their ids. Others are looked up by nearby floats, since a rational's own

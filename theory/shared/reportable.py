@@ -45,7 +45,7 @@ class Reportable:
         raise BadInput("to_frame needs polars or pandas: pip install polars")
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The frame for what reads Arrow's PyCapsule interface, such as polars, pyarrow and DuckDB."""
+        """Arrow's PyCapsule interface, through the frame: polars, pyarrow and DuckDB read results by it."""
         return self.to_frame().__arrow_c_stream__(requested_schema)
 
     def _columns(self) -> dict[str, list[Any]]:

@@ -81,7 +81,7 @@ class Current:
         torch.default_generator.set_state(state)
 
     def lasting(self, name: Hashable, kind: Any) -> Any:
-        """The stand-in for a generator that outlives a call."""
+        """The one stand-in of this name in a run: its generator is kept from call to call."""
         assert self.source is not None
         if name not in self._lasting:
             self._lasting[name] = kind(self.source)

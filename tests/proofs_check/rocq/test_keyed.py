@@ -37,7 +37,9 @@ def as_stated(scheme, path, read):
 
 
 def calls(monkeypatch, scheme, verifier="token"):
-    """(drafted path, [(purpose, text, name)]) of every call on every branch of some laws over keys."""
+    """Of every call, on every branch of some laws over keys: the drafted path, and the coins that it reads as
+    (purpose, text, name).
+    """
     read, name = defaultdict(list), Call._name
 
     def noted(call, purpose):
