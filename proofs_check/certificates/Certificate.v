@@ -12,6 +12,20 @@ Module Type NUMBER.
   Parameters equal less : t -> t -> bool.
 End NUMBER.
 
+(** Two lists side by side: [zip] stops where the shorter one ends, [both] wants equal lengths. *)
+Section Both.
+Context {A B C : Type}.
+Variables (f : A -> B -> C) (h : A -> B -> bool).
+Fixpoint zip (l : list A) (m : list B) : list C :=
+  match l, m with a :: l, b :: m => f a b :: zip l m | _, _ => [] end.
+Fixpoint both (l : list A) (m : list B) : bool :=
+  match l, m with
+  | [], [] => true
+  | a :: l, b :: m => h a b && both l m
+  | _, _ => false
+  end.
+End Both.
+
 Module Over (N : NUMBER).
 Import N.
 
@@ -29,13 +43,6 @@ Definition distribution (l : list t) : bool := forallb (fun m => negb (less m ze
 (** ** The two models: a row for a context is that of its longest suffix in the table *)
 
 Definition table := list (context * row).
-
-Fixpoint both {A B} (f : A -> B -> bool) (l : list A) (m : list B) : bool :=
-  match l, m with
-  | [], [] => true
-  | a :: l, b :: m => f a b && both f l m
-  | _, _ => false
-  end.
 
 Fixpoint find (T : table) (c : context) : option row :=
   match T with
@@ -217,12 +224,7 @@ Fixpoint sampler (d : option draft) (k : verification) : bool :=
       match extra with Some r => is_row V r | None => true end
   | Again c l =>
       match d with Some _ => false | None => true end && distribution (map fst (D c)) &&
-      (fix each (ds : law draft) (l : list verification) {struct l} : bool :=
-         match ds, l with
-         | [], [] => true
-         | (_, d) :: ds, k :: l => sampler (if once then Some d else None) k && each ds l
-         | _, _ => false
-         end) (D c) l
+      both (fun k '(_, d) => sampler (if once then Some d else None) k) l (D c)
   end.
 
 (** What is emitted: with some probability a text, and the row of its next token. *)
@@ -232,12 +234,7 @@ Fixpoint endings (w : t) (k : verification) : list ending :=
   match k with
   | Branch l => flat_map (fun '(m, k) => endings (mul w m) k) l
   | Stop c extra => [(w, (c, extra))]
-  | Again c l =>
-      (fix each (ds : law draft) (l : list verification) {struct l} : list ending :=
-         match ds, l with
-         | (v, _) :: ds, k :: l => endings (mul w v) k ++ each ds l
-         | _, _ => []
-         end) (D c) l
+  | Again c l => concat (zip (fun k '(v, _) => endings (mul w v) k) l (D c))
   end.
 
 End Law.
@@ -344,8 +341,8 @@ Fixpoint blocks (p : context -> row) (n : nat) (c : context) : law context :=
   | S n => bind (draw (p c)) (fun x => bind (blocks p n (c ++ [x])) (fun y => ret (x :: y)))
   end.
 
-Fixpoint dot (l m : list t) : t := match l, m with x :: l, y :: m => add (mul x y) (dot l m) | _, _ => zero end.
-Fixpoint plus (l m : list t) : list t := match l, m with x :: l, y :: m => add x y :: plus l m | _, _ => [] end.
+Definition dot (l m : list t) : t := sum (zip mul l m).
+Definition plus : list t -> list t -> list t := zip add.
 
 Definition no_less (x y : t) : bool := negb (less x y).
 
@@ -354,7 +351,7 @@ Definition couples (ws ms : list t) (F : list row) : bool :=
   both (fun w f => equal (sum f) w && both (fun x (_ : t) => no_less x zero) f ms) ws F &&
   both equal (fold_right plus (map (fun _ => zero) ms) F) ms.
 
-Fixpoint worth (F R : list row) : t := match F, R with f :: F, r :: R => add (dot f r) (worth F R) | _, _ => zero end.
+Definition worth (F R : list row) : t := sum (zip dot F R).
 
 Definition best (ws ms : list t) (R : list row) (c : coupling) : bool :=
   (length (of_blocks c) =? length ms) && couples ws ms (plan c) &&

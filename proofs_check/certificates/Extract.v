@@ -1,7 +1,9 @@
 (** Writes checker.ml.  Natural numbers become OCaml's integers, of 63 bits, and functions on lists those of its
+
     library, without recursion on a stack; the numbers of rows are a module that main.ml gives, Zarith's rationals. *)
 Require Import List Arith Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlNativeString.
 Require Import Lines.
+Set Printing Width 110.
 Extract Inlined Constant fst => "fst".
 Extract Inlined Constant snd => "snd".
 Extract Inlined Constant Nat.max => "max".
@@ -19,4 +21,6 @@ Extract Constant seq => "fun first n -> List.init n (fun i -> first + i)".
 Extract Constant repeat => "fun x n -> List.init n (fun _ -> x)".
 Extract Constant nth => "fun n l x -> Option.value (List.nth_opt l n) ~default:x".
 Extract Constant firstn => "fun n l -> List.filteri (fun i _ -> i < n) l".
+Extract Inlined Constant concat => "List.concat".
+Extract Inlined Constant andthen => "Option.bind".
 Extraction "checker.ml" Lines.Checker.

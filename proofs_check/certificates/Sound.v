@@ -115,25 +115,27 @@ Qed.
 Lemma dot_plus : forall l m v, length l = length v -> length m = length v ->
   dot (plus l m) v = add (dot l v) (dot m v).
 Proof.
-  induction l as [|x l IH]; intros [|y m] [|z v] A B; simpl in *; try discriminate; [ring|].
+  unfold dot, plus. induction l as [|x l IH]; intros [|y m] [|z v] A B; simpl in *; try discriminate; [ring|].
   rewrite IH by congruence. ring.
 Qed.
 
 Lemma plus_length : forall l m, length l = length m -> length (plus l m) = length m.
-Proof. induction l as [|x l IH]; intros [|y m] A; simpl in *; try discriminate; auto. Qed.
+Proof. unfold plus. induction l as [|x l IH]; intros [|y m] A; simpl in *; try discriminate; auto. Qed.
 
 Lemma dot_zero : forall A (l : list A) v, dot (map (fun _ => zero) l) v = zero.
-Proof. intros A. induction l as [|x l IH]; intros [|y v]; simpl; auto. rewrite IH. ring. Qed.
+Proof.
+  intros A. unfold dot. induction l as [|x l IH]; intros [|y v]; simpl; auto. rewrite IH. ring.
+Qed.
 
 (** What each mass is worth at most, at the prices of its draft and its block. *)
 Lemma row_at_most : forall u f v r ms, both (fun x (_ : t) => no_less x zero) f ms = true -> length v = length ms ->
   both (fun v x => no_less (add u v) x) v r = true -> le (dot f r) (add (mul u (sum f)) (dot f v)).
 Proof.
-  intros u. unfold le. induction f as [|x f IH]; intros [|y v] [|z r] [|m ms] N L H; simpl in *; try discriminate.
+  intros u. unfold le, dot. induction f as [|x f IH]; intros [|y v] [|z r] [|m ms] N L H; simpl in *; try discriminate.
   - replace (add (mul u zero) zero) with zero by ring. apply same_not_less.
   - apply andb_prop in N as [N1 N2]. apply andb_prop in H as [H1 H2].
-    replace (add (mul u (add x (sum f))) (add (mul x y) (dot f v)))
-      with (add (mul x (add u y)) (add (mul u (sum f)) (dot f v))) by ring.
+    replace (add (mul u (add x (sum f))) (add (mul x y) (sum (zip mul f v))))
+      with (add (mul x (add u y)) (add (mul u (sum f)) (sum (zip mul f v)))) by ring.
     apply less_add; [|eapply IH; eauto]. apply less_mul; apply negb_true_iff; auto.
 Qed.
 
@@ -143,12 +145,15 @@ Lemma worth_at_most : forall R F us v ws ms, both (fun w f => equal (sum f) w &&
   length (fold_right plus (map (fun _ => zero) ms) F) = length ms.
 Proof.
   induction R as [|r R IH]; intros [|f F] [|u us] v [|w ws] ms C L H Q; simpl in *; try discriminate.
-  - rewrite dot_zero, map_length. replace (add zero zero) with zero by ring. split; auto. apply same_not_less.
+  - rewrite dot_zero, map_length. split; auto. replace (add _ zero) with zero by (unfold dot, worth; simpl; ring).
+    apply same_not_less.
   - apply andb_prop in C as [C1 C2]. apply andb_prop in C1 as [S N]. apply equal_spec in S. apply andb_prop in H as [H1 H2].
     destruct (IH F us v ws ms) as [W G]; auto. pose proof (both_length _ _ _ _ _ N) as X.
     assert (X1 : length f = length v) by (etransitivity; [exact X|symmetry; exact L]).
     assert (X2 : length (fold_right plus (map (fun _ => zero) ms) F) = length v) by (etransitivity; [exact G|symmetry; exact L]).
     rewrite dot_plus by auto. split; [|rewrite plus_length; [exact G|etransitivity; [exact X|symmetry; exact G]]].
+    change (worth (f :: F) (r :: R)) with (add (dot f r) (worth F R)).
+    change (dot (w :: ws) (u :: us)) with (add (mul w u) (dot ws us)).
     replace (add (add (mul w u) (dot ws us)) (add (dot f v) (dot (fold_right plus (map (fun _ => zero) ms) F) v)))
       with (add (add (mul u (sum f)) (dot f v)) (add (dot ws us) (dot (fold_right plus (map (fun _ => zero) ms) F) v)))
       by (rewrite S; ring).
@@ -237,7 +242,7 @@ Theorem line_sound : forall now v, match now with Some i => sound_instance i = t
   | Refused => True
   end.
 Proof.
-  intros now v N. unfold line. destruct (get "vocab"%string v).
+  intros now v N. unfold line. destruct (get "vocab"%string Some v).
   - destruct (instance_of v) as [i|]; auto. destruct (sound_instance i) eqn:S; auto.
   - destruct now as [i|]; auto. destruct (certificate_of v) as [K|].
     + destruct (check i K) eqn:H; auto. split; auto. exists i. split; auto. apply check_sound; auto.

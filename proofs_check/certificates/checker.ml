@@ -56,6 +56,26 @@ module type NUMBER =
   val less : t -> t -> bool
  end
 
+(** val zip : ('a1 -> 'a2 -> 'a3) -> 'a1 list -> 'a2 list -> 'a3 list **)
+
+let rec zip f l m =
+  match l with
+  | [] -> []
+  | a :: l0 -> (match m with
+                | [] -> []
+                | b :: m0 -> (f a b) :: (zip f l0 m0))
+
+(** val both : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool **)
+
+let rec both h l m =
+  match l with
+  | [] -> (match m with
+           | [] -> true
+           | _ :: _ -> false)
+  | a :: l0 -> (match m with
+                | [] -> false
+                | b :: m0 -> (&&) (h a b) (both h l0 m0))
+
 module Over =
  functor (N:NUMBER) ->
  struct
@@ -86,22 +106,9 @@ module Over =
   (** val distribution : N.t list -> bool **)
 
   let distribution l =
-    (&&) (List.for_all (fun m -> not (N.less m N.zero)) l)
-      (N.equal (sum l) N.one)
+    (&&) (List.for_all (fun m -> not (N.less m N.zero)) l) (N.equal (sum l) N.one)
 
   type table = (context * row) list
-
-  (** val both : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool **)
-
-  let rec both f l m =
-    match l with
-    | [] -> (match m with
-             | [] -> true
-             | _ :: _ -> false)
-    | a :: l0 ->
-      (match m with
-       | [] -> false
-       | b :: m0 -> (&&) (f a b) (both f l0 m0))
 
   (** val find : table -> context -> row option **)
 
@@ -143,17 +150,14 @@ module Over =
 
   let bind m f =
     List.concat_map (fun pat ->
-      let (w, a) = pat in
-      map (fun pat0 -> let (v, b) = pat0 in ((N.mul w v), b)) (f a)) m
+      let (w, a) = pat in map (fun pat0 -> let (v, b) = pat0 in ((N.mul w v), b)) (f a)) m
 
   (** val drawn : token -> row -> token law **)
 
   let rec drawn x = function
   | [] -> []
   | m :: r0 ->
-    if N.less N.zero m
-    then (m, x) :: (drawn (Stdlib.Int.succ x) r0)
-    else drawn (Stdlib.Int.succ x) r0
+    if N.less N.zero m then (m, x) :: (drawn (Stdlib.Int.succ x) r0) else drawn (Stdlib.Int.succ x) r0
 
   (** val draw : row -> token law **)
 
@@ -163,17 +167,13 @@ module Over =
   (** val normalise : row -> row **)
 
   let normalise r =
-    let mass0 = sum r in
-    if N.less N.zero mass0 then map (fun m -> N.div m mass0) r else r
+    let mass0 = sum r in if N.less N.zero mass0 then map (fun m -> N.div m mass0) r else r
 
   (** val emptied : token -> token list -> row -> row **)
 
   let rec emptied x tokens = function
   | [] -> []
-  | m :: r0 ->
-    (if List.exists ((=) x) tokens then N.zero else m) :: (emptied
-                                                            (Stdlib.Int.succ
-                                                            x) tokens r0)
+  | m :: r0 -> (if List.exists ((=) x) tokens then N.zero else m) :: (emptied (Stdlib.Int.succ x) tokens r0)
 
   (** val without : row -> token list -> row **)
 
@@ -189,8 +189,7 @@ module Over =
 
   let rec placed a = function
   | [] -> a :: []
-  | b :: l0 ->
-    if N.less (fst a) (fst b) then b :: (placed a l0) else a :: (b :: l0)
+  | b :: l0 -> if N.less (fst a) (fst b) then b :: (placed a l0) else a :: (b :: l0)
 
   (** val ordered : row -> token law **)
 
@@ -210,19 +209,14 @@ module Over =
     let (m, x) = p in
     let mass0 = sum (map fst l) in
     if N.less (times sure m) mass0
-    then map (fun pat ->
-           let (m0, x0) = pat in ((N.div (times sure m0) mass0), x0)) l
+    then map (fun pat -> let (m0, x0) = pat in ((N.div (times sure m0) mass0), x0)) l
     else (N.one, x) :: (inclusion (sub sure (Stdlib.Int.succ 0)) rest)
 
   (** val overlap : N.t -> N.t -> N.t -> N.t **)
 
   let overlap start m j =
     let low = if N.less start j then j else start in
-    let high =
-      if N.less (N.add start m) (N.add j N.one)
-      then N.add start m
-      else N.add j N.one
-    in
+    let high = if N.less (N.add start m) (N.add j N.one) then N.add start m else N.add j N.one in
     if N.less low high then N.sub high low else N.zero
 
   (** val stratum : N.t -> N.t -> token law -> token -> N.t **)
@@ -230,9 +224,7 @@ module Over =
   let rec stratum j start l x =
     match l with
     | [] -> N.zero
-    | p :: l0 ->
-      let (m, y) = p in
-      if (=) x y then overlap start m j else stratum j (N.add start m) l0 x
+    | p :: l0 -> let (m, y) = p in if (=) x y then overlap start m j else stratum j (N.add start m) l0 x
 
   (** val strata : row -> int -> row list **)
 
@@ -240,16 +232,13 @@ module Over =
     let order = ordered r in
     let n0 = min n (List.length order) in
     let line0 = inclusion n0 order in
-    map (fun j ->
-      map (stratum (times j N.one) N.zero line0) (seq 0 (List.length r)))
-      (seq 0 n0)
+    map (fun j -> map (stratum (times j N.one) N.zero line0) (seq 0 (List.length r))) (seq 0 n0)
 
   (** val each_of : row list -> token list law **)
 
   let rec each_of = function
   | [] -> ret []
-  | r :: rows1 ->
-    bind (draw r) (fun x -> bind (each_of rows1) (fun l -> ret (x :: l)))
+  | r :: rows1 -> bind (draw r) (fun x -> bind (each_of rows1) (fun l -> ret (x :: l)))
 
   (** val one_by_one : int -> row -> token list law **)
 
@@ -258,9 +247,7 @@ module Over =
       (fun _ -> ret [])
       (fun n0 ->
       if has_mass r
-      then bind (draw r) (fun x ->
-             bind (one_by_one n0 (without r (x :: []))) (fun l ->
-               ret (x :: l)))
+      then bind (draw r) (fun x -> bind (one_by_one n0 (without r (x :: []))) (fun l -> ret (x :: l)))
       else ret [])
       n
 
@@ -282,18 +269,14 @@ module Over =
     | Greedy ->
       let top = likeliest q (sub n (Stdlib.Int.succ 0)) in
       let rest = without q top in
-      if has_mass rest
-      then bind (draw rest) (fun x -> ret (x :: top))
-      else ret top
+      if has_mass rest then bind (draw rest) (fun x -> ret (x :: top)) else ret top
     | Hub ->
       let hub = nth 0 (likeliest q (Stdlib.Int.succ 0)) 0 in
       let rest = without q (hub :: []) in
       bind (draw q) (fun x ->
         if not ((=) x hub)
         then ret (x :: (hub :: []))
-        else if has_mass rest
-             then bind (draw rest) (fun y -> ret (x :: (y :: [])))
-             else ret (x :: []))
+        else if has_mass rest then bind (draw rest) (fun y -> ret (x :: (y :: []))) else ret (x :: []))
     | Strata -> each_of (strata q n)
 
   type draft =
@@ -302,8 +285,7 @@ module Over =
   type shape =
   | Shape of shape list
 
-  (** val grow :
-      drawing -> (context -> row) -> shape -> context -> draft law **)
+  (** val grow : drawing -> (context -> row) -> shape -> context -> draft law **)
 
   let rec grow how q s c =
     let Shape below0 = s in
@@ -320,8 +302,7 @@ module Over =
                  | [] -> ret []
                  | x :: tokens1 ->
                    bind (grow how q s0 ((@) c (x :: []))) (fun d ->
-                     bind (all0 below2 tokens1) (fun rest ->
-                       ret ((x, d) :: rest))))
+                     bind (all0 below2 tokens1) (fun rest -> ret ((x, d) :: rest))))
             in all0 below0 tokens) (fun l -> ret (Drafted l))))
 
   (** val every : int -> int -> shape **)
@@ -332,17 +313,14 @@ module Over =
       (fun depth1 -> Shape (repeat (every n depth1) n))
       depth0
 
-  (** val paths :
-      (context -> row) -> int -> int -> context -> (token * draft) list law **)
+  (** val paths : (context -> row) -> int -> int -> context -> (token * draft) list law **)
 
   let rec paths q count depth0 c =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> ret [])
       (fun count0 ->
-      bind (grow Replacement q (every (Stdlib.Int.succ 0) depth0) c)
-        (fun pat ->
-        let Drafted path = pat in
-        bind (paths q count0 depth0 c) (fun rest -> ret ((@) path rest))))
+      bind (grow Replacement q (every (Stdlib.Int.succ 0) depth0) c) (fun pat ->
+        let Drafted path = pat in bind (paths q count0 depth0 c) (fun rest -> ret ((@) path rest))))
       count
 
   type scheme =
@@ -355,8 +333,7 @@ module Over =
   let drafts s q c =
     match s with
     | Tree (how, s0) -> grow how q s0 c
-    | Paths (count, depth0) ->
-      bind (paths q count depth0 c) (fun l -> ret (Drafted l))
+    | Paths (count, depth0) -> bind (paths q count depth0 c) (fun l -> ret (Drafted l))
     | Listed l -> l
 
   type verification =
@@ -369,65 +346,33 @@ module Over =
   let rec node d = function
   | [] -> true
   | x :: c0 ->
-    let Drafted below0 = d in
-    List.exists (fun pat -> let (y, d0) = pat in (&&) ((=) x y) (node d0 c0))
-      below0
+    let Drafted below0 = d in List.exists (fun pat -> let (y, d0) = pat in (&&) ((=) x y) (node d0 c0)) below0
 
-  (** val sampler :
-      int -> bool -> (context -> draft law) -> draft option -> verification
-      -> bool **)
+  (** val sampler : int -> bool -> (context -> draft law) -> draft option -> verification -> bool **)
 
   let rec sampler v once d d0 = function
   | Branch l ->
-    (&&) (distribution (map fst l))
-      (List.for_all (fun pat -> let (_, k0) = pat in sampler v once d d0 k0)
-        l)
+    (&&) (distribution (map fst l)) (List.for_all (fun pat -> let (_, k0) = pat in sampler v once d d0 k0) l)
   | Stop (c, extra) ->
     (&&) (match d0 with
           | Some d1 -> node d1 c
-          | None -> true)
-      (match extra with
-       | Some r -> is_row v r
-       | None -> true)
+          | None -> true) (match extra with
+                           | Some r -> is_row v r
+                           | None -> true)
   | Again (c, l) ->
-    (&&)
-      ((&&) (match d0 with
-             | Some _ -> false
-             | None -> true) (distribution (map fst (d c))))
-      (let rec each ds l0 =
-         match ds with
-         | [] -> (match l0 with
-                  | [] -> true
-                  | _ :: _ -> false)
-         | p :: ds0 ->
-           let (_, d1) = p in
-           (match l0 with
-            | [] -> false
-            | k0 :: l1 ->
-              (&&) (sampler v once d (if once then Some d1 else None) k0)
-                (each ds0 l1))
-       in each (d c) l)
+    (&&) ((&&) (match d0 with
+                | Some _ -> false
+                | None -> true) (distribution (map fst (d c))))
+      (both (fun k0 pat -> let (_, d1) = pat in sampler v once d (if once then Some d1 else None) k0) l (d c))
 
   type ending = N.t * (context * row option)
 
-  (** val endings :
-      (context -> draft law) -> N.t -> verification -> ending list **)
+  (** val endings : (context -> draft law) -> N.t -> verification -> ending list **)
 
   let rec endings d w = function
-  | Branch l ->
-    List.concat_map (fun pat ->
-      let (m, k0) = pat in endings d (N.mul w m) k0) l
+  | Branch l -> List.concat_map (fun pat -> let (m, k0) = pat in endings d (N.mul w m) k0) l
   | Stop (c, extra) -> (w, (c, extra)) :: []
-  | Again (c, l) ->
-    let rec each ds l0 =
-      match ds with
-      | [] -> []
-      | p :: ds0 ->
-        let (v, _) = p in
-        (match l0 with
-         | [] -> []
-         | k0 :: l1 -> (@) (endings d (N.mul w v) k0) (each ds0 l1))
-    in each (d c) l
+  | Again (c, l) -> List.concat (zip (fun k0 pat -> let (v, _) = pat in endings d (N.mul w v) k0) l (d c))
 
   (** val follows : (context -> row) -> context -> context -> N.t **)
 
@@ -435,35 +380,26 @@ module Over =
   | [] -> N.one
   | x :: u0 -> N.mul (at_token (p c) x) (follows p ((@) c (x :: [])) u0)
 
-  (** val begins :
-      (context -> row) -> context -> context -> row option -> context -> N.t **)
+  (** val begins : (context -> row) -> context -> context -> row option -> context -> N.t **)
 
   let rec begins p c d extra = function
   | [] -> N.one
   | x :: u0 ->
     (match d with
-     | [] ->
-       N.mul (at_token (match extra with
-                        | Some r -> r
-                        | None -> p c) x) (follows p ((@) c (x :: [])) u0)
-     | y :: d0 ->
-       if (=) x y then begins p ((@) c (x :: [])) d0 extra u0 else N.zero)
+     | [] -> N.mul (at_token (match extra with
+                              | Some r -> r
+                              | None -> p c) x) (follows p ((@) c (x :: [])) u0)
+     | y :: d0 -> if (=) x y then begins p ((@) c (x :: [])) d0 extra u0 else N.zero)
 
-  (** val mass :
-      (context -> row) -> ending list -> context -> context -> N.t **)
+  (** val mass : (context -> row) -> ending list -> context -> context -> N.t **)
 
   let mass p l c u =
-    sum
-      (map (fun pat ->
-        let (w, y) = pat in
-        let (d, extra) = y in N.mul w (begins p c d extra u)) l)
+    sum (map (fun pat -> let (w, y) = pat in let (d, extra) = y in N.mul w (begins p c d extra u)) l)
 
   (** val accepted : ending list -> N.t **)
 
   let accepted l =
-    sum
-      (map (fun pat ->
-        let (w, y) = pat in let (d, _) = y in times (List.length d) w) l)
+    sum (map (fun pat -> let (w, y) = pat in let (d, _) = y in times (List.length d) w) l)
 
   (** val below : token -> ending list -> ending list **)
 
@@ -496,15 +432,12 @@ module Over =
         let (w, y) = pat in
         let (d, extra) = y in
         (match d with
-         | [] ->
-           (match extra with
-            | Some r -> N.mul w (at_token r x)
-            | None -> N.zero)
+         | [] -> (match extra with
+                  | Some r -> N.mul w (at_token r x)
+                  | None -> N.zero)
          | _ :: _ -> N.zero)) l)
 
-  (** val right :
-      (context -> row) -> int -> int -> context -> ending list -> N.t -> N.t
-      -> bool **)
+  (** val right : (context -> row) -> int -> int -> context -> ending list -> N.t -> N.t -> bool **)
 
   let rec right p v fuel c l here want =
     match l with
@@ -516,13 +449,11 @@ module Over =
          let here0 = N.add here (following l) in
          let r = p c in
          List.for_all (fun x ->
-           right p v fuel0 ((@) c (x :: [])) (below x l)
-             (N.add (N.mul here0 (at_token r x)) (added l x))
+           right p v fuel0 ((@) c (x :: [])) (below x l) (N.add (N.mul here0 (at_token r x)) (added l x))
              (N.mul want (at_token r x))) (seq 0 v))
          fuel)
 
-  type instance = { vocab : int; target : table; proposal : table;
-                    draws : scheme; depth : int }
+  type instance = { vocab : int; target : table; proposal : table; draws : scheme; depth : int }
 
   (** val vocab : instance -> int **)
 
@@ -553,8 +484,7 @@ module Over =
   | Lossless
   | Wrong of context * N.t * N.t
 
-  type certificate = { calls : int; verified : verification list;
-                       found : verdict; tau : N.t option }
+  type certificate = { calls : int; verified : verification list; found : verdict; tau : N.t option }
 
   (** val calls : certificate -> int **)
 
@@ -596,15 +526,12 @@ module Over =
   let verdict_holds i k l =
     let p = row_of (target i) in
     (match found k with
-     | Lossless ->
-       right p (vocab i) (Stdlib.Int.succ (longest i k)) [] l N.zero N.one
+     | Lossless -> right p (vocab i) (Stdlib.Int.succ (longest i k)) [] l N.zero N.one
      | Wrong (u, got, want) ->
        (&&)
          ((&&)
-           ((&&)
-             ((||) ((=) (calls k) 0) ((<=) (List.length u) (longest i k)))
-             (N.equal (mass p l [] u) got)) (N.equal (follows p [] u) want))
-         (not (N.equal got want)))
+           ((&&) ((||) ((=) (calls k) 0) ((<=) (List.length u) (longest i k))) (N.equal (mass p l [] u) got))
+           (N.equal (follows p [] u) want)) (not (N.equal got want)))
 
   (** val check : instance -> certificate -> bool **)
 
@@ -618,8 +545,7 @@ module Over =
          | Some mean -> (&&) once (N.equal (accepted l) mean)
          | None -> true)) (verdict_holds i k l)
 
-  type coupling = { plan : row list; of_drafts : N.t list;
-                    of_blocks : N.t list; optimum : N.t }
+  type coupling = { plan : row list; of_drafts : N.t list; of_blocks : N.t list; optimum : N.t }
 
   (** val plan : coupling -> row list **)
 
@@ -649,39 +575,25 @@ module Over =
     | x :: y0 ->
       let Drafted below0 = d in
       fold_right (fun pat most ->
-        let (z, d0) = pat in
-        if (=) x z then max (Stdlib.Int.succ (agree y0 d0)) most else most) 0
-        below0
+        let (z, d0) = pat in if (=) x z then max (Stdlib.Int.succ (agree y0 d0)) most else most) 0 below0
 
   (** val blocks : (context -> row) -> int -> context -> context law **)
 
   let rec blocks p n c =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> ret [])
-      (fun n0 ->
-      bind (draw (p c)) (fun x ->
-        bind (blocks p n0 ((@) c (x :: []))) (fun y -> ret (x :: y))))
+      (fun n0 -> bind (draw (p c)) (fun x -> bind (blocks p n0 ((@) c (x :: []))) (fun y -> ret (x :: y))))
       n
 
   (** val dot : N.t list -> N.t list -> N.t **)
 
-  let rec dot l m =
-    match l with
-    | [] -> N.zero
-    | x :: l0 ->
-      (match m with
-       | [] -> N.zero
-       | y :: m0 -> N.add (N.mul x y) (dot l0 m0))
+  let dot l m =
+    sum (zip N.mul l m)
 
   (** val plus : N.t list -> N.t list -> N.t list **)
 
-  let rec plus l m =
-    match l with
-    | [] -> []
-    | x :: l0 ->
-      (match m with
-       | [] -> []
-       | y :: m0 -> (N.add x y) :: (plus l0 m0))
+  let plus =
+    zip N.add
 
   (** val no_less : N.t -> N.t -> bool **)
 
@@ -691,49 +603,47 @@ module Over =
   (** val couples : N.t list -> N.t list -> row list -> bool **)
 
   let couples ws ms f =
-    (&&)
-      (both (fun w f0 ->
-        (&&) (N.equal (sum f0) w) (both (fun x _ -> no_less x N.zero) f0 ms))
-        ws f) (both N.equal (fold_right plus (map (fun _ -> N.zero) ms) f) ms)
+    (&&) (both (fun w f0 -> (&&) (N.equal (sum f0) w) (both (fun x _ -> no_less x N.zero) f0 ms)) ws f)
+      (both N.equal (fold_right plus (map (fun _ -> N.zero) ms) f) ms)
 
   (** val worth : row list -> row list -> N.t **)
 
-  let rec worth f r =
-    match f with
-    | [] -> N.zero
-    | f0 :: f1 ->
-      (match r with
-       | [] -> N.zero
-       | r0 :: r1 -> N.add (dot f0 r0) (worth f1 r1))
+  let worth f r =
+    sum (zip dot f r)
 
   (** val best : N.t list -> N.t list -> row list -> coupling -> bool **)
 
   let best ws ms r c =
     (&&)
       ((&&)
-        ((&&)
-          ((&&) ((=) (List.length (of_blocks c)) (List.length ms))
-            (couples ws ms (plan c)))
-          (both (fun u r0 ->
-            both (fun v x -> no_less (N.add u v) x) (of_blocks c) r0)
-            (of_drafts c) r)) (N.equal (worth (plan c) r) (optimum c)))
-      (N.equal (N.add (dot ws (of_drafts c)) (dot ms (of_blocks c)))
-        (optimum c))
+        ((&&) ((&&) ((=) (List.length (of_blocks c)) (List.length ms)) (couples ws ms (plan c)))
+          (both (fun u r0 -> both (fun v x -> no_less (N.add u v) x) (of_blocks c) r0) (of_drafts c) r))
+        (N.equal (worth (plan c) r) (optimum c)))
+      (N.equal (N.add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c))
 
   (** val rewards : draft law -> context law -> row list **)
 
   let rewards ds ys =
-    map (fun pat ->
-      let (_, d) = pat in
-      map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys) ds
+    map (fun pat -> let (_, d) = pat in map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys) ds
 
   (** val check_optimum : instance -> coupling -> bool **)
 
   let check_optimum i c =
     let ds = drafted i [] in
-    let ys = blocks (row_of (target i)) (depth i) [] in
-    best (map fst ds) (map fst ys) (rewards ds ys) c
+    let ys = blocks (row_of (target i)) (depth i) [] in best (map fst ds) (map fst ys) (rewards ds ys) c
  end
+
+(** val all : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
+
+let rec all f = function
+| [] -> Some []
+| a :: l0 -> Option.bind (f a) (fun b -> Option.bind (all f l0) (fun bs -> Some (b :: bs)))
+
+(** val field : string -> (string * 'a1) list -> 'a1 option **)
+
+let rec field name = function
+| [] -> None
+| p :: l0 -> let (key, v) = p in if (=) key name then Some v else field name l0
 
 module Checker =
  functor (N:NUMBER) ->
@@ -747,38 +657,12 @@ module Checker =
   | Items of value list
   | Fields of (string * value) list
 
-  (** val field : string -> (string * value) list -> value option **)
+  (** val get : string -> (value -> 'a1 option) -> value -> 'a1 option **)
 
-  let rec field name = function
-  | [] -> None
-  | p :: l0 ->
-    let (key, v) = p in if (=) key name then Some v else field name l0
-
-  (** val get : string -> value -> value option **)
-
-  let get name = function
-  | Fields l -> field name l
-  | _ -> None
-
-  (** val andthen : 'a1 option -> ('a1 -> 'a2 option) -> 'a2 option **)
-
-  let andthen m f =
-    match m with
-    | Some a -> f a
-    | None -> None
-
-  (** val all : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
-
-  let rec all f = function
-  | [] -> Some []
-  | a :: l0 ->
-    andthen (f a) (fun b -> andthen (all f l0) (fun bs -> Some (b :: bs)))
-
-  (** val items : value -> value list option **)
-
-  let items = function
-  | Items l -> Some l
-  | _ -> None
+  let get name f v =
+    Option.bind (match v with
+                 | Fields l -> field name l
+                 | _ -> None) f
 
   (** val whole : value -> int option **)
 
@@ -792,19 +676,19 @@ module Checker =
   | Number x -> Some x
   | _ -> None
 
-  (** val wholes : value -> C.context option **)
+  (** val text : value -> string option **)
 
-  let wholes v =
-    andthen (items v) (fun l -> all whole l)
+  let text = function
+  | Text s -> Some s
+  | _ -> None
 
-  (** val numbers : value -> C.row option **)
+  (** val list_of : (value -> 'a1 option) -> value -> 'a1 list option **)
 
-  let numbers v =
-    andthen (items v) (fun l -> all number l)
+  let list_of f = function
+  | Items l -> all f l
+  | _ -> None
 
-  (** val pair :
-      (value -> 'a1 option) -> (value -> 'a2 option) -> value -> ('a1 * 'a2)
-      option **)
+  (** val pair : (value -> 'a1 option) -> (value -> 'a2 option) -> value -> ('a1 * 'a2) option **)
 
   let pair f g = function
   | Items l ->
@@ -815,284 +699,131 @@ module Checker =
         | [] -> None
         | b :: l1 ->
           (match l1 with
-           | [] ->
-             andthen (f a) (fun a0 -> andthen (g b) (fun b0 -> Some (a0, b0)))
+           | [] -> Option.bind (f a) (fun a0 -> Option.bind (g b) (fun b0 -> Some (a0, b0)))
            | _ :: _ -> None)))
   | _ -> None
 
   (** val rows : value -> C.table option **)
 
-  let rows v =
-    andthen (items v) (fun l -> all (pair wholes numbers) l)
+  let rows =
+    list_of (pair (list_of whole) (list_of number))
 
   (** val shape_of : value -> C.shape option **)
 
-  let rec shape_of = function
-  | Items l ->
-    Option.map (fun x -> C.Shape x)
-      (let rec each = function
-       | [] -> Some []
-       | v0 :: l1 ->
-         andthen (shape_of v0) (fun s ->
-           andthen (each l1) (fun rest -> Some (s :: rest)))
-       in each l)
-  | _ -> None
+  let rec shape_of v =
+    Option.map (fun x -> C.Shape x) (list_of shape_of v)
 
   (** val height : C.shape -> int **)
 
   let rec height = function
-  | C.Shape l ->
-    let rec most = function
-    | [] -> 0
-    | s0 :: l1 -> max (Stdlib.Int.succ (height s0)) (most l1)
-    in most l
+  | C.Shape l -> fold_right max 0 (map (fun s0 -> Stdlib.Int.succ (height s0)) l)
 
   (** val tree_of : value -> C.draft option **)
 
-  let rec tree_of = function
-  | Items l ->
-    Option.map (fun x -> C.Drafted x)
-      (let rec each = function
-       | [] -> Some []
-       | v0 :: l1 ->
-         (match v0 with
-          | Items l2 ->
-            (match l2 with
-             | [] -> None
-             | v1 :: l3 ->
-               (match v1 with
-                | Whole x ->
-                  (match l3 with
-                   | [] -> None
-                   | v2 :: l4 ->
-                     (match l4 with
-                      | [] ->
-                        andthen (tree_of v2) (fun d ->
-                          andthen (each l1) (fun rest -> Some ((x,
-                            d) :: rest)))
-                      | _ :: _ -> None))
-                | _ -> None))
-          | Fields _ -> None
-          | _ -> None)
-       in each l)
-  | _ -> None
-
-  (** val shaped : C.drawing -> C.shape -> (C.scheme * int) option **)
-
-  let shaped how s =
-    Some ((C.Tree (how, s)), (height s))
-
-  (** val named : value -> string -> bool **)
-
-  let named v s =
-    match v with
-    | Text name -> (=) name s
-    | _ -> false
+  let rec tree_of v =
+    Option.map (fun x -> C.Drafted x) (list_of (pair whole tree_of) v)
 
   (** val scheme_of : value -> (C.scheme * int) option **)
 
   let scheme_of v =
-    andthen (get "kind" v) (fun kind ->
-      let depth0 = andthen (get "depth" v) whole in
-      let shape0 = andthen (get "shape" v) shape_of in
-      if named kind "chain"
-      then andthen depth0 (fun d ->
-             shaped C.Replacement (C.every (Stdlib.Int.succ 0) d))
-      else if named kind "tree"
-           then andthen shape0 (fun s ->
-                  andthen (get "replacement" v) (fun again ->
-                    shaped
-                      (if named again "true"
-                       then C.Replacement
-                       else C.NoReplacement) s))
-           else if named kind "top-k"
-                then andthen shape0 (fun s -> shaped C.Top s)
-                else if named kind "greedy"
-                     then andthen shape0 (fun s -> shaped C.Greedy s)
-                     else if named kind "stratified"
-                          then andthen shape0 (fun s -> shaped C.Strata s)
-                          else if named kind "spechub"
-                               then andthen depth0 (fun d ->
-                                      shaped C.Hub
-                                        (C.every (Stdlib.Int.succ
-                                          (Stdlib.Int.succ 0)) d))
-                               else if named kind "paths"
-                                    then andthen depth0 (fun d ->
-                                           andthen (get "count" v) (fun n ->
-                                             andthen (whole n) (fun n0 ->
-                                               Some ((C.Paths (n0, d)), d))))
-                                    else if named kind "listed"
-                                         then andthen depth0 (fun d ->
-                                                andthen (get "drafts" v)
-                                                  (fun l ->
-                                                  andthen (items l)
-                                                    (fun l0 ->
-                                                    andthen
-                                                      (all
-                                                        (pair number tree_of)
-                                                        l0) (fun l1 -> Some
-                                                      ((C.Listed l1), d)))))
-                                         else None)
+    Option.bind (get "kind" text v) (fun kind ->
+      let depth0 = get "depth" whole v in
+      let shaped = fun how s -> Option.bind s (fun s0 -> Some ((C.Tree (how, s0)), (height s0))) in
+      let drawn0 = fun how -> shaped how (get "shape" shape_of v) in
+      let regular = fun how n -> shaped how (Option.map (C.every n) depth0) in
+      if (=) kind "chain"
+      then regular C.Replacement (Stdlib.Int.succ 0)
+      else if (=) kind "spechub"
+           then regular C.Hub (Stdlib.Int.succ (Stdlib.Int.succ 0))
+           else if (=) kind "top-k"
+                then drawn0 C.Top
+                else if (=) kind "greedy"
+                     then drawn0 C.Greedy
+                     else if (=) kind "stratified"
+                          then drawn0 C.Strata
+                          else if (=) kind "tree"
+                               then Option.bind (get "replacement" text v) (fun again ->
+                                      drawn0 (if (=) again "true" then C.Replacement else C.NoReplacement))
+                               else Option.bind depth0 (fun d ->
+                                      if (=) kind "paths"
+                                      then Option.bind (get "count" whole v) (fun n -> Some ((C.Paths (n,
+                                             d)), d))
+                                      else if (=) kind "listed"
+                                           then Option.bind (get "drafts" (list_of (pair number tree_of)) v)
+                                                  (fun l -> Some ((C.Listed l), d))
+                                           else None))
 
   (** val instance_of : value -> C.instance option **)
 
   let instance_of v =
-    andthen (get "vocab" v) (fun v0 ->
-      andthen (whole v0) (fun v1 ->
-        andthen (get "target" v) (fun p ->
-          andthen (rows p) (fun p0 ->
-            andthen (get "proposal" v) (fun q ->
-              andthen (rows q) (fun q0 ->
-                andthen (get "draft" v) (fun s ->
-                  andthen (scheme_of s) (fun pat ->
-                    let (s0, d) = pat in
-                    Some { C.vocab = v1; C.target = p0; C.proposal = q0;
-                    C.draws = s0; C.depth = d }))))))))
+    Option.bind (get "vocab" whole v) (fun v0 ->
+      Option.bind (get "target" rows v) (fun p ->
+        Option.bind (get "proposal" rows v) (fun q ->
+          Option.bind (get "draft" scheme_of v) (fun pat ->
+            let (s, d) = pat in Some { C.vocab = v0; C.target = p; C.proposal = q; C.draws = s; C.depth = d }))))
+
+  (** val outcomes : value -> bool **)
+
+  let outcomes = function
+  | Items l -> (match l with
+                | [] -> false
+                | v0 :: _ -> (match v0 with
+                              | Items _ -> true
+                              | _ -> false))
+  | _ -> false
 
   (** val stop_of : value list -> (C.context * C.row) option **)
 
   let rec stop_of l = match l with
-  | [] -> andthen (all number l) (fun r -> Some ([], r))
+  | [] -> Option.bind (all number l) (fun r -> Some ([], r))
   | v :: l0 ->
     (match v with
-     | Whole x ->
-       andthen (stop_of l0) (fun pat ->
-         let (c, r) = pat in Some ((x :: c), r))
-     | _ -> andthen (all number l) (fun r -> Some ([], r)))
+     | Whole x -> Option.bind (stop_of l0) (fun pat -> let (c, r) = pat in Some ((x :: c), r))
+     | _ -> Option.bind (all number l) (fun r -> Some ([], r)))
 
   (** val verification_of : value -> C.verification option **)
 
-  let rec verification_of v =
-    let each =
-      let rec each = function
-      | [] -> Some []
-      | v0 :: l0 ->
-        andthen (verification_of v0) (fun k ->
-          andthen (each l0) (fun rest -> Some (k :: rest)))
-      in each
-    in
-    let outcomes =
-      let rec outcomes = function
-      | [] -> Some []
-      | v0 :: l0 ->
-        (match v0 with
-         | Items l1 ->
-           (match l1 with
-            | [] -> None
-            | v1 :: l2 ->
-              (match v1 with
-               | Whole _ -> None
-               | Number m ->
-                 (match l2 with
-                  | [] -> None
-                  | v2 :: l3 ->
-                    (match l3 with
-                     | [] ->
-                       andthen (verification_of v2) (fun k ->
-                         andthen (outcomes l0) (fun rest -> Some ((m,
-                           k) :: rest)))
-                     | _ :: _ -> None))
-               | _ -> None))
-         | Fields _ -> None
-         | _ -> None)
-      in outcomes
-    in
-    (match v with
-     | Items l ->
-       (match l with
-        | [] ->
-          andthen (stop_of l) (fun pat ->
-            let (c, r) = pat in
-            Some (C.Stop (c, (match r with
-                              | [] -> None
-                              | _ :: _ -> Some r))))
-        | v0 :: _ ->
-          (match v0 with
-           | Whole _ ->
-             andthen (stop_of l) (fun pat ->
-               let (c, r) = pat in
-               Some (C.Stop (c, (match r with
-                                 | [] -> None
-                                 | _ :: _ -> Some r))))
-           | Number _ ->
-             andthen (stop_of l) (fun pat ->
-               let (c, r) = pat in
-               Some (C.Stop (c, (match r with
-                                 | [] -> None
-                                 | _ :: _ -> Some r))))
-           | Text _ ->
-             andthen (stop_of l) (fun pat ->
-               let (c, r) = pat in
-               Some (C.Stop (c, (match r with
-                                 | [] -> None
-                                 | _ :: _ -> Some r))))
-           | Items _ -> Option.map (fun x -> C.Branch x) (outcomes l)
-           | Fields _ ->
-             andthen (stop_of l) (fun pat ->
-               let (c, r) = pat in
-               Some (C.Stop (c, (match r with
-                                 | [] -> None
-                                 | _ :: _ -> Some r))))))
-     | Fields l0 ->
-       (match l0 with
-        | [] -> None
-        | p :: l1 ->
-          let (_, c) = p in
-          (match l1 with
-           | [] -> None
-           | p0 :: l2 ->
-             let (_, v0) = p0 in
-             (match v0 with
-              | Items l ->
-                (match l2 with
-                 | [] ->
-                   andthen (wholes c) (fun c0 ->
-                     Option.map (fun x -> C.Again (c0, x)) (each l))
-                 | _ :: _ -> None)
-              | _ -> None)))
-     | _ -> None)
+  let rec verification_of v = match v with
+  | Items l ->
+    if outcomes v
+    then Option.map (fun x -> C.Branch x) (all (pair number verification_of) l)
+    else Option.bind (stop_of l) (fun pat ->
+           let (c, r) = pat in Some (C.Stop (c, (match r with
+                                                 | [] -> None
+                                                 | _ :: _ -> Some r))))
+  | Fields l ->
+    (match l with
+     | [] -> None
+     | p :: _ ->
+       let (_, v0) = p in
+       Option.bind (pair (list_of whole) (list_of verification_of) v0) (fun pat ->
+         let (c, l0) = pat in Some (C.Again (c, l0))))
+  | _ -> None
 
   (** val certificate_of : value -> C.certificate option **)
 
   let certificate_of v =
-    andthen (get "drafts" v) (fun ks ->
-      andthen (items ks) (fun ks0 ->
-        andthen (all verification_of ks0) (fun ks1 ->
-          let calls0 =
-            match get "calls" v with
-            | Some v0 -> (match v0 with
-                          | Whole n -> n
-                          | _ -> 0)
-            | None -> 0
-          in
-          let mean = andthen (get "accepted" v) number in
-          (match get "wrong" v with
-           | Some w ->
-             andthen (get "prefix" w) (fun u ->
-               andthen (wholes u) (fun u0 ->
-                 andthen (get "got" w) (fun got ->
-                   andthen (number got) (fun got0 ->
-                     andthen (get "want" w) (fun want ->
-                       andthen (number want) (fun want0 -> Some { C.calls =
-                         calls0; C.verified = ks1; C.found = (C.Wrong (u0,
-                         got0, want0)); C.tau = mean }))))))
-           | None ->
-             Some { C.calls = calls0; C.verified = ks1; C.found = C.Lossless;
-               C.tau = mean }))))
+    Option.bind (get "drafts" (list_of verification_of) v) (fun ks ->
+      let calls0 = match get "calls" whole v with
+                   | Some n -> n
+                   | None -> 0 in
+      let mean = get "accepted" number v in
+      (match get "wrong" (fun x -> Some x) v with
+       | Some w ->
+         Option.bind (get "prefix" (list_of whole) w) (fun u ->
+           Option.bind (get "got" number w) (fun got ->
+             Option.bind (get "want" number w) (fun want -> Some { C.calls = calls0; C.verified = ks;
+               C.found = (C.Wrong (u, got, want)); C.tau = mean })))
+       | None -> Some { C.calls = calls0; C.verified = ks; C.found = C.Lossless; C.tau = mean }))
 
   (** val coupling_of : value -> C.coupling option **)
 
   let coupling_of v =
-    andthen (get "plan" v) (fun f ->
-      andthen (items f) (fun f0 ->
-        andthen (all numbers f0) (fun f1 ->
-          andthen (get "of drafts" v) (fun u ->
-            andthen (numbers u) (fun u0 ->
-              andthen (get "of blocks" v) (fun w ->
-                andthen (numbers w) (fun w0 ->
-                  andthen (get "optimum" v) (fun m ->
-                    andthen (number m) (fun m0 -> Some { C.plan = f1;
-                      C.of_drafts = u0; C.of_blocks = w0; C.optimum = m0 })))))))))
+    Option.bind (get "plan" (list_of (list_of number)) v) (fun f ->
+      Option.bind (get "of drafts" (list_of number) v) (fun u ->
+        Option.bind (get "of blocks" (list_of number) v) (fun w ->
+          Option.bind (get "optimum" number v) (fun m -> Some { C.plan = f; C.of_drafts = u; C.of_blocks = w;
+            C.optimum = m }))))
 
   type outcome =
   | Begun of C.instance
@@ -1103,7 +834,7 @@ module Checker =
   (** val line : C.instance option -> value -> outcome **)
 
   let line now v =
-    match get "vocab" v with
+    match get "vocab" (fun x -> Some x) v with
     | Some _ ->
       (match instance_of v with
        | Some i -> if C.sound_instance i then Begun i else Refused

@@ -145,7 +145,7 @@ def _verified(instance: Instance, verifier: Verifier, calls: int) -> list[Any]:
         if len(word) >= length or not (calls or target is not instance.target):
             return word[:length]
         if calls:
-            return {"again": word, "drafts": verified(word, target, calls)}
+            return {"again": [word, verified(word, target, calls)]}
         return drawn(word, target[word], target, 0)
 
     return verified((), instance.target, calls)
