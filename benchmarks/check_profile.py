@@ -2,10 +2,10 @@
 
     python benchmarks/check_profile.py [--share 0.1] [--beside FOLDER]
 
-`--share`: about this share of the pieces of the standard suite, chosen at random. With `--beside` the same
-pieces are judged by another checkout too, in turns, by rationals. Only verifiers that both have count, their
-verdicts must be equal, and the ratio of processor times is printed. Operations are profiled apart, since a
-profiler makes short functions look long.
+`--share`: about this share of the pieces of the standard suite, chosen at random; large grids are judged in
+lanes, as `check` does. With `--beside` the same pieces are judged by another checkout too, in turns, by
+rationals. Only verifiers that both have count, their verdicts must be equal, and the ratio of processor times
+is printed. Operations are profiled apart, since a profiler makes short functions look long.
 """
 
 import argparse
@@ -14,7 +14,8 @@ import json
 import pstats
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -22,13 +23,18 @@ from time import process_time
 from typing import Any
 
 
-def work(share: float) -> list[Any]:
+def work(share: float, lanes: bool = False) -> list[Any]:
     """About this share of the pieces of the standard suite."""
-    from draftproof.simulators.commands.check import _standard
+    from draftproof.simulators.commands.check import MANY, _standard
     from draftproof.theory.verifiers import VERIFIERS
     from draftproof.theory.verifiers.token import VERIFIER
 
-    every = _standard([(verifier, None) for verifier in VERIFIERS.values()], [(VERIFIER, None)], False)
+    every = _standard(
+        [(verifier, None) for verifier in VERIFIERS.values()],
+        [(VERIFIER, None)],
+        False,
+        MANY if lanes else None,
+    )
     random = Random(5)
     return [piece for piece in every if random.random() < share]
 
@@ -40,35 +46,78 @@ def said(index: int, verdict: Any) -> bytes:
     return repr((index, verdict.instance, verdict.lossless, figures, wrong, verdict.invalid)).encode()
 
 
-def timed(share: float) -> dict[str, Any]:
-    """Seconds and a hash of the verdicts of every verifier; its drafts drawn for it alone."""
-    from dataclasses import replace
+def timed(share: float) -> list[dict[str, Any]]:
+    """Tables of laws and seconds: by verifier, draft and family, and the slowest twentieth of instances."""
+    from draftproof.simulators.laws import check
 
-    from draftproof.simulators.laws.check import judged
+    laws: dict[tuple[str, str], int] = Counter()
+    seconds: dict[tuple[str, str], float] = Counter()
+    each_instance: list[float] = []
+    judge_any = check.judge_any
 
-    seconds: dict[str, float] = defaultdict(float)
-    hashes: dict[str, Any] = defaultdict(sha256)
-    for piece in work(share):
-        started = process_time()
-        found = judged(piece)
-        seconds["all"] += process_time() - started
-        for index, verdict in found:
-            hashes[verdict.verifier].update(said(index, verdict))
-        for pair in piece.pairs:
-            alone = replace(piece, pairs=(pair,))
+    def count(key: str, name: str, number: int, spent: float) -> None:
+        laws[key, name] += number
+        seconds[key, name] += spent
+
+    for piece in work(share, lanes=True):
+        spent: dict[int, float] = Counter()  # of each instance, by all verifiers
+
+        def judge(given: Any, verifier: Any, law: Any = None, spent: Any = spent) -> Any:
             started = process_time()
-            judged(alone)
-            seconds[pair[0].name] += process_time() - started
-            seconds[f"draft {piece.draft}, V = {piece.vocab}, depth {piece.depth}"] += (
-                process_time() - started
-            )
-    return {"seconds": dict(seconds), "hashes": {name: each.hexdigest() for name, each in hashes.items()}}
+            verdict = judge_any(given, verifier, law)
+            found = process_time() - started
+            spent[id(given)] += found
+            count("verifier", verifier.name, 1, found)
+            return verdict
+
+        check.judge_any = judge
+        started = process_time()
+        try:
+            if piece.lanes:
+                for pair in piece.pairs:
+                    begun = process_time()
+                    check.judged(replace(piece, pairs=(pair,)))
+                    count("verifier", pair[0].name, len(piece.indices), process_time() - begun)
+            else:
+                check.judged(piece)
+        finally:
+            check.judge_any = judge_any
+        found, number = process_time() - started, len(piece.indices) * len(piece.pairs)
+        name = getattr(piece.family, "name", "") or getattr(piece.family[0], "name", "")
+        count("draft", f"{piece.draft}, depth {piece.depth}", number, found)
+        count("family", " ".join(name.split(" #")[:1]), number, found)
+        count("numbers", "lanes" if piece.lanes else "rationals, one by one", number, found)
+        each_instance += [found / len(piece.indices)] * len(piece.indices) if piece.lanes else spent.values()
+    tables = []
+    for key in ("numbers", "verifier", "draft", "family"):
+        every = sum(spent for (kind, _), spent in seconds.items() if kind == key)
+        rows = [
+            [name, laws[key, name], round(spent, 2), round(100 * spent / every, 1),
+             round(1e6 * spent / max(laws[key, name], 1))]
+            for (kind, name), spent in sorted(seconds.items(), key=lambda item: -item[1])
+            if kind == key
+        ]  # fmt: skip
+        tables.append(
+            {"caption": f"by {key}", "columns": [key, "laws", "seconds", "%", "us a law"], "rows": rows}
+        )
+    tables[-1]["caption"], tables[-1]["rows"] = (
+        "the twelve families that take longest",
+        tables[-1]["rows"][:12],
+    )
+    slowest = sorted(each_instance, reverse=True)
+    share_of = round(100 * sum(slowest[: len(slowest) // 20]) / sum(slowest), 1)
+    tables.append(
+        {
+            "caption": "the slowest twentieth of the instances",
+            "columns": ["instances", "% of the time"],
+            "rows": [[len(slowest) // 20, share_of]],
+        }
+    )
+    return tables
 
 
 def whole(share: float, names: list[str]) -> dict[str, Any]:
     """Seconds of the pieces with the named verifiers together, and a hash of each one's verdicts."""
-    from dataclasses import replace
-
     from draftproof.simulators.laws.check import judged
 
     hashes: dict[str, Any] = defaultdict(sha256)
@@ -92,7 +141,7 @@ def operations(share: float) -> list[list[Any]]:
     """[function, share of the profiled time in per cent, calls] of the functions that take most."""
     from draftproof.simulators.laws.check import judged
 
-    pieces, profile = work(share), cProfile.Profile()
+    pieces, profile = work(share, lanes=True), cProfile.Profile()
     for piece in pieces:
         profile.runcall(judged, piece)
     stats: Any = pstats.Stats(profile)
@@ -140,11 +189,10 @@ def main() -> None:
                 f"{both[0]['laws']:,} laws: {before:.2f} s there, {now:.2f} s here, ratio {now / before:.2f}"
             )
         return
-    print(
-        json.dumps(
-            {**timed(arguments.share)["seconds"], "operations": operations(arguments.share / 4)}, indent=1
-        )
-    )
+    share = arguments.share / 16
+    profiled = {"caption": f"by operation: own time in a profile of {100 * share:.0f} % of the pieces",
+                "columns": ["function", "%", "calls"], "rows": operations(share)}  # fmt: skip
+    print(json.dumps([*timed(arguments.share), profiled], indent=1))
 
 
 if __name__ == "__main__":
