@@ -272,7 +272,9 @@ def drawn_blocks(network: BlockNetwork, target: Any, batch: Tensor) -> Blocks:
     )
     states = states.unflatten(1, places.shape)[:, :, 1:]
     before = batch[:, places[:, :-1]]
-    logits = network.biased(target.get_output_embeddings()(states), before)
+    logits = target.get_output_embeddings()(states)
+    if rank := network.variant.markov:
+        logits = logits + network.markov_head(states, before, states.new_zeros(*before.shape, rank))[0]
     sure = network.confidence(states, before) if network.variant.confidence else None
     return Blocks(logits, rows[:, places[:, :-1]], sure)
 

@@ -15,6 +15,7 @@ from transformers.models.qwen3 import modeling_qwen3 as qwen3
 
 from draftproof.gpu.drafters.dflash2 import CandidateSelector, ConvolvedLayer
 from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
+from draftproof.gpu.drafters.markov import MarkovHead
 from draftproof.gpu.drafters.published import family, gemma, widened
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Within
@@ -27,8 +28,9 @@ from draftproof.gpu.sampling.rows import Sampling
 class Variant:
     """In what a block drafter differs from DFlash's first.
 
-    `markov`: rank of a bias W2 W1[x] on the token after x, 0 for none; `confidence`: a head that predicts
-    sum min(p, q) of each row, which reads W1[x] too if `joined` (both: DSpark, dspark2026throughput).
+    `markov`: rank of a bias by the tokens before a row, 0 for none, and `head` its kind, as in `MarkovHead`;
+    `confidence`: a head that predicts sum min(p, q) of each row, which reads W1[x] too if `joined` (both:
+    DSpark, dspark2026throughput).
     `first`: the place of the block whose row is that of the next token, 0 for the anchor's own. `conv`: taps
     and group size, `selector`: rank and candidates of DFlash 2. Embeddings are multiplied by `scale`, logits
     by `multiplier` and then bounded by `cap`. `causal`: whether a place sees those after it in its block; by
@@ -46,6 +48,7 @@ class Variant:
     cap: float | None = None
     causal: bool | None = None
     anchored: bool = False
+    head: str = "vanilla"
 
 
 class BlockNetwork(nn.Module):
@@ -92,9 +95,8 @@ class BlockNetwork(nn.Module):
             self.lm_head: Any = nn.Linear(hidden, size, bias=False)
         vocab: int = config.vocab_size
         if rank := variant.markov:
-            first, second = nn.Embedding(vocab, rank), nn.Linear(rank, own.get("lm_head", vocab), False)
-            nn.init.zeros_(second.weight)
-            self.markov_head: Any = nn.ModuleDict({"markov_w1": first, "markov_w2": second})
+            drafted = own.get("lm_head", vocab)
+            self.markov_head: Any = MarkovHead(variant.head, vocab, hidden, rank, drafted)
         if variant.confidence:
             self.confidence_head: Any = nn.ModuleDict({"proj": nn.Linear(hidden + rank * variant.joined, 1)})
         if variant.selector is not None:
@@ -160,17 +162,17 @@ class BlockNetwork(nn.Module):
             made = made * self.variant.multiplier
         return made if (cap := self.variant.cap) is None else (made / cap).tanh() * cap
 
-    def after(self, logits: Tensor, states: Tensor, before: Tensor) -> Tensor:
-        """Rows [B, m, D] after the tokens `before` [B, m], from logits [B, D] and states [B, H]."""
+    def after(self, logits: Tensor, states: Tensor, before: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(rows [B, m, D], memory) after the tokens `before` [B, m], from logits [B, D] and states [B, H];
+        memory [B, m, r] as in `MarkovHead`.
+        """
         if self.variant.selector is not None:
-            return self.candidate_selector(logits, states, before)
-        return self.biased(logits[:, None].expand(-1, before.shape[1], -1), before)
-
-    def biased(self, logits: Tensor, before: Tensor) -> Tensor:
-        """Logits [.., V] with the bias that the tokens `before` [..] give them."""
+            return self.candidate_selector(logits, states, before), memory
+        logits, states = (each[:, None].expand(-1, before.shape[1], -1) for each in (logits, states))
         if not self.variant.markov:
-            return logits
-        return logits + self.markov_head.markov_w2(self.markov_head.markov_w1(before))
+            return logits, memory
+        bias, memory = self.markov_head(states, before, memory)
+        return logits + bias, memory
 
     def confidence(self, states: Tensor, before: Tensor) -> Tensor:
         """The logit [..] of sum min(p, q), from the states [.., H] of masks and the tokens before them."""
@@ -181,11 +183,13 @@ class BlockNetwork(nn.Module):
 
 class BlockSession(HiddenSession):
     """The reader keeps the context's keys and values; a block is written behind them and then overwritten.
-    `last` [B, 1] are the anchors, `states` [B, n, H] and `rows` [B, n, D] those of the tokens after them.
+    `last` [B, 1] are the anchors, `states` [B, n, H] and `rows` [B, n, D] those of the tokens after them,
+    `memory` [B, m, r] that of a Markov head on the paths of the last level.
     """
 
     states: Tensor
     rows: Tensor
+    memory: Tensor
 
     def __init__(
         self, drafter: "BlockDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
@@ -208,13 +212,18 @@ class BlockSession(HiddenSession):
         output = self.reader.forward(self.network.block, 0, self.sees, self.levels, embedded=embedded)
         self.states = output[:, self.network.variant.first :]
         self.rows = self.network.logits(self.states, self.output)
+        self.memory = self.states.new_zeros(len(self.states), 1, self.network.variant.markov)
         return self._after(self.last, 0)[:, 0]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        at = level.above[..., None].expand(len(tokens), -1, self.memory.shape[-1])
+        self.memory = self.memory.gather(1, at)
         return self._after(tokens, level.depth)
 
     def _after(self, tokens: Tensor, depth: int) -> Tensor:
-        return self._shut(self.network.after(self.rows[:, depth], self.states[:, depth], tokens))
+        given = self.rows[:, depth], self.states[:, depth], tokens, self.memory
+        rows, self.memory = self.network.after(*given)
+        return self._shut(rows)
 
     def _shut(self, rows: Tensor) -> Tensor:
         known, vocab = self.target.known, self.target.vocab

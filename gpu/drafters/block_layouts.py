@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from draftproof.gpu.drafters import markov
 from draftproof.gpu.drafters import published as saved
 from draftproof.gpu.drafters.block_diffusion import BlockNetwork, Variant
 from draftproof.theory.errors import BadInput
@@ -16,8 +17,9 @@ LAYOUT: saved.Layout = (
     ("logit_head.confidence_head.", "confidence_head."),
 )
 """Early DSpark checkpoints have their heads one level deeper; all other keys are parameters' own names."""
-USUAL = {"markov_head_type": "vanilla", "attention_mode": "gqa", "is_neox_style": True, "use_swa": False}
-"""Settings of which no other values can be loaded."""
+LOADED = {"markov_head_type": markov.KINDS, "attention_mode": ("gqa", "mha")}
+LOADED |= {"is_neox_style": ("true",), "use_swa": ("false",)}
+"""Settings of which no other values can be loaded; the first is the default."""
 
 
 def load_block(folder: Path, target: Any) -> BlockNetwork:
@@ -32,9 +34,9 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
         (inner, states) = saved.settings(about, [saved.INNER, "aux_hidden_state_layer_ids"], folder)
         how["target_layer_ids"] = [k - 1 for k in states]  # hidden state k + 1 is the output of layer k
     block, sources = saved.settings(how, ["block_size", "target_layer_ids"], folder)
-    for name, usual in USUAL.items():
-        if (value := how.get(name, usual)) != usual:
-            raise BadInput(f"{folder}: {name} {value}: {usual} can be loaded")
+    for name, loaded in LOADED.items():
+        if (value := str(how.get(name, loaded[0])).lower()) not in loaded:
+            raise BadInput(f"{folder}: {name} {value}: {', '.join(loaded)} can be loaded")
     config, text = saved.decoder(inner, folder), target.config.get_text_config(decoder=True)
     if "sliding_attention" in (getattr(config, "layer_types", None) or ()):
         (config.sliding_window,) = saved.settings(inner, ["sliding_window"], folder)
@@ -76,6 +78,7 @@ def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -
         cap=how.get("final_logit_softcapping") or None,
         causal=causal,
         anchored=bool(kind),
+        head=str(how.get("markov_head_type", "vanilla")).lower(),
     )
 
 

@@ -199,6 +199,8 @@ def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
         config = saved.decoder(inner, folder)
     elif deep:  # DeepSpec's
         layers, traits, config = [layer + 1 for layer in deep], set(), saved.decoder(about, folder)
+    elif about.get("kv_lora_rank"):
+        raise BadInput(f"{folder}: multi-head latent attention (kv_lora_rank) cannot be loaded")
     else:
         named = (about.get("eagle_config") or {}).get("eagle_aux_hidden_state_layer_ids")
         layers = named and [layer + 1 for layer in named]  # of layers whose outputs are read

@@ -146,12 +146,15 @@ def deepspec(kind: str, algorithm: str, name: str, given):
     return of, net, about
 
 
-def deepspec_block(kind: str, heads: bool):
-    """(target, config.json, weights, logits, confidence) of DeepSpec's DSpark, or DFlash without heads."""
+def deepspec_block(kind: str, head: str | None):
+    """(target, config.json, weights, logits, confidence) of DeepSpec's DSpark with a kind of Markov head, or
+    DFlash without one.
+    """
+    heads = head is not None
     name = {"qwen3": "Qwen3DSparkModel", "gemma4": "Gemma4DSparkModel"}[kind]
     given = {"num_draft_layers": 2, "target_layer_ids": [1, 3, 6], "block_size": 4, "mask_token_id": MASK}
     given |= {"num_anchors": 2, "confidence_head_alpha": float(heads), "markov_rank": 3 * heads}
-    given |= {"confidence_head_with_markov": True, "markov_head_type": "vanilla"} if heads else {}
+    given |= {"confidence_head_with_markov": True, "markov_head_type": head} if heads else {}
     of, net, about = deepspec(kind, "dspark", name, given)
     ids = torch.tensor([[TEXT[KNOWN - 1], MASK, MASK, MASK]])
     states = net._forward_backbone(
@@ -162,15 +165,10 @@ def deepspec_block(kind: str, heads: bool):
     )
     logits, chance = net.compute_logits(states), None
     if heads:
-        logits = torch.stack(
-            [
-                net.markov_head.apply_step_logits(
-                    logits[:, k], token_ids=previous()[:, k], hidden_states=None
-                )
-                for k in range(4)
-            ],
-            1,
+        made = net.markov_head.apply_block_logits(
+            logits[None], token_ids=previous()[None], hidden_states=states[None]
         )
+        logits = made[0]
         chance = net.predict_confidence_step(states, prev_token_ids=previous())[0]
     return of, about, net.state_dict(), logits[0], chance
 
@@ -376,6 +374,12 @@ LAYOUTS: dict[str, Callable] = {
         specforge_block, "dflash", {}, SLIDING | {"layer_types": ["sliding_attention"] * 2}
     ),
     "SpecForge, DSpark": partial(specforge_block, "dspark", HEADS),
+    "SpecForge, DSpark, RNN, all heads": partial(
+        specforge_block,
+        "dspark",
+        HEADS | {"markov_head_type": "RNN", "attention_mode": "mha"},
+        {"num_key_value_heads": SIZES["num_attention_heads"]},
+    ),
     "z-lab, DFlash": partial(dflash, {"block_size": 5}, {}),
     "z-lab, DFlash, window": partial(dflash, {"block_size": 5, **SLIDING}, {}),
     "z-lab, DFlash, window, whole blocks": partial(
@@ -387,11 +391,15 @@ LAYOUTS: dict[str, Callable] = {
         TWO | {"output_multiplier": 0.7, "final_logit_softcapping": 2.0, "input_embedding_scale": 1.5},
         second=True,
     ),
-    "DeepSpec, DSpark": partial(deepspec_block, "qwen3", True),
-    "DeepSpec, DFlash": partial(deepspec_block, "qwen3", False),
+    "DeepSpec, DSpark": partial(deepspec_block, "qwen3", "vanilla"),
+    "DeepSpec, DSpark, gated": partial(deepspec_block, "qwen3", "gated"),
+    "DeepSpec, DSpark, RNN": partial(deepspec_block, "qwen3", "rnn"),
+    "DeepSpec, DFlash": partial(deepspec_block, "qwen3", None),
     "DeepSpec, EAGLE-3": partial(deepspec_eagle3, "qwen3"),
-    "DeepSpec, DSpark, Gemma 4": partial(deepspec_block, "gemma4", True),
-    "DeepSpec, DFlash, Gemma 4": partial(deepspec_block, "gemma4", False),
+    "DeepSpec, DSpark, Gemma 4": partial(deepspec_block, "gemma4", "vanilla"),
+    "DeepSpec, DSpark, Gemma 4, gated": partial(deepspec_block, "gemma4", "gated"),
+    "DeepSpec, DSpark, Gemma 4, RNN": partial(deepspec_block, "gemma4", "rnn"),
+    "DeepSpec, DFlash, Gemma 4": partial(deepspec_block, "gemma4", None),
     "DeepSpec, EAGLE-3, Gemma 4": partial(deepspec_eagle3, "gemma4"),
     "speculators, DFlash": partial(speculators_block, "dflash", {}, {}),
     "speculators, DFlash, own vocabulary": partial(
@@ -401,6 +409,15 @@ LAYOUTS: dict[str, Callable] = {
     "speculators, DSpark": partial(speculators_block, "dspark", {}, {"markov_rank": 4}),
     "speculators, DSpark, own vocabulary": partial(
         speculators_block, "dspark", SLIDING, {"markov_rank": 4, "draft_vocab_size": len(IDS)}
+    ),
+    "speculators, DSpark, gated": partial(
+        speculators_block, "dspark", {}, {"markov_rank": 4, "markov_head_type": "gated"}
+    ),
+    "speculators, DSpark, RNN, own vocabulary": partial(
+        speculators_block,
+        "dspark",
+        SLIDING,
+        {"markov_rank": 4, "markov_head_type": "rnn", "draft_vocab_size": len(IDS)},
     ),
     "speculators, DFlash 2": partial(speculators_block, "dflash2", SLIDING, TWO),
     "speculators, EAGLE-3": partial(

@@ -3,6 +3,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
@@ -12,10 +13,11 @@ pytest.importorskip("transformers")
 from safetensors.torch import load_file, save_file
 
 from draftproof.gpu.drafters import choose
-from draftproof.gpu.drafters.block_diffusion import BlockNetwork
+from draftproof.gpu.drafters.block_diffusion import BlockNetwork, BlockSession
 from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.dflash2 import CandidateSelector, GroupedConvolution
 from draftproof.gpu.drafters.eagle3 import Eagle3Head
+from draftproof.gpu.drafters.markov import MarkovHead
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -109,6 +111,16 @@ def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
         choose.kind({"speculators_model_type": "medusa"})
 
 
+def test_heads_of_other_kinds_are_refused_by_name(tmp_path):
+    about, weights = ref.eagle3(ref.target(), ref.IDS)
+    with pytest.raises(BadInput, match=r"multi-head latent attention \(kv_lora_rank\) cannot be loaded$"):
+        drafter(ref.written(tmp_path, about | {"kv_lora_rank": 8}, weights))
+    entry = ENTRIES["DeepSpec, DSpark, RNN"]
+    entry = entry | {"config": entry["config"] | {"markov_head_type": "lstm"}}
+    with pytest.raises(BadInput, match=r"markov_head_type lstm: vanilla, gated, rnn can be loaded$"):
+        choose.published(layouts.saved(tmp_path / "block", entry), layouts.target("qwen3"), "lstm")
+
+
 def turns(network):
     """Types and values of the frequencies by which a network's positions turn."""
     found = [each for name, each in network.named_buffers() if name.endswith("inv_freq")]
@@ -188,7 +200,19 @@ def unbounded(own):
     return lambda self, states, head: getattr(self, "lm_head", head)(states)
 
 
+def forgetful(own):
+    """Gives every row the memory of the first."""
+    return lambda self, states, before, memory: own(self, states, before, 0 * memory)
+
+
+def ungated(own):
+    """Leaves out the states."""
+    return lambda self, states, before, memory: own(self, 0 * states, before, memory)
+
+
 BROKEN = [
+    (MarkovHead, "forward", forgetful, "DeepSpec, DSpark, RNN"),
+    (MarkovHead, "forward", ungated, "DeepSpec, DSpark, gated"),
     (Eagle3Head, "forward", swapped, "EAGLE"),
     (Eagle3Head, "fused", earlier, "EAGLE"),
     (BlockNetwork, "reach", unwindowed, "z-lab, DFlash, window"),
@@ -238,9 +262,36 @@ def test_tables_of_the_targets_are_not_held_twice_and_others_are_kept(tmp_path):
     assert torch.equal(made.lm_head.weight, weights["lm_head.weight"])
 
 
+def rows_of_a_tree(made):
+    """(rows of the nodes of a tree, rows of the same nodes on chains)."""
+    hidden, known = ref.states(made.target, layouts.TEXT[:6]), layouts.TEXT[:7]
+    session, words, seen, chains = made.begin([known], 64, hidden), [()], [], []
+    session.root()
+    for stage in structure("tree:2x3").stages[1:]:
+        tokens = torch.arange(3, 3 + len(stage.nodes))[None]
+        above = zip(stage.level.above[0].tolist(), tokens[0].tolist(), strict=True)
+        words = [(*words[up], token) for up, token in above]
+        seen.append(session.extend(tokens, stage.level)[0])
+        chains += [ref.drafted(made, [*known, *word], 7)[-1] for word in words]
+    return torch.cat(seen), torch.stack(chains)
+
+
+def test_the_memory_of_a_markov_head_is_that_of_the_nodes_own_path(tmp_path, monkeypatch):
+    folder = layouts.saved(tmp_path, ENTRIES["DeepSpec, DSpark, RNN"])
+    made = choose.published(folder, layouts.target("qwen3"), "rnn")
+    rows, chains = rows_of_a_tree(made)
+    assert torch.allclose(rows, chains, atol=1e-5)
+    own = BlockSession.extend  # with the memory of another parent
+    monkeypatch.setattr(
+        BlockSession, "extend", lambda self, ids, at: own(self, ids, replace(at, above=at.above.flip(1)))
+    )
+    assert not torch.allclose(rows_of_a_tree(made)[0], chains, atol=1e-2)
+
+
 @pytest.mark.parametrize(("verifier", "spelling"), [("block", "chain:4"), ("traversal", "tree:2x2")])
 @pytest.mark.parametrize(
-    "name", ["DeepSpec, DSpark", "z-lab, DFlash 2", "speculators, DSpark, own vocabulary"]
+    "name",
+    ["DeepSpec, DSpark", "DeepSpec, DSpark, RNN", "z-lab, DFlash 2", "speculators, DSpark, own vocabulary"],
 )
 def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, verifier, spelling):
     of = layouts.target("qwen3")
