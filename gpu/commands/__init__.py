@@ -30,5 +30,6 @@ gpu = _NeedsTorch(
     "gpu",
     {name: (f"{__name__}.{name}:COMMAND", line) for name, line in HELP.items()},
     help="Batched torch, kernels and real models, on a CPU or a GPU.",
+    context_settings={"show_default": True},
 )
 """`draftproof gpu ...`."""

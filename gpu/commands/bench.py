@@ -14,19 +14,9 @@ from draftproof.theory.errors import BadInput
 
 
 @command("bench")
-@option("--model", help=shared.MODEL)
-@option("--drafter", help="As for `gpu generate`.")
-@shared.drafts
-@option("--verifier", type=shared.VERIFIER, multiple=True, help="May be repeated [default: all that apply].")
-@option("--prompts", type=shared.FILE, help="A file of prompts or questions; of these the first turns.")
+@shared.compared
 @option("--count", type=IntRange(1), help="Largest number of prompts [default: 4].")
-@option(
-    "--batch",
-    "batches",
-    type=IntRange(1, 2**16),
-    multiple=True,
-    help="Texts decoded at once. May be repeated [default: 1].",
-)
+@option("--batch", "batches", type=IntRange(1, 2**16), multiple=True, help="Texts at once [default: 1].")
 @option("--max-new-tokens", "tokens", type=IntRange(1), help="Length of each text [default: 64].")
 @option("--repeats", type=IntRange(1), help="Repeats of each cell [default: 3].")
 @option("--temperature", "temperatures", type=FloatRange(0), multiple=True, help="[default: 0.2, 0.6, 1]")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.commands import options as shared
+from draftproof.gpu.sampling.names import DRAFTS
 from draftproof.theory.errors import BadInput
 from draftproof.theory.shared.reportable import counted
 
@@ -18,25 +19,23 @@ if TYPE_CHECKING:
 PROMPT = "def main():\n"
 USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-optimal"}
 """The default verifier by kind of draft; traversal for other kinds."""
-DRAFT = (
-    "chain:4, paths:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; "
-    "paths+: and tree+: are drawn with replacement, strata: one child from each stratum."
-)
+DRAFT = f"{DRAFTS}; + is for draws with replacement, strata for one child from each stratum."
 
 
 @command("generate")
 @shared.model
+@shared.no_row_test
 @option("--drafter", help="As --model; or block, ngram, none [default: the target's own, or ngram].")
 @option(
     "--verifier",
     type=shared.VERIFIER,
     help="[default: block on chains, traversal on trees, lifted-optimal on strata, one-hot on top-k trees]",
 )
-@option("--draft", "spelling", callback=shared.known_draft, default="chain:4", show_default=True, help=DRAFT)
+@option("--draft", "spelling", type=shared.known_draft, default="chain:4", help=DRAFT)
 @option("--prompt", "prompts", multiple=True, help="Text to continue, or - to read it; may be repeated.")
 @option("--prompts", "file", type=shared.FILE, help="A file of prompts or questions, instead of --prompt.")
-@option("--max-new-tokens", type=IntRange(1, 2**20), default=128, show_default=True)
-@option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
+@option("--max-new-tokens", type=IntRange(1, 2**20), default=128)
+@option("--temperature", type=FloatRange(min=0), default=1.0, help="0 is greedy.")
 @option("--top-k", type=IntRange(min=0), default=0, help="Keep this many likeliest tokens; 0 keeps all.")
 @option(
     "--seed",
@@ -48,7 +47,7 @@ DRAFT = (
 @shared.device
 @shared.settings(
     *shared.SAMPLING,
-    option("--selection", callback=shared.known_rule),
+    option("--selection"),
     shared.budget,
     option("--batch", type=IntRange(1)),
     shared.stop,
@@ -67,8 +66,6 @@ def COMMAND(**options: Any) -> int:
 
     started = monotonic()
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
-    if "" in prompts:
-        raise BadInput("--prompt is empty")
     if options["file"] and options["prompts"]:
         raise BadInput("--prompt and --prompts cannot be combined")
     with memory_errors("take a smaller model or another --device"):

@@ -5,7 +5,7 @@ measurements item by item, of which an interruption keeps the finished items.
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
-from click import Choice, Context, FloatRange, IntRange, Parameter, echo, option
+from click import Choice, FloatRange, IntRange, echo, option
 
 from draftproof.gpu.sampling import names as spelling
 from draftproof.simulators import screen
@@ -13,56 +13,38 @@ from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE as FILE
 from draftproof.simulators.commands.options import json_option as json_option
 from draftproof.simulators.commands.options import settings as settings
-from draftproof.theory.errors import BadInput, unknown
+from draftproof.theory.errors import BadInput
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-def _each(check: Callable[[str], object]) -> Callable[..., Any]:
-    """A callback of an option that checks its value or each of them."""
-
-    def checked(_: Context, __: Parameter, given: Any) -> Any:
-        for each in (given,) if isinstance(given, str) else given or ():
-            check(each)
-        return given
-
-    return checked
+def known_draft(name: str) -> str:
+    """The type of --draft."""
+    spelling.draft(name)
+    return name
 
 
-def _rule(name: str) -> None:
-    if name not in spelling.SELECTIONS:
-        raise unknown("selection rule", name, spelling.SELECTIONS)
-
-
-def _not_empty(text: str) -> None:
-    if not text:
-        raise BadInput("--stop is empty")
-
-
-known_draft, known_rule, not_empty = map(_each, (spelling.draft, _rule, _not_empty))
-
-
-MODEL = "Target: a folder, a transformers name, or the pair that ships [default: shipped]."
 NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
 VERIFIER = Choice(spelling.VERIFIERS)
 DTYPE = Choice(["float32", "bfloat16", "float16"])
 
-drafts = option(
-    "--draft",
-    multiple=True,
-    callback=known_draft,
-    help="As for `gpu generate`; may be repeated [default: one of each kind].",
+model = option(
+    "--model", help="Target: a folder, a transformers name, or the pair that ships [default: shipped]."
 )
+prompts = option("--prompts", type=FILE, help="A file of prompts or questions; of these the first turns.")
 device = option("--device", help="A torch device, such as cuda:0 [default: cuda if there is one, else cpu].")
 no_row_test = option("--no-row-test", is_flag=True, help=NO_ROW_TEST)
-stop = option("--stop", multiple=True, callback=not_empty, help="End a text where this string appears.")
+stop = option("--stop", multiple=True, help="End a text where this string appears.")
 chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
 dtype = option("--dtype", type=DTYPE)
 
 
-def model(command: Decorated) -> Decorated:
-    """Adds the target, and whether models are tested when they are loaded."""
-    return option("--model", help=MODEL)(no_row_test(command))
+def compared(command: Decorated) -> Decorated:
+    """Adds what a command compares: models, drafts and verifiers, on which prompts."""
+    as_there = "As for `gpu generate`; may be repeated [default: {}]."
+    named = option("--verifier", type=VERIFIER, multiple=True, help=as_there.format("all that apply"))
+    drawn = option("--draft", type=known_draft, multiple=True, help=as_there.format("one of each kind"))
+    return model(option("--drafter", help="As for `gpu generate`.")(drawn(named(prompts(command)))))
 
 
 SAMPLING = (
@@ -78,7 +60,7 @@ SAMPLING = (
     option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
 )
 budget = option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch.")
-selections = option("--selection", multiple=True, callback=known_rule)
+selections = option("--selection", multiple=True)
 
 Item = TypeVar("Item")
 Stop: TypeAlias = KeyboardInterrupt | BadInput | None

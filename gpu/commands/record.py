@@ -6,7 +6,7 @@ from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.commands.options import DTYPE, device, model, settings
+from draftproof.gpu.commands.options import DTYPE, device, model, no_row_test, settings
 from draftproof.simulators.commands.options import PATH
 from draftproof.simulators.support.files import json_lines, replacing
 from draftproof.theory.errors import BadInput, located
@@ -17,14 +17,15 @@ PROMPT, TEXT = ("prompt_token_ids",), ("token_ids", "tokens", "output_ids")
 
 @command("record")
 @model
+@no_row_test
 @option("--drafter", help="Likewise [default: trained with the target].")
 @option("--prompts", type=PATH, help="A prompt a line [default: unseen text].")
 @option("--served", type=PATH, metavar="FILE", help="Responses of a server, one a line, to judge.")
-@option("--count", type=IntRange(1), default=50, show_default=True, help="Prompts.")
-@option("--tokens", type=IntRange(1), default=64, show_default=True, help="Tokens that continue each prompt.")
-@option("--every", type=IntRange(1), default=8, show_default=True, help="Record one position of so many.")
-@option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
-@option("--seed", type=IntRange(min=0), default=0, show_default=True)
+@option("--count", type=IntRange(1), default=50, help="Prompts.")
+@option("--tokens", type=IntRange(1), default=64, help="Tokens that continue each prompt.")
+@option("--every", type=IntRange(1), default=8, help="Record one position of so many.")
+@option("--temperature", type=FloatRange(min=0), default=1.0, help="0 is greedy.")
+@option("--seed", type=IntRange(min=0), default=0)
 @option("--out", type=PATH, required=True, metavar="FILE", help="What to write.")
 @device
 @option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")

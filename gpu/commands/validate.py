@@ -19,24 +19,13 @@ MANY = 128
 
 
 @command("validate")
-@option("--model", help=shared.MODEL)
-@option("--drafter", help="As --model, or block, ngram [default: trained with the target, or ngram].")
-@shared.drafts
-@option("--verifier", type=shared.VERIFIER, multiple=True, help="May be repeated [default: all].")
-@option("--prompts", type=shared.FILE, help="A file of prompts or questions; of these the first turns.")
-@option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings per tested law.")
-@option("--length", type=IntRange(1, 6), default=3, show_default=True, help="Tokens per tested law.")
-@option(
-    "--top-k",
-    type=IntRange(1, 16),
-    multiple=True,
-    default=(2, 4),
-    show_default=True,
-    help="Values of top-k to test.",
-)
-@option("--max-new-tokens", type=IntRange(1), default=32, show_default=True, help="Of the greedy texts.")
-@option("--temperature", type=FloatRange(0, min_open=True), default=1.0, show_default=True)
-@option("--seed", type=IntRange(0), default=0, show_default=True)
+@shared.compared
+@option("--runs", type=IntRange(1), default=500, help="Decodings per tested law.")
+@option("--length", type=IntRange(1, 6), default=3, help="Tokens per tested law.")
+@option("--top-k", type=IntRange(1, 16), multiple=True, default=(2, 4), help="Values of top-k to test.")
+@option("--max-new-tokens", type=IntRange(1), default=32, help="Of the greedy texts.")
+@option("--temperature", type=FloatRange(0, min_open=True), default=1.0)
+@option("--seed", type=IntRange(0), default=0)
 @shared.device
 @shared.settings(
     option("--half-width", type=FloatRange(0, min_open=True), default=0.1),

@@ -13,10 +13,8 @@ from draftproof.simulators.commands.entry import INTERRUPTED
 
 @click.command("verify")
 @device
-@click.option(
-    "--vocab", type=click.IntRange(2, 2**20), default=32_768, show_default=True, help="Large vocabulary."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the logits at --vocab.")
+@click.option("--vocab", type=click.IntRange(2, 2**20), default=32_768, help="Large vocabulary.")
+@click.option("--seed", type=int, default=0, help="Seed of the logits at --vocab.")
 @json_option
 def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     """Check that the batched verifiers decide as the exact engine does.
@@ -34,11 +32,8 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     report = Report.on(device)
     with screen.progress() as bar, suppress(KeyboardInterrupt), memory_errors("take a smaller --vocab"):
         task = bar.add_task("comparing", total=None, done=0, all=0)
-
-        def progress(stage: str, done: int, of: int) -> None:
+        for stage, done, of in fill(report, vocab, seed):
             bar.update(task, description=stage, completed=done, total=of, done=done, all=of)
-
-        fill(report, vocab, seed, progress)
     seconds = round(monotonic() - started, 1)
     if as_json:
         click.echo(json.dumps({**report.answer(), "seconds": seconds}))

@@ -66,6 +66,8 @@ class Decoding:
                 why = why or "a selection within groups of prompts needs all of them at once"
         if why:
             raise BadInput(why)
+        if "" in self.stop:
+            raise BadInput("a string of stop is empty")
         for name, number in (("max_new_tokens", self.max_new_tokens), ("batch", self.batch)):
             if number is not None and number < 1:
                 raise BadInput(f"{name} must be at least 1, not {number}")

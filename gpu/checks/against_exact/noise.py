@@ -21,7 +21,6 @@ from draftproof.simulators.laws.enumerate import Enumerator
 from draftproof.theory.draft import Node
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
-from draftproof.theory.rows import Row
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 ROWS = 1 << 11  # drafts, or rows of noise, per call: so few that a processor's cache holds what a plan needs
@@ -42,12 +41,10 @@ class Agreement:
     rows: int = 0  # rows of noise compared
     wrong: int = 0  # rows of noise that the exact engine decides differently
     narrow: int = 0  # cases left out, because an interval is narrower than the rounding error
-    margin: float = 0.0  # the largest distance that was kept from a threshold
 
     def __add__(self, other: "Agreement") -> "Agreement":
         counts = "instances", "drafts", "rows", "wrong", "narrow"
-        sums = {name: getattr(self, name) + getattr(other, name) for name in counts}
-        return replace(self, **sums, margin=max(self.margin, other.margin))
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in counts})
 
 
 def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier] = ()) -> Iterator[Agreement]:
@@ -82,14 +79,6 @@ def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:
     yield from groups.values()
 
 
-class _Path(NamedTuple):
-    """The stop, the extra token's row there, and the interval of every coin that was compared."""
-
-    node: Node
-    row: Row
-    coins: dict[Node, Interval]
-
-
 class _Recorder(Enumerator):
     """Notes the interval of every coin that a run asks for."""
 
@@ -101,69 +90,55 @@ class _Recorder(Enumerator):
         return accepted
 
 
-def _paths(verifier: Verifier, drafted: Drafted) -> Iterator[_Path]:
-    # Every path of positive probability; thresholds and rows are those of the exact verifier.
-    exact = verifier.exact or EXACT[verifier.name].verify
-    target, oracle = drafted.instance.target, _Recorder(ONE)
-    root = drafted.draft.root
-    order = from_leaf_to_root(root) if verifier.upwards else []
-    while True:
-        oracle.intervals = []
-        node, row = exact(oracle, drafted.draft, target)
-        if verifier.upwards:
-            yield _Path(node, row, dict(zip(order, oracle.intervals, strict=False)))
-        else:
-            yield _Path(node, row, _downward_coins(root, oracle.intervals))
-        if not oracle.next():
-            return
-
-
-def _downward_coins(node: Node, intervals: list[Interval]) -> dict[Node, Interval]:
-    coins, siblings = {}, iter(node.children)
+def _asked(root: Node, intervals: Sequence[Interval], upwards: bool) -> Iterator[tuple[Node, Interval]]:
+    # The node of every coin that was compared on a path, with the coin's interval.
+    if upwards:
+        yield from zip(from_leaf_to_root(root), intervals, strict=False)
+        return
+    siblings = iter(root.children)
     for interval in intervals:
         child = next(siblings)
-        coins[child] = interval
+        yield child, interval
         if interval[0] == FREE[0]:  # accepted
             siblings = iter(child.children)
-    return coins
 
 
 class _Case(NamedTuple):
-    """A path and one of its extra tokens: draft index, coin intervals, stop, token, the token's interval."""
+    """A path and one of its extra tokens: draft index, stop, token; and the intervals [N] of the nodes' coins
+    but the root, and at the end that of the extra token's uniform.
+    """
 
     draft: int
-    coins: list[Interval]
     node: int
     token: int
-    ends: Interval
+    intervals: list[Interval]
 
 
 def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]:
-    cases = []
+    # Every path of positive probability; thresholds and rows are those of the exact verifier.
+    exact, cases = verifier.exact or EXACT[verifier.name].verify, []
     for index, drafted in enumerate(drafts):
         place = {node: i for i, node in enumerate(drafted.nodes)}
-        for path in _paths(verifier, drafted):
-            coins = [FREE] * (N - 1)
-            for node, ends in path.coins.items():
-                if place[node]:
-                    coins[place[node] - 1] = ends
-            below = FREE[0]
-            for x, (mass, reach) in enumerate(zip(path.row, accumulate(path.row), strict=True)):
+        oracle, more = _Recorder(ONE), True
+        while more:
+            oracle.intervals = []
+            stop, row = exact(oracle, drafted.draft, drafted.instance.target)
+            coins, below = [FREE] * N, FREE[0]
+            for node, ends in _asked(drafted.draft.root, oracle.intervals, verifier.upwards):
+                coins[place[node]] = ends
+            for x, (mass, reach) in enumerate(zip(row, accumulate(row), strict=True)):
                 if mass > 0:
-                    ends = below, float(reach) if x < len(path.row) - 1 else FREE[1]
-                    cases.append(_Case(index, coins, place[path.node], x, ends))
+                    ends = below, float(reach) if x < len(row) - 1 else FREE[1]
+                    cases.append(_Case(index, place[stop], x, [*coins[1:], ends]))
                 below = float(reach)
+            more = oracle.next()
     return cases
 
 
 def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: str) -> Agreement:
-    index = torch.tensor([case.draft for case in cases])
-    node, token = torch.tensor([(case.node, case.token) for case in cases]).unbind(1)
-    coins = torch.tensor([case.coins for case in cases], dtype=torch.float64).reshape(len(index), -1, 2)
-    ends = torch.tensor([case.ends for case in cases], dtype=torch.float64)
+    index, node, token = torch.tensor([case[:3] for case in cases]).unbind(1)
+    low, high = torch.tensor([case.intervals for case in cases], dtype=torch.float64).unbind(-1)
     margin = _margins(verifier, rows, index, node)
-    intervals = torch.cat((coins, ends[:, None]), 1)
-    low, high = intervals.unbind(-1)
     first = torch.where(low < 0, 0.0, low + margin)
     last = torch.where(high > 1, BELOW_ONE, high - margin)
     narrow = (first > last).any(1)
@@ -178,14 +153,7 @@ def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: s
             out = once.verify(single.take(which).with_noise(noise[:, :-1], noise[:, -1]))
             same = (out.node.cpu() == node[part]) & (out.token.cpu() == token[part]) & (out.error.cpu() == 0)
             wrong += int((~same & ~narrow[part]).sum())
-    kept = torch.where(narrow[:, None] | (intervals == torch.tensor(FREE)).all(-1), 0.0, margin)
-    return Agreement(
-        verifier.name,
-        rows=2 * int((~narrow).sum()),
-        wrong=wrong,
-        narrow=int(narrow.sum()),
-        margin=float(kept.max()) if kept.numel() else 0.0,
-    )
+    return Agreement(verifier.name, rows=2 * int((~narrow).sum()), wrong=wrong, narrow=int(narrow.sum()))
 
 
 def _margins(verifier: Verifier, rows: Drafts, index: Tensor, node: Tensor) -> Tensor:

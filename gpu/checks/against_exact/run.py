@@ -1,7 +1,7 @@
 """All comparisons with the exact engine on one device, for plain torch and for the kernels, as one report."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -23,9 +23,6 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree as Drawn
 from draftproof.theory.instance import Instance
-
-Progress = Callable[[str, int, int], None]
-"""Called with the stage, the number of instances done, and the total."""
 
 COMPILED, INTERPRETED = "compiled", "in Triton's interpreter"
 
@@ -117,20 +114,12 @@ class Report:
 
     def answer(self) -> dict[str, Any]:
         """The JSON document."""
-        keys = "verifier", "draft", "logits", "vocab", "rows", "wrong"
-        return {
-            "device": self.device,
-            "ok": self.ok,
-            "complete": self.complete,
-            "noise": [asdict(each) for each in self.plain.noise.values()],
-            "large": [asdict(each) for each in self.plain.large],
-            "kernels": {
-                "run": self.run,
-                "skipped": self.skipped,
-                "noise": [asdict(each) for each in self.kernels.noise.values()],
-                "large": [{key: getattr(each, key) for key in keys} for each in self.kernels.large],
-            },
-        }
+        plain, fused = (
+            {"noise": [*map(asdict, each.noise.values())], "large": [*map(asdict, each.large)]}
+            for each in (self.plain, self.kernels)
+        )
+        found = {"device": self.device, "ok": self.ok, "complete": self.complete} | plain
+        return found | {"kernels": {"run": self.run, "skipped": self.skipped} | fused}
 
     def tables(self) -> Iterator[Table | str]:
         """A table for plain torch, and one for the kernels or a line that says why there is none."""
@@ -154,23 +143,26 @@ class Report:
         return "\n".join([*differ, last])
 
 
-def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
-    """Compares on the standard suite, on a sample of it (kernels), and at one large vocabulary.
+def fill(report: Report, vocab: int, seed: int) -> Iterator[tuple[str, int, int]]:
+    """Compares on the standard suite, on a sample of it (kernels), and at one large vocabulary. Yields the
+    stage, how much of it is done, and how much there is.
 
     The slowest part comes last: an interrupted run still reports what was compared before.
     """
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]
-    progress(f"V = {vocab:,}", 0, 1)
+    yield f"V = {vocab:,}", 0, 1
     report.plain.large += closeness(vocab, report.device, seed)
-    _kernels(report, sample, vocab, seed, progress)
-    _noise(report, families, progress)
+    yield from _kernels(report, sample, vocab, seed)
+    yield from _noise(report, families)
     report.complete = True
 
 
-def _kernels(report: Report, sample: Sequence[Instance], vocab: int, seed: int, progress: Progress) -> None:
+def _kernels(
+    report: Report, sample: Sequence[Instance], vocab: int, seed: int
+) -> Iterator[tuple[str, int, int]]:
     found, compiled = report.kernels, report.run == COMPILED
-    progress("kernels", 0, len(kernels.NAMES))
+    yield "kernels", 0, len(kernels.NAMES)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
         for done, name in enumerate(kernels.NAMES if report.run else (), 1):
@@ -180,14 +172,14 @@ def _kernels(report: Report, sample: Sequence[Instance], vocab: int, seed: int, 
                     found.add(next(agreement([instance], report.device, [fused(name)])))
             if compiled or done == 1:  # the interpreter: one verifier, on a chain
                 found.large += closeness(vocab, report.device, seed, [fused(name)], None if compiled else 1)
-            progress("kernels", done, len(kernels.NAMES))
+            yield "kernels", done, len(kernels.NAMES)
 
 
-def _noise(report: Report, families: list[Family], progress: Progress) -> None:
+def _noise(report: Report, families: list[Family]) -> Iterator[tuple[str, int, int]]:
     done, of = 0, sum(map(len, families))
     for instances in grouped(families):
         for found in agreement(instances, report.device):
             report.plain.add(found)
         done += len(instances)
-        progress("same noise", done, of)
+        yield "same noise", done, of
     report.plain.noise = dict(sorted(report.plain.noise.items()))

@@ -178,7 +178,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["generate", "--prompt", ""], "--prompt is empty"),
+        (["generate", "--prompt", ""], "the prompt is empty"),
         (["generate", "--prompt", "x " * 400], "tokens; "),
         (["generate", "--model", "./nowhere"], "no such folder"),
         (["generate", "--drafter", "./nowhere"], "no such folder"),
@@ -200,7 +200,7 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
 @pytest.mark.parametrize(
     ("arguments", "settings", "said"),
     [
-        ([], {"stop": [""]}, "--stop is empty"),
+        ([], {"stop": [""]}, "a string of stop is empty"),
         ([], {"budget": -1}, "--budget"),
         ([], {"selection": "tetriss"}, "no selection rule is named 'tetriss'; did you mean tetris"),
         (["--draft", "tree:2x2"], {"selection": "all"}, "selection is defined on chains"),
