@@ -2,9 +2,8 @@
 each proved on symbols.
 
 A drafted token x has the law that the draft's kind says, and a hypothesis holds on average over it: it is
-proved on a vocabulary of y and as many classes of tokens as there are patterns of signs, and what a drafted
-token adds is shown to be linear in its entries, so that a class of tokens acts like one token that has their
-sums.
+proved on a vocabulary of y and two classes of tokens, which one sign tells apart, and what a drafted token
+adds is shown to be linear in its entries, so that a class of tokens acts like one token that has their sums.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.claims import Claim
 from draftproof.proofs_check.every_size.contracts import must_be_modelled, theorem_of
 from draftproof.proofs_check.every_size.hypotheses import Hypotheses
-from draftproof.proofs_check.every_size.machine.classes import Classes, MoreClasses
+from draftproof.proofs_check.every_size.machine.classes import Classes
 from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.machine.run import Run
 from draftproof.proofs_check.every_size.machine.space import Space
@@ -118,23 +117,16 @@ class Proof:
         self.hypotheses = Hypotheses(verifier)
 
     def prove(self) -> None:
-        """Proves every claim, with as many classes of tokens as that takes."""
-        while True:
-            self.hypotheses = hypotheses = Hypotheses(self.verifier)
-            self.tokens.unknowns = {}
-            names = [Named(name) for name in ("oracle", "draft", "target")]
-            if len(self.root.parameters) != len(names):
-                raise NotFollowed(f"{self.root.name} does not take an oracle, a draft and a target")
-            hypotheses.assume(
-                self.root, self.root, dict(zip(self.root.parameters, names, strict=True)), frozenset()
-            )
-            try:
-                for place in hypotheses.order:  # which grows as places are reached
-                    hypotheses.current = hypotheses.claims[place]
-                    self.scenarios(hypotheses.current, {})
-                return
-            except MoreClasses as more:
-                self.tokens.classes = more.args[0]
+        """Proves every claim."""
+        hypotheses, names = self.hypotheses, [Named(name) for name in ("oracle", "draft", "target")]
+        if len(self.root.parameters) != len(names):
+            raise NotFollowed(f"{self.root.name} does not take an oracle, a draft and a target")
+        hypotheses.assume(
+            self.root, self.root, dict(zip(self.root.parameters, names, strict=True)), frozenset()
+        )
+        for place in hypotheses.order:  # which grows as places are reached
+            hypotheses.current = hypotheses.claims[place]
+            self.scenarios(hypotheses.current, {})
 
     def scenarios(self, claim: Claim, scenario: dict[str, Any]) -> None:
         """The claim in every scenario of answers to what depends on the draft."""

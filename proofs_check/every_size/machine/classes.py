@@ -1,9 +1,8 @@
 """Classes of tokens: what is to be shown holds however the compared forms' signs tell tokens apart."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from time import thread_time
 from typing import TypeAlias
 
@@ -13,13 +12,10 @@ from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, sign
 from draftproof.proofs_check.every_size.machine.flow import NotFollowed
 from draftproof.proofs_check.every_size.machine.space import Assume, Classify, Grow, Space
 
-MOST_CLASSES = 4
+CLASSES = 2
+"""Classes of tokens beside y and the individual token: one compared form tells them apart."""
 BELOW, ABOVE = NEGATIVE | ZERO, ZERO | POSITIVE
 Check: TypeAlias = Callable[[Space], set[str]]
-
-
-class MoreClasses(Exception):
-    """More patterns of signs are possible than there are classes of tokens: (how many are needed)."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +29,16 @@ class Form:
 
 
 class Classes:
-    """How many `classes` of tokens there are besides y and the individual token, and the `unknowns` that the
-    checks have asked for; `cells` counts what they went through.
-    """
+    """The `unknowns` that the checks have asked for; `cells` counts what they went through."""
 
     def __init__(self, deadline: float):
         self.deadline = deadline
         self.unknowns: dict[str, str] = {}
-        self.classes = 2
         self.cells = 0
 
     def space(self, individual: bool, forms: Sequence[Form]) -> Space:
         signs = [each for form in forms for each in form.signs]
-        tokens = 1 + individual + self.classes
+        tokens = 1 + individual + CLASSES
         return Space(self.unknowns, tokens, 1 if individual else None, self.deadline - thread_time(), signs)
 
     def on_all(self, check: Check, individual: bool, forms: Sequence[Form] = ()) -> None:
@@ -66,21 +59,17 @@ class Classes:
                 self.told_apart(check, individual, forms, *new.args)
                 return
         real = [form for form in loose if len(space.solver.polynomials[form]) > 1]
-        needed = 1 + sum(form.tells_apart for form in forms) + len(real)
-        if needed > MOST_CLASSES:
-            raise NotFollowed(f"{needed} classes of tokens are needed")
-        if needed > self.classes:
-            raise MoreClasses(needed)
+        must_be_enough(sum(form.tells_apart for form in forms) + len(real))
 
     def told_apart(
         self, check: Check, individual: bool, forms: Sequence[Form], new: list[fmpq_mpoly]
     ) -> None:
-        """The check for the signs that one more form can have, on y, the individual token and every class.
+        """The check for the signs that a form can have, on y, the individual token and both classes.
 
-        Where classes have had the same signs so far and the form can have either sign on them, they are to
-        differ in the end: as many forms are expected as there are classes, less one. The order of such
-        classes does not matter, but for the class of the individual token, which is the last.
+        Where it can have either sign on both classes, it is to differ on them. Which class is which does not
+        matter, but for the class of the individual token, which is the last.
         """
+        must_be_enough(1 + sum(form.tells_apart for form in forms))
 
         def possible(form: fmpq_mpoly, wanted: int) -> bool:
             if form.is_constant():
@@ -94,34 +83,17 @@ class Classes:
             or (BELOW,)
             for form in new
         ]
-        if all(len(options) == 1 for options in can):  # the form tells no more tokens apart
-            signs = [(form, options[0]) for form, options in zip(new, can, strict=True)]
-            self.on_all(check, individual, [*forms, Form(signs, tells_apart=False)])
-            return
-        for of_classes in self.patterns(forms, can, 1 + individual):
+        ways = list(product(*can[-CLASSES:]))
+        if len(ways) > 2:
+            ways = [(BELOW, ABOVE), (ABOVE, BELOW)][: 1 + individual]
+        for of_classes in ways:
             of_own = [NEGATIVE if of_classes[-1] == BELOW else ABOVE] * individual
             for of_y in can[0]:
                 all_signs = [NEGATIVE if of_y == BELOW else ABOVE, *of_own, *of_classes]
                 self.on_all(check, individual, [*forms, Form(list(zip(new, all_signs, strict=True)))])
 
-    def patterns(
-        self, forms: Sequence[Form], can: Sequence[tuple[int, ...]], first: int
-    ) -> Iterator[tuple[int, ...]]:
-        """The signs of one more form on the classes, which start at the entry `first` of what is possible."""
-        distinguishing = [form for form in forms if form.tells_apart]
-        before = [tuple(form.signs[first + i][1] for form in distinguishing) for i in range(self.classes)]
-        most = 2 ** max(0, self.classes - 2 - len(distinguishing))
-        free = list(combinations(range(self.classes - (first - 1)), 2))
-        for signs in product(*can[first:]):
-            alike = Counter(
-                (*old, new)
-                for old, new, options in zip(before, signs, can[first:], strict=True)
-                if len(options) == 2
-            )
-            in_order = all(
-                signs[i] <= signs[j] or can[first + i] != can[first + j]
-                for i, j in free
-                if before[i] == before[j]
-            )
-            if in_order and max(alike.values(), default=0) <= most:
-                yield signs
+
+def must_be_enough(forms: int) -> None:
+    """Raises NotFollowed where so many forms tell more tokens apart than there are classes."""
+    if forms >= CLASSES:
+        raise NotFollowed(f"{forms + 1} classes of tokens are needed")

@@ -23,12 +23,11 @@ from draftproof.proofs_check.every_size.machine.values import (
     Plan,
     Prefix,
     Row,
-    TargetRow,
     Token,
 )
 from draftproof.theory import rows
 
-NUMBER, ROW, TOKEN, ROW_OR_NUMBER = Symbol, Row, Token, (Symbol, Row)
+NUMBER, ROW, TOKEN = Symbol, Row, Token
 OPERATIONS: dict[Callable, tuple] = {
     rows.share: (NUMBER, NUMBER),
     rows.ratio: (NUMBER, NUMBER),
@@ -92,14 +91,7 @@ class Objects(State):
             result = self.compared_rows(function, *arguments)
         else:
             with self.space.notes():
-                try:
-                    result = function(
-                        *[each.index if isinstance(each, Token) else each for each in arguments]
-                    )
-                except ZeroDivisionError:
-                    if function is not rows.share or not self.positive(arguments[0]):
-                        raise
-                    result = self.space.number(1)  # the part is not below 0, so not below a whole of 0
+                result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
         if isinstance(result, tuple):
             result = Row(result)
         self.note_sign(function, arguments, result)
@@ -109,7 +101,8 @@ class Objects(State):
         """Whether a number or the entries of a row are known not to be below 0."""
         if isinstance(value, Row):
             return value.positive
-        return not isinstance(value, Symbol) or id(value) in self.bounds or self.space.never_below_zero(value)
+        known = not isinstance(value, Symbol) or id(value) in self.bounds
+        return known or (value.top.is_constant() and value.bottom.is_constant() and value >= 0)
 
     def note_sign(self, function: Callable, arguments: list[Any], result: Any) -> None:
         """Notes what is known of a result's sign by the way that it was made."""
@@ -136,7 +129,7 @@ class Objects(State):
     # What objects can be asked.
 
     def item(self, value: Any, index: Any) -> Any:
-        """value[index]: a row's entry, the target's row at a node, a node of the chain, an item of a list."""
+        """value[index]: a row's entry, the target's row at `here`, the last node of the chain."""
         match value, index:
             case Row(), Token():
                 if index.whole and index is not (self.child and self.child.token):
@@ -145,9 +138,8 @@ class Objects(State):
                 if value.positive:
                     self.bounds.setdefault(id(entry), (entry, False))
                 return entry
-            case Named(name="target"), Prefix(node=node):
-                node = self.resolved(node)
-                return self.target_row if node is self.here else TargetRow(node)
+            case Named(name="target"), Prefix(node=node) if self.resolved(node) is self.here:
+                return self.target_row
             case Chain(), -1:
                 return LeafOf()
         raise NotFollowed(f"an item of {type(value).__name__}")
@@ -208,7 +200,7 @@ class Objects(State):
             if len(arguments) != 1 or not isinstance(arguments[0], Chain):
                 raise NotFollowed(f"pairwise of {', '.join(type(each).__name__ for each in arguments)}")
             return Edges()
-        if function is rows.one and len(arguments) == 1 and isinstance(arguments[0], Row | TargetRow):
+        if function is rows.one and len(arguments) == 1 and isinstance(arguments[0], Row):
             return self.space.number(1)
         if function in OPERATIONS:
             return self.operation(function, arguments)

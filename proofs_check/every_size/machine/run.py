@@ -33,7 +33,6 @@ from draftproof.proofs_check.every_size.machine.values import (
     LeafOf,
     Node,
     Row,
-    TargetRow,
     Unknown,
 )
 
@@ -113,11 +112,6 @@ class Run(Objects):
 
     def stopped(self, node: Any, row: Any) -> Symbol:
         """Mass of y when verification stops at the node and the next token is drawn from the row."""
-        if isinstance(row, TargetRow):
-            if row.node is not node or node is self.here:
-                raise NotFollowed("the last token is drawn from the target's row at another node")
-            self.use(node)
-            return self.arrived(node)
         if not isinstance(row, Row) or node is not self.here:
             raise NotFollowed("the row of the last token is not known")
         self.require_law(row)
@@ -221,8 +215,6 @@ class Run(Objects):
                 return result
             case ast.Tuple(elts=parts):
                 return tuple([self.value(part, env) for part in parts])
-            case ast.List(elts=parts):
-                return [self.value(part, env) for part in parts]
             case ast.IfExp(test=test, body=yes, orelse=no):
                 return self.value(yes if self.truth(self.value(test, env)) else no, env)
             case ast.UnaryOp(op=ast.Not(), operand=operand):

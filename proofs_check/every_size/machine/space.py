@@ -63,10 +63,8 @@ class Space:
         self.number = self.enumeration.number
         self.solver: Solver = self.enumeration.solver
         self.known: dict[str, Any] = {}  # rows and numbers, by name
-        self.positive_forms: dict[str, bool] = {}
         self.classified: list[fmpq_mpoly] = []
-        self.assumed = self._facts(unknowns, signs)  # before equations among them are substituted
-        self.whole, self.possible = self._cell(self.assumed)
+        self.whole, self.possible = self._cell(self._facts(unknowns, signs))
         self.own = [
             at
             for at, name in enumerate(context.names())
@@ -154,24 +152,6 @@ class Space:
         form = number.top * number.bottom if signs != ZERO else number.top
         if self.enumeration.cell.signs(form) & ~signs:
             raise Assume(form, signs)
-
-    def never_below_zero(self, number: Symbol) -> bool:
-        """Whether what is known of the unknown numbers alone, not of rows, shows that this one is at least
-        0.
-        """
-        form = number.top * number.bottom
-        if form.is_constant():
-            return bool(form.leading_coefficient() >= 0) if form else True
-        key, below = self.solver.fact(form, NEGATIVE)
-        if key not in self.positive_forms:
-            scalars = [fact for fact in self.assumed.items() if not self._has_entries(fact[0])]
-            self.positive_forms[key] = (
-                not self._has_entries(key) and self.solver.find([*scalars, (key, below)]) is None
-            )
-        return self.positive_forms[key]
-
-    def _has_entries(self, key: str) -> bool:
-        return any("_" in name for name in self.solver.names[key])
 
     def surely_empty(self, cell: Cell) -> bool:
         """Whether no numbers have the signs of the cell, z3 being given more time than for a cut."""

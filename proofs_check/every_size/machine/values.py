@@ -50,13 +50,6 @@ class Prefix:
     node: Any
 
 
-@dataclass(frozen=True, eq=False)
-class TargetRow:
-    """The target's row at a node other than `here`: it can be passed on, not computed with."""
-
-    node: Any
-
-
 @dataclass(frozen=True)
 class Children:
     """The children of `here`: good for asking whether there are some."""
