@@ -19,19 +19,20 @@ matters, so the best rule with memory is a function of the text so far. Outputs 
 * *upper*: an exactly lossless rule near the float solution.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import floor
 from typing import Any, TypeAlias
 
 from flint import fmpq
 
+from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.linear import Linear
+from draftproof.theory.transport.bounds import minimised
 
 Drafts: TypeAlias = Callable[[Prefix], Drafted]
 """Context -> law of the drafted prefixes, relative to it."""
@@ -94,6 +95,26 @@ def call(target: Rows, drafts: Drafts, context: Prefix, longest: int) -> Call:
     return Call(list(law.values()), outputs)
 
 
+class Linear:
+    """Rows, which are equations, and columns of a linear program, numbered as they are added."""
+
+    def __init__(self) -> None:
+        self.cost: list[float] = []
+        self.sides: list[float] = []
+        self.entries: list[tuple[int, int, float]] = []
+
+    def row(self, side: float = 0.0) -> int:
+        self.sides.append(side)
+        return len(self.sides) - 1
+
+    def column(self, entries: Iterable[tuple[int, float]], cost: float = 0.0) -> int:
+        if len(self.cost) == VARIABLES:
+            raise BadInput(f"more than {VARIABLES:,} variables: the drafts or the text are too long")
+        self.entries.extend((row, len(self.cost), value) for row, value in entries)
+        self.cost.append(cost)
+        return len(self.cost) - 1
+
+
 class Program:
     """The program for the words of `tokens` tokens, solved. `below[c]` are the words that start with c, and
     `calls[c]` is the call after c.
@@ -110,7 +131,7 @@ class Program:
         self._solve()
 
     def _solve(self) -> None:
-        lp = Linear(VARIABLES)
+        lp = Linear()
         at = {
             (c, w): lp.row(0.0 if c else float(self.words[w]))
             for c, words in self.below.items()
@@ -134,7 +155,7 @@ class Program:
                         }
                         self.pairs[c, o] = {}
                     self.pairs[c, o][D] = lp.column([(drafted[D], 1.0), (priced[c, o], -1.0)])
-        self.x, prices = lp.solve()
+        self.x, prices = minimised(lp.cost, lp.entries, lp.sides)
         self.price: dict[Prefix, dict[Prefix, fmpq]] = {c: {} for c in self.calls}
         for (c, o), row in priced.items():
             self.price[c][o] = -rounded(float(prices[row]))

@@ -36,13 +36,14 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.linear import Linear
 
 Seen: TypeAlias = frozenset[Prefix]
 """The drafted prefixes of one draft."""
 
 VARIABLES = 10**6
 """Largest number of variables of a program."""
+
+TIGHT = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
 
 GRID = 2**48
 """Float solutions are rounded to multiples of 1/GRID."""
@@ -104,20 +105,46 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], dict[Prefix,
     f[seen] follows program.outputs[seen]; mu[prefix] are the duals of the target's rows. Raises BadInput when
     HiGHS gives up.
     """
-    lp = Linear(VARIABLES)
-    drafted = [lp.row(float(mass)) for mass in program.law.values()]
+    sides = [float(mass) for mass in program.law.values()]
     rows: dict[Prefix, int] = {}  # of the outputs that end at a prefix
+    cost: list[float] = []
+    entries: list[tuple[int, int, float]] = []  # (row, column, value)
     for v in program.reached():
-        below = program.children(v)
-        rows |= {u: lp.row(0.0 if v else float(p)) for u, p in below}
+        for u, p in program.children(v):
+            rows[u] = len(sides)
+            sides.append(0.0 if v else float(p))
+            if v:
+                entries.append((rows[u], len(cost), -float(p)))
         if v:  # the variable m(v)
-            lp.column([(rows[v], 1.0), *((rows[u], -float(p)) for u, p in below)])
-    at: dict[Seen, list[int]] = {}
-    for row, (seen, outputs) in zip(drafted, program.outputs.items(), strict=True):
-        at[seen] = [lp.column([(row, 1.0), (rows[o.end], 1.0)], -float(o.accepted)) for o in outputs]
-    x, prices = lp.solve()
+            entries.append((rows[v], len(cost), 1.0))
+            cost.append(0.0)
+    at: dict[Seen, slice] = {}
+    for row, (seen, outputs) in enumerate(program.outputs.items()):
+        at[seen] = slice(len(cost), len(cost) + len(outputs))
+        for output in outputs:
+            entries += [(row, len(cost), 1.0), (rows[output.end], len(cost), 1.0)]
+            cost.append(-float(output.accepted))
+    x, prices = minimised(cost, entries, sides)
     mu = {u: -float(prices[n]) for u, n in rows.items()}
-    return -float(np.dot(lp.cost, x)), {seen: x[columns] for seen, columns in at.items()}, mu
+    return -float(np.dot(cost, x)), {seen: x[columns] for seen, columns in at.items()}, mu
+
+
+def minimised(
+    cost: list[float], entries: list[tuple[int, int, float]], sides: list[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(solution, prices of the rows) of a linear program whose rows are equations and whose variables are at
+    least 0; entries are (row, column, value). Raises BadInput when HiGHS gives up.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    rows, columns, values = (np.array(part) for part in zip(*entries, strict=True))
+    matrix = csr_array((values, (rows, columns)), shape=(len(sides), len(cost)))
+    for options in (TIGHT, {**TIGHT, "presolve": False}, {}):  # presolve may mistake rounding
+        found = linprog(cost, A_eq=matrix, b_eq=sides, bounds=(0, None), method="highs", options=options)
+        if found.x is not None:
+            return found.x, found.eqlin.marginals
+    raise BadInput(f"HiGHS found no optimum: {found.message}")
 
 
 @dataclass(frozen=True)
