@@ -1,20 +1,20 @@
 """The batches of the standard suite: random requests, and the witnesses of lossy rules."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from flint import fmpq
 
+from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.support.files import SHIPPED
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import exact
-from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.selection.view import Rule
-from draftproof.theory.table import Table
 
 SIZES = (
     (2, 1, 2, 1, 24),
@@ -68,36 +68,20 @@ class Batches(Sequence[Batch]):
         return Batch(requests, self.rule, self.capacity, cliff if index % 2 else (), f"{self.name} #{index}")
 
 
-Rows = dict[Prefix, list[str]]
-
-APPENDIX: tuple[Rows, Rows] = (
-    {(): ["7/10", "3/10"], (0,): ["1/2", "1/2"], (1,): ["1", "0"]},
-    {(): ["1/2", "1/2"], (0,): ["1/2", "1/2"], (1,): ["0", "1"]},
-)
-"""Target and proposal of the instance in Appendix A of dspark2026throughput, with rows that make it exact."""
-
-UNEQUAL: tuple[Rows, Rows] = {(): ["1/2", "1/2"]}, {(): ["1/3", "2/3"]}
-
-WITNESSES: dict[str, tuple[int, list[tuple[Rows, Rows]], int, list[str]]] = {
-    "tetris": (2, [({(): ["0", "1"]}, {(): ["1/2", "1/2"]}), UNEQUAL], 1, []),
-    "dspark-retrospective": (2, [APPENDIX], 2, ["1", "1/2", "1/2"]),
-    "drop-forbidden": (3, [({(): ["1/2", "1/2", "0"]}, {(): ["1/2", "0", "1/2"]})], 1, []),
-    "confidence-drop": (2, [UNEQUAL], 1, []),
-}
-"""Rule -> a small batch on which it loses the law: vocabulary, rows of each request, capacity, speed."""
+WITNESSES = "tetris", "dspark-retrospective", "drop-forbidden", "confidence-drop"
+"""Rules that lose the law, each on a small batch in docs/."""
 
 
+@cache
 def witness(name: str, rule: Rule | None = None) -> Batch:
     """The small batch on which the named rule loses the law; with another rule if one is given.
 
     >>> witness("tetris").capacity
     1
     """
-    vocab, models, capacity, speed = WITNESSES[name]
-    requests = tuple(
-        Instance(Table.exact(vocab, p), Table.exact(vocab, q), Chain(1 + max(map(len, q)))) for p, q in models
-    )
-    return Batch(requests, rule or RULES[name], capacity, tuple(map(exact, speed)), f"witness of {name}")
+    batch = read_any(SHIPPED / f"docs/{name}.json")
+    assert isinstance(batch, Batch)
+    return replace(batch, rule=rule or batch.rule, name=f"witness of {name}")
 
 
 def standard_batches() -> Iterator[Sequence[Batch]]:

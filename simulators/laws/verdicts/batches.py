@@ -1,8 +1,7 @@
-"""Batches, by exact enumeration of all drafts: the joint law of what is emitted, and what selection gains."""
+"""Batches, by exact enumeration of all drafts: the joint law of what is emitted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from math import prod
 from types import SimpleNamespace
@@ -219,34 +218,3 @@ def _first_wrong(both: Iterable[Law], lengths: list[int], slack: fmpq) -> JointW
             if abs(got[words] - want[words]) > slack:
                 return JointWrong(words, got[words], want[words])
     return None
-
-
-def most_accepted(batch: Batch, verifier: Verifier) -> fmpq:
-    """The largest mean number of accepted tokens over all predictable rules, which may know all rows.
-
-    A dynamic programme over what was revealed: in each state the rule stops or keeps the next token of one
-    request, which reveals it. A rule that draws lots gains nothing.
-
-    >>> from draftproof.simulators.instances.batches import witness
-    >>> from draftproof.theory.verifiers import named
-    >>> most_accepted(witness("tetris"), named("token"))
-    5/6
-    """
-    emitted = [Emitted(request, verifier) for request in batch.requests]
-
-    @cache
-    def value(state: tuple[Shown, ...]) -> fmpq:
-        options = [sum((emitted[r][shown].accepted for r, shown in enumerate(state)), ZERO)]
-        if sum(shown.kept for shown in state) < batch.capacity:
-            options += [
-                keep(state, r) for r, each in enumerate(batch.requests) if state[r].kept < each.draft.depth
-            ]
-        return max(options)
-
-    def keep(state: tuple[Shown, ...], r: int) -> fmpq:
-        tokens = state[r].tokens
-        row: Any = batch.requests[r].proposal[tokens]
-        after = ((q, Shown((*tokens, x), len(tokens) + 1)) for x, q in enumerate(row) if q > 0)
-        return sum((q * value((*state[:r], shown, *state[r + 1 :])) for q, shown in after), ZERO)
-
-    return value((Shown((), 0),) * len(batch.requests))
