@@ -9,7 +9,7 @@ from draftproof.simulators.laws.enumerate import CRASHES
 from draftproof.simulators.support.load import load, remembered, version
 from draftproof.theory.draft import Draft
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.names import SHAPED, SIZED
+from draftproof.theory.drafts.names import SPELLED
 from draftproof.theory.errors import BadInput
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
@@ -51,11 +51,11 @@ class OwnDraft:
 
 
 def own_draft(spelling: str) -> OwnDraft | None:
-    """The user's scheme of that spelling; None if the spelling is one of the project's (`theory.spelling`).
-    Raises BadInput if nothing of that name is a scheme.
+    """The user's scheme of that spelling; None if the spelling is one of the project's. Raises BadInput if
+    nothing of that name is a scheme.
     """
     place, _, name = spelling.rpartition(":")
-    if not place or place in SHAPED or place in SIZED or not name.replace(".", "_").isidentifier():
+    if not place or place in SPELLED or not name.replace(".", "_").isidentifier():
         return None
     return _made(spelling)
 

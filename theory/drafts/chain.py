@@ -1,18 +1,17 @@
 """One path: X_i ~ q(. | X^{i-1})."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from draftproof.theory.draft import Draft, chained
-from draftproof.theory.drafts.shape import checked_depth
+from draftproof.theory.drafts.shape import Sized
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Sized):
     """A chain of `depth` tokens (leviathan2023fast).
 
     >>> Chain(2).outcomes(support=3)
@@ -23,9 +22,6 @@ class Chain:
     kind: ClassVar[str] = "chain"
     label = kind
 
-    def __post_init__(self) -> None:
-        checked_depth(self.depth)
-
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         leaf, laws = context, []
         for _ in range(self.depth):
@@ -35,10 +31,6 @@ class Chain:
 
     def outcomes(self, support: int) -> int:
         return support**self.depth
-
-    def smaller(self) -> "Iterator[Chain]":
-        if self.depth > 1:
-            yield Chain(self.depth - 1)
 
 
 SCHEME = Chain

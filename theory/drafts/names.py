@@ -8,21 +8,12 @@
 
 import json
 import re
-from collections.abc import Callable
+from dataclasses import fields
 from difflib import get_close_matches
-from functools import partial
+from typing import Any
 
-from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.best_first import BestFirst
-from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.ddtree import DDTree
-from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.shape import NODES, Shape, checked_depth, checked_shape, every
-from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.stratified import Stratified
-from draftproof.theory.drafts.top_k import TopK
-from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, quoted
 
 EXAMPLES = (
@@ -34,21 +25,12 @@ EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []
 """The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first tokens."""
 
 
-SHAPED: dict[str, Callable[[Shape], Scheme]] = {
-    "tree": Tree,
-    "tree+": partial(Tree, replacement=True),
-    "top-k": TopK,
-    "greedy": Greedy,
-    "strata": Stratified,
+SPELLED: dict[str, tuple[str, dict[str, bool]]] = {
+    **{kind: (kind, {}) for kind in SCHEMES if kind != "stratified"},
+    "tree+": ("tree", {"replacement": True}),
+    "strata": ("stratified", {}),
 }
-SIZED: dict[str, tuple[Callable[..., Scheme], int]] = {
-    "chain": (Chain, 1),
-    "paths": (Paths, 2),
-    "best-first": (BestFirst, 2),
-    "ddtree": (DDTree, 2),
-    "spechub": (SpecHub, 1),
-}
-"""Word before the colon -> the scheme, of a shape or of so many numbers."""
+"""Word before the colon -> the kind of the scheme, and what it is given besides a shape or numbers."""
 
 
 def scheme(spelling: str) -> Scheme:
@@ -62,16 +44,16 @@ def scheme(spelling: str) -> Scheme:
     """
     kind, _, size = spelling.partition(":")
     try:
-        if kind in SHAPED:
-            return SHAPED[kind](shape(size))
-        if kind in SIZED:
-            made, count = SIZED[kind]
-            return made(*numbers(size, count))
+        if kind in SPELLED:
+            name, more = SPELLED[kind]
+            made: Any = SCHEMES[name]
+            first, *others = (field.name for field in fields(made))
+            return made(*([shape(size)] if first == "shape" else numbers(size, 1 + len(others))), **more)
     except BadInput as error:
         raise BadInput(f"{quoted(spelling)}: {error}") from None
     except ValueError:
         pass
-    like = () if kind in {*SHAPED, *SIZED} else get_close_matches(kind, [*SHAPED, *SIZED], 1)
+    like = () if kind in SPELLED else get_close_matches(kind, SPELLED, 1)
     hint = f"did you mean {like[0]}:{size}?" if like else f"write one like {EXAMPLES}"
     raise BadInput(f"{quoted(spelling)} is no draft; {hint}")
 

@@ -1,18 +1,17 @@
 """K independent chains, merged by prefix."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from draftproof.theory.draft import Draft, Node, Path
-from draftproof.theory.drafts.shape import chain, checked_depth
+from draftproof.theory.drafts.shape import Sized, chain
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)
-class Paths:
+class Paths(Sized):
     """`count` i.i.d. chains of `depth` tokens (sun2023spectr).
 
     Merged by prefix they are a tree drawn without replacement whose children stand in order of
@@ -23,10 +22,7 @@ class Paths:
     depth: int
     kind: ClassVar[str] = "paths"
     label = kind
-
-    def __post_init__(self) -> None:
-        checked_depth(self.count, "count", 64)
-        checked_depth(self.depth)
+    largest: ClassVar[dict[str, int]] = {"count": 64}
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         leaves = [_leaf(oracle, proposal, context, self.depth) for _ in range(self.count)]
@@ -35,12 +31,6 @@ class Paths:
 
     def outcomes(self, support: int) -> int:
         return support ** (self.depth * self.count)
-
-    def smaller(self) -> "Iterator[Paths]":
-        if self.count > 1:
-            yield Paths(self.count - 1, self.depth)
-        if self.depth > 1:
-            yield Paths(self.count, self.depth - 1)
 
 
 def _leaf(oracle: Oracle, proposal: Rows, prefix: Prefix, depth: int) -> Prefix:

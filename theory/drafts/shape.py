@@ -4,8 +4,9 @@ A shape is the tuple of its children's shapes; `()` is a leaf.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Self, TypeAlias
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Self, TypeAlias
 
 from draftproof.theory.draft import Node
 from draftproof.theory.errors import BadInput, quoted
@@ -99,23 +100,38 @@ class Shaped:
 
 
 @dataclass(frozen=True)
-class Grown:
+class Sized:
+    """A scheme of whole numbers from 1 on, each at most DEPTH or as `largest` has it."""
+
+    largest: ClassVar[dict[str, int]] = {}
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            checked_depth(getattr(self, field.name), field.name, self.largest.get(field.name, DEPTH))
+
+    def smaller(self) -> Iterator[Self]:
+        for field in fields(self):
+            with suppress(BadInput):
+                yield replace(self, **{field.name: getattr(self, field.name) - 1})
+
+
+@dataclass(frozen=True)
+class Grown(Sized):
     """A scheme of trees of `nodes` drafted tokens, none deeper than `depth`, whose shape is not given."""
 
     nodes: int
     depth: int
+    largest: ClassVar[dict[str, int]] = {"nodes": NODES}
 
     def __post_init__(self) -> None:
-        checked_depth(self.nodes, "nodes", NODES)
-        checked_depth(self.depth)
+        super().__post_init__()
         if self.depth > self.nodes:
             raise BadInput(f"{self.nodes} nodes cannot be {self.depth} deep")
 
     def smaller(self) -> Iterator[Self]:
-        if self.nodes > 1:
-            yield replace(self, nodes=self.nodes - 1, depth=min(self.depth, self.nodes - 1))
-        if self.depth > 1:
-            yield replace(self, depth=self.depth - 1)
+        if self.depth == self.nodes > 1:
+            yield replace(self, nodes=self.nodes - 1, depth=self.depth - 1)
+        yield from super().smaller()
 
 
 def grow(oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings: Siblings) -> Node:

@@ -1,18 +1,17 @@
 """The SpecHub pair: a sampled token and the hub token."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from draftproof.theory.draft import Draft
-from draftproof.theory.drafts.shape import checked_depth, every, grow
+from draftproof.theory.drafts.shape import Sized, every, grow
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row, descending, has_mass, without
 from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)
-class SpecHub:
+class SpecHub(Sized):
     """Two children a node (sun2024spechub): x0 ~ q; with the hub a = argmax q (ties by id),
     x1 = a if x0 is not a, else x1 ~ norm(q off a).
     """
@@ -20,19 +19,13 @@ class SpecHub:
     depth: int
     kind: ClassVar[str] = "spechub"
     label = kind
-
-    def __post_init__(self) -> None:
-        checked_depth(self.depth, most=12)
+    largest: ClassVar[dict[str, int]] = {"depth": 12}
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         return Draft(grow(oracle, proposal, context, every(2, self.depth), sample_and_hub))
 
     def outcomes(self, support: int) -> int:
         return max(2 * (support - 1), 1) ** (2**self.depth - 1)
-
-    def smaller(self) -> "Iterator[SpecHub]":
-        if self.depth > 1:
-            yield SpecHub(self.depth - 1)
 
 
 def sample_and_hub(oracle: Oracle, q: Row, count: int) -> list[int]:
