@@ -13,6 +13,7 @@ from draftproof.gpu.network.models import Model
 from draftproof.gpu.network.reader import Reader, padded
 from draftproof.gpu.network.session import Accepted, Draft, Level, Session, Structure
 from draftproof.gpu.sampling.rows import Sampling
+from draftproof.gpu.sampling.tree import chain_on
 
 
 class Drafter:
@@ -129,11 +130,13 @@ class NgramSession(Session):
     def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor, *_: Any, **__: Any) -> Draft:
         """A deterministic chain for every row, shorter if the copied text ends. It has no rows to process."""
         assert isinstance(structure, Sampled)
-        gamma = structure.depth
-        found = [self.found(row, gamma) for row in range(len(self.texts))]
-        tokens = torch.tensor([each + [-1] * (gamma - len(each)) for each in found], device=uniforms.device)
+        device = uniforms.device
+        found = [self.found(row, structure.depth) for row in range(len(self.texts))]
+        tokens = padded(found, device, -1)
+        if device.type != "cpu":  # where a pass over fewer tokens takes as long, and shapes stay the same
+            tokens = functional.pad(tokens, (0, structure.depth - tokens.shape[1]), value=-1)
         proposal = functional.one_hot(tokens.clamp(min=0), self.drafter.vocab).float()
-        return Draft(structure.tree, tokens, proposal)
+        return Draft(chain_on(tokens.shape[1], device), tokens, proposal)
 
     def accept(self, accepted: Accepted) -> None:
         for text, tokens in zip(self.texts, accepted.tokens, strict=True):

@@ -7,7 +7,6 @@ the drafter's confidence or, of a drafter without a head for it, the proposal's 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from torch import Tensor
 
 from draftproof.gpu.network.session import Draft
 from draftproof.gpu.sampling.names import SELECTIONS
-from draftproof.gpu.sampling.tree import Tree
+from draftproof.gpu.sampling.tree import Tree, chain_on
 from draftproof.theory.errors import BadInput, unknown
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Number, Prefix
@@ -75,7 +74,7 @@ class Selection:
         place = torch.arange(size, device=tokens.device)
         left = torch.where(place < kept[:, None] + after, tokens[:, :size], -1)
         proposal = proposal[:, :size]
-        tree, read = (_chain(gamma, tokens.device) for gamma in (size, max(counts)))
+        tree, read = (chain_on(gamma, tokens.device) for gamma in (size, max(counts)))
         left = replace(draft, tree=tree, tokens=left, rows=proposal, logits=None)
         return Selected(left, read, kept, counts)
 
@@ -118,8 +117,3 @@ class Selected(NamedTuple):
     read: Tree
     kept: Tensor | None = None
     counts: list[int] | None = None
-
-
-@cache
-def _chain(gamma: int, device: torch.device) -> Tree:
-    return Tree.chain(gamma).to(device)

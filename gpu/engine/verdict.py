@@ -7,6 +7,7 @@ from torch import Tensor
 
 from draftproof.gpu import kernels
 from draftproof.gpu.network.session import Draft
+from draftproof.gpu.sampling.device import looks
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier
 
@@ -36,7 +37,8 @@ def judged(
             min_p=sampling.min_p,
         )
     else:
-        batch = Batch(tree, sampling.rows(logits), draft.proposal, tokens, coins, extra, strata=draft.strata)
+        target = _rows(sampling, logits, tree.drawn(tokens))
+        batch = Batch(tree, target, draft.proposal, tokens, coins, extra, strata=draft.strata)
         outcome = verifier.verify(batch, softmax=draft.rows is None)
     if kept is None or not tokens.shape[1]:
         return outcome
@@ -44,6 +46,14 @@ def judged(
     over = outcome.node > kept
     node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
     return replace(outcome, node=node, token=token)
+
+
+def _rows(sampling: Sampling, logits: Tensor, drawn: Tensor) -> Tensor:
+    """Rows [B, N, V]; under top-p, which sorts them, 0 for nodes not drawn, where the host may look."""
+    if sampling.top_p == 1 or not looks(logits) or bool(drawn.all()):
+        return sampling.rows(logits)
+    made = sampling.rows(logits[drawn])
+    return made.new_zeros(logits.shape).masked_scatter(drawn[..., None], made)
 
 
 def has_kernels(verifier: Verifier, device: torch.device) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -209,6 +210,12 @@ class Tree:
 
         steps = grouped(range(1, self.size), lambda i: (levels[i], parents[1:i].count(parents[i])))
         return steps, grouped(inner.tolist(), levels.__getitem__)
+
+
+@cache
+def chain_on(gamma: int, device: torch.device) -> Tree:
+    """The chain of gamma tokens with its tables on a device."""
+    return Tree.chain(gamma).to(device)
 
 
 def mask(sees: Tensor, starts: Tensor, width: int) -> Tensor:

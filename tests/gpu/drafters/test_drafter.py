@@ -33,8 +33,9 @@ def test_lookup_is_its_definition_however_the_text_grew(pieces, most):
     assert session.found(0, most) == looked_up(text, most)
 
 
-def test_rows_are_one_hot_and_short_ones_are_padded():
+def test_rows_are_one_hot_and_all_are_as_long_as_the_longest():
     session = NgramDrafter(target()).begin([[1, 2, 3, 1], [4, 5]], 100)
     draft = session.draft(structure("chain:4"), Sampling(), torch.empty(2, 4))
-    assert draft.tokens.tolist() == [[2, 3, 1, -1], [-1] * 4]
+    assert draft.tokens.tolist() == [[2, 3, 1], [-1] * 3]
+    assert draft.tree.size == 4
     assert draft.proposal[0, torch.arange(3), draft.tokens[0, :3]].tolist() == [1, 1, 1]
