@@ -30,7 +30,7 @@ def _passes(
 ) -> Iterator[tuple[Any, Any, Run]]:
     # (weight, mass of y or AGAIN, the run) of every way that one pass of the loop's body can go on after the
     # sides of some coins: both sides of each are taken, also those of probability zero.
-    inner = Run(run.space, Coins(sides), run.scenario, run.mode, run.hypotheses)
+    inner = Run(run.space, Coins(sides), run.inner, run.mode, run.hypotheses)
     inner.here, inner.function, inner.examined = run.here, run.function, True
     inner.bounds, inner.start = run.bounds, (PASS, loop)
     inner.child = child = Node(token)

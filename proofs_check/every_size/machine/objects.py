@@ -90,8 +90,7 @@ class Objects(State):
         if function in (rows.excess, rows.meet):
             result = self.compared_rows(function, *arguments)
         else:
-            with self.space.notes():
-                result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
+            result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
         if isinstance(result, tuple):
             result = Row(result)
         self.note_sign(function, arguments, result)

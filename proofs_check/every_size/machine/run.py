@@ -24,6 +24,7 @@ from draftproof.proofs_check.every_size.machine.flow import (
     iterator,
 )
 from draftproof.proofs_check.every_size.machine.objects import Objects
+from draftproof.proofs_check.every_size.machine.state import Refuted
 from draftproof.proofs_check.every_size.machine.values import (
     UNKNOWN,
     Below,
@@ -158,7 +159,7 @@ class Run(Objects):
                     self.value(value, env)
             case ast.Assert(test=test):
                 if not self.truth(self.value(test, env)):
-                    self.refute(f"the assertion of line {statement.lineno} can fail")
+                    raise Refuted(f"the assertion of line {statement.lineno} can fail")
             case ast.For() as loop:
                 env[iterator(loop)] = self.value(loop.iter, env)
             case ast.Pass():

@@ -1,17 +1,15 @@
 """The unknowns of a proof: rows and numbers made on request, and expectations over them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from time import thread_time
 from typing import Any
 
-import z3
-from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
 
 from draftproof.proofs_check.cells.cell import Cell, with_fact
 from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Solver
-from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, sign, value
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves
 from draftproof.proofs_check.every_size.machine.flow import NotFollowed
 from draftproof.proofs_check.every_size.machine.values import Row
@@ -21,10 +19,8 @@ LAW, PART, UNIT = "law", "part", "unit"
 """Kinds of unknowns: a row of mass 1; a row of any mass; a number in [0, 1]."""
 
 
-BRIEF, LONG = 200, 20_000
-"""Milliseconds for a question to z3: whether a cut leaves both sides, and whether a cell that would refute is
-empty.
-"""
+BRIEF = 200
+"""Milliseconds for a question to z3: whether a cut leaves both sides."""
 
 
 class Grow(Exception):
@@ -71,7 +67,6 @@ class Space:
             if individual is not None and name.endswith(f"_{individual}") and name != "unused"
         ]
         self.forms: set[str] = set()
-        self.noting = False
         self.whole_class = list(context.gens())  # the individual token is all of the last class
         for at in self.own:
             row = self.known[context.names()[at].rsplit("_", 1)[0]]
@@ -79,7 +74,8 @@ class Space:
         plain = self.number.within
 
         def within(signs: int, *product: fmpq_mpoly) -> bool:
-            self._note(product)
+            for polynomial in product if self.own else ():
+                self.forms |= self.own_factors(polynomial)
             return plain(signs, *product)
 
         self.number.within = staticmethod(within)  # type: ignore[assignment]
@@ -116,15 +112,9 @@ class Space:
         # The cell of all values with these signs, and whether any are known to exist.
         self.solver.milliseconds = BRIEF
         found = self.solver.find(facts.items())
-        names = self.enumeration.number.variables.names()
-        point = dict.fromkeys(names, fmpq(1, 3)) | found if found else None
-        if point and not all(
-            sign(value(self.solver.polynomials[key], point)) & allowed for key, allowed in facts.items()
-        ):
-            point = None
-        whole = Cell(self.solver, facts, (), point)
+        whole = Cell(self.solver, facts)
         for key in [key for key, allowed in facts.items() if allowed == ZERO]:
-            whole = with_fact(whole, key, ZERO, point)
+            whole = with_fact(whole, key, ZERO, None)
         return whole, found is not None
 
     def get(self, name: str, kind: str) -> Any:
@@ -153,11 +143,6 @@ class Space:
         if self.enumeration.cell.signs(form) & ~signs:
             raise Assume(form, signs)
 
-    def surely_empty(self, cell: Cell) -> bool:
-        """Whether no numbers have the signs of the cell, z3 being given more time than for a cut."""
-        facts = cell.facts.items()
-        return self.solver.find(facts) is None or self.solver.model(facts, LONG)[0] == z3.unsat
-
     def classify(self, differences: Sequence[Symbol]) -> list[bool]:
         """Whether the difference is at most 0, for y and every class of tokens: where it is 0, either
         answer. Raises Classify unless that is known.
@@ -168,23 +153,6 @@ class Space:
             raise Classify(forms)
         return [bool(known & NEGATIVE) or known == ZERO for known in signs]
 
-    def _note(self, product: Sequence[fmpq_mpoly]) -> None:
-        # Remembers what is compared of the individual token's entries.
-        for polynomial in product if self.own and self.noting else ():
-            self.forms |= self.own_factors(polynomial)
-
-    @contextmanager
-    def notes(self) -> Iterator[None]:
-        """Records the forms in the individual token's entries whose signs are asked for within this context:
-        an operation such as min compares its arguments, and both answers give the same result where they are
-        equal.
-        """
-        self.noting = True
-        try:
-            yield
-        finally:
-            self.noting = False
-
     def own_factors(self, polynomial: fmpq_mpoly) -> set[str]:
         """The factors of the polynomial that have entries of the individual token in them."""
         if polynomial.is_constant() or self.own_degree(polynomial) == {0}:
@@ -194,9 +162,9 @@ class Space:
         return {factor for factor in factors if self.own_degree(self.solver.polynomials[factor]) != {0}}
 
     def own_forms(self) -> set[str]:
-        """The forms in the drafted token's entries that were compared. The last class's entries are 1 minus
-        the others, so that its forms have them too: those vanish where the class is the individual token
-        alone.
+        """The forms in the drafted token's entries whose signs were asked for. The last class's entries are 1
+        minus the others, so that its forms have them too: those vanish where the class is the individual
+        token alone.
         """
         out = set()
         for form in self.forms:

@@ -1,7 +1,6 @@
 """What a run knows: its node, the unknown rows and numbers, its coins, and what must hold of them."""
 
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.machine.flow import Env, Function, NotFollowed
@@ -15,23 +14,19 @@ class Refuted(Exception):
     """A coin outside [0, 1], a row that is no law, or another law than claimed."""
 
 
-class Decide(Exception):
-    """The run depends on how the draft is made: (what is asked, the answers that are possible)."""
-
-
 class Vacuous(Exception):
     """The run cannot occur: the drafted token has probability zero."""
 
 
 class State:
-    """The state of one run, in a `scenario` of answers to the questions that depend on the draft.
+    """The state of one run at a node `here` that has children if it is `inner`.
 
     `hypotheses` answers arrivals at loops and calls of functions whose claim is assumed; it gets the run
     itself.
     """
 
-    def __init__(self, space: Space, oracle: Oracle, scenario: dict[str, Any], mode: str, hypotheses: Any):
-        self.space, self.oracle, self.scenario, self.mode = space, oracle, scenario, mode
+    def __init__(self, space: Space, oracle: Oracle, inner: bool, mode: str, hypotheses: Any):
+        self.space, self.oracle, self.inner, self.mode = space, oracle, inner, mode
         self.hypotheses = hypotheses
         self.here = Node()
         self.examined = False  # whether a child of `here` was looked at
@@ -70,17 +65,6 @@ class State:
 
     # The node and its children.
 
-    def decide(self, question: str, answers: Sequence[Any]) -> Any:
-        """The scenario's answer. Raises Decide where it has none."""
-        if question not in self.scenario:
-            raise Decide(question, answers)
-        return self.scenario[question]
-
-    @property
-    def inner(self) -> bool:
-        """Whether `here` has children."""
-        return self.decide("has children", (False, True))
-
     def draw_child(self) -> Node:
         """The child of `here` on a chain: its token is drawn from q, or the individual one."""
         law, individual = self.proposal_row, self.space.individual
@@ -99,7 +83,7 @@ class State:
 
     def resolved(self, node: Any) -> Any:
         """The node, the chain's last one being `here` where that has no children."""
-        return self.here if isinstance(node, LeafOf) and self.scenario.get("has children") is False else node
+        return self.here if isinstance(node, LeafOf) and not self.inner else node
 
     # What must hold.
 
@@ -110,25 +94,15 @@ class State:
         self.require_unit(probability, "a coin")
         return self.oracle.accept(self.space.number(1) * probability)
 
-    def refute(self, why: str) -> NoReturn:
-        """The run goes wrong, unless it cannot occur."""
-        self.must_occur()
-        raise Refuted(why)
-
-    def must_occur(self) -> None:
-        """Raises Vacuous where no numbers have the signs that the run depends on."""
-        if self.space.surely_empty(self.space.enumeration.cell):
-            raise Vacuous
-
     def require_unit(self, number: Any, what: str) -> None:
         """Raises Refuted unless the number lies in [0, 1]."""
         _, unit = self.bounds.get(id(number), (None, False))
         if not unit and (number < 0 or number > 1):
-            self.refute(f"{what} that can lie outside [0, 1]")
+            raise Refuted(f"{what} that can lie outside [0, 1]")
 
     def require_law(self, row: Row) -> None:
         """Raises Refuted unless the row can be drawn from."""
         if not row.positive and any(entry < 0 for entry in row):
-            self.refute("a row with a negative entry is drawn from")
+            raise Refuted("a row with a negative entry is drawn from")
         if rows.total(row) != 1:
-            self.refute("a row is drawn from whose mass is not 1")
+            raise Refuted("a row is drawn from whose mass is not 1")
