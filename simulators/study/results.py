@@ -78,26 +78,23 @@ class Results(Reportable):
         """One line for each metric, kind of draft and verifier: its rows, verdicts and statistics of numbers.
         Those of one kind are over the same drafts.
         """
-        words = {"true": "lossless", "false": "lossy"}
         found: Rows = []
         for metric in self.metrics:
             verdict, numbers = SUMMARISED[metric]
-            columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
+            columns = [
+                f"{{'mean': avg({n}), 'least': min({n}), 'largest': max({n})}} as {n}" for n in numbers
+            ]
             if verdict:
-                columns.append(f", histogram({verdict}::varchar) as verdicts")
-                good = f"filter ({verdict})"
-                columns.append(f", max(depth) {good} as depth, max(vocab) {good} as vocab")
-            numbered = f"select kind, verifier as name, count(*) as rows {''.join(columns)}"
-            for row in self.rows(f'{numbered} from "{metric}" group by kind, name order by kind, name'):
-                line = {"metric": metric, **{key: row[key] for key in ("kind", "name", "rows")}}
-                if verdict:
-                    line["verdicts"] = {words[key]: n for key, n in row["verdicts"].items()}
-                    if {*row["verdicts"]} <= {"true"} and (unseen := not_shown(row["depth"], row["vocab"])):
-                        line["not_shown"] = unseen
-                for n in numbers:
-                    if row[n] is not None:
-                        line[n] = {"mean": row[n], "least": row[f"{n}_min"], "largest": row[f"{n}_max"]}
-                found.append(line)
+                columns.insert(0, f"histogram(if({verdict}, 'lossless', 'lossy')) as verdicts")
+                columns += [f"max({size}) filter ({verdict}) as {size}" for size in ("depth", "vocab")]
+            numbered = f"'{metric}' as metric, kind, verifier as name, count(*) as rows"
+            query = f'select {", ".join([numbered, *columns])} from "{metric}" group by kind, name'
+            for line in self.rows(f"{query} order by kind, name"):
+                size = line.pop("depth", 0), line.pop("vocab", 0)
+                if {*line.get("verdicts", ())} == {"lossless"} and (unseen := not_shown(*size)):
+                    line["not_shown"] = unseen
+                unknown = [n for n in numbers if line[n]["mean"] is None]
+                found.append({key: value for key, value in line.items() if key not in unknown})
         return found
 
     @cached_property
