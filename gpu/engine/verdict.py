@@ -1,7 +1,5 @@
 """A step's verification, by kernels or by plain torch; nothing is read back from the device."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -45,7 +43,7 @@ def judged(
     ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
     over = outcome.node > kept
     node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
-    return replace(outcome, node=node, token=token)
+    return outcome._replace(node=node, token=token)
 
 
 def _rows(sampling: Sampling, logits: Tensor, drawn: Tensor) -> Tensor:

@@ -2,8 +2,6 @@
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
-from typing import Any, NamedTuple
-
 import triton
 import triton.language as tl
 
@@ -51,14 +49,6 @@ def choose(masses, u, index):
     return found, below_one(tl.maximum(into, 0.0) / tl.where(own > 0, own, 1.0))
 
 
-class Drawn(NamedTuple):
-    """The outcome of each request, [B] each: node and token are written, error is read."""
-
-    node: Any
-    token: Any
-    error: Any
-
-
 @triton.jit
 def stop_of(tree, nodes, N, NODES: tl.constexpr):
     """The node where a request stops, of whose tables and nodes these are."""
@@ -69,7 +59,7 @@ def stop_of(tree, nodes, N, NODES: tl.constexpr):
 
 @triton.jit
 def store(drawn, b, node, token):
-    """Stores an outcome, or node 0 and token -1 if the request has an error."""
+    """Stores an outcome in `drawn`, or node 0 and token -1 if the request has an error."""
     fine = tl.load(drawn.error + b) == 0
     tl.store(drawn.node + b, tl.where(fine, node, 0).to(tl.int64))
     tl.store(drawn.token + b, tl.where(fine, token, -1).to(tl.int64))

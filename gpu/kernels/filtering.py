@@ -19,7 +19,7 @@ import triton.language as tl
 from torch import Tensor
 
 from draftproof.gpu.kernels import grid
-from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, Tree, limited
+from draftproof.gpu.kernels.nodes import LOG2_E, Chunks, Counts, Logits, Tree, limited, softened
 from draftproof.gpu.kernels.opening import chunk_statistics
 from draftproof.gpu.sampling.rows import Sampling, Settings, heats
 
@@ -35,7 +35,7 @@ class Filters(NamedTuple):
 class Search(NamedTuple):
     """What the compiler knows."""
 
-    EACH: Any  # whether filters are those of each request
+    EACH: Any  # 1 if filters are those of each request, else 0
     TOP_K: Any  # whether any request drops logits by number, and by mass
     TOP_P: Any
 
@@ -66,18 +66,12 @@ def value(key, LOW: tl.constexpr):
 
 
 @triton.jit
-def masses(logits, shift, scale):
-    """Probabilities of tokens with these logits, over that of the likeliest token, whose logit is `shift`."""
-    return tl.exp2((logits - shift) * scale)
-
-
-@triton.jit
-def last_kept(logits, least, most, need, shift, scale, MASS: tl.constexpr, LOW: tl.constexpr):
+def last_kept(logits, least, most, need, norm, scale, MASS: tl.constexpr, LOW: tl.constexpr):
     """The largest integer from `least` to `most` so that the logits from it on have the mass `need`, or are
     as many; `least` if there is none. Each round leaves a quarter of the integers.
     """
     key = ordered(logits, LOW).to(tl.int64)
-    each = masses(logits, shift, scale).to(tl.float64) if MASS else tl.full(logits.shape, 1, tl.float64)
+    each = softened(logits, scale, norm).to(tl.float64) if MASS else tl.full(logits.shape, 1, tl.float64)
     least, most = least.to(tl.int64), most.to(tl.int64)
     while least < most:
         unit = (most - least) // 4 + 1
@@ -112,26 +106,23 @@ def thresholds(least, most, by_value, LOW: tl.constexpr):
 
 
 @triton.jit
-def search(spans, held, V, least, most, need, shift, scale, MASS: tl.constexpr, sizes):
+def search(spans, held, V, least, most, need, norm, scale, MASS: tl.constexpr, sizes):
     """(edge, mass above, number above, number at it, held): as `last_kept`, of the logits of a row in the
     spans reached. While more than BLOCK logits are left, each pass over the spans leaves one part of seven.
     held: how many logits are gathered, if these are all from `least` on, else 0.
     """
     row, reached, found, gathered = spans
-    LOW: tl.constexpr = sizes.LOW
-    SPAN: tl.constexpr = sizes.SPAN
-    BLOCK: tl.constexpr = sizes.BLOCK
     mass_above = tl.full([], 0, tl.float64)
-    above, count = tl.full([], 0, tl.int32), tl.where(held > 0, held, found * SPAN)
+    above, count = tl.full([], 0, tl.int32), tl.where(held > 0, held, found * sizes.SPAN)
     part, passes = tl.arange(0, 8), tl.full([], 0, tl.int32)
-    more = count > BLOCK
+    more = count > sizes.BLOCK
     while more:
-        at = thresholds(least, most, passes % 4 < 3, LOW)
+        at = thresholds(least, most, passes % 4 < 3, sizes.LOW)
         mass, number = tl.zeros([8], tl.float64), tl.zeros([8], tl.int32)
-        for start in range(0, found * SPAN, BLOCK):
-            _, logits = read_spans(row, reached, start, found, V, SPAN, BLOCK)
-            from_it = ordered(logits, LOW)[:, None] >= at[None, :]
-            mass += tl.sum(tl.where(from_it, masses(logits, shift, scale)[:, None], 0.0), axis=0)
+        for start in range(0, found * sizes.SPAN, sizes.BLOCK):
+            _, logits = read_spans(row, reached, start, found, V, sizes.SPAN, sizes.BLOCK)
+            from_it = ordered(logits, sizes.LOW)[:, None] >= at[None, :]
+            mass += tl.sum(tl.where(from_it, softened(logits, scale, norm)[:, None], 0.0), axis=0)
             number += tl.sum(from_it.to(tl.int32), axis=0)
         enough = (mass if MASS else number) >= need
         chosen = tl.maximum(tl.sum(enough.to(tl.int32), axis=0) - 1, 0)
@@ -142,36 +133,30 @@ def search(spans, held, V, least, most, need, shift, scale, MASS: tl.constexpr, 
             above = tl.sum(tl.where(after, number, 0), axis=0)
         least = tl.sum(tl.where(mine, at, 0), axis=0)
         count = tl.sum(tl.where(mine, number, 0), axis=0) - above
-        more = (count > BLOCK) & (least < most)
+        more = (count > sizes.BLOCK) & (least < most)
         passes += 1
-    if count <= BLOCK:
+    if count <= sizes.BLOCK:
         count = held
-        for start in range(0, tl.where(held > 0, 0, found * SPAN), BLOCK):
-            _, logits = read_spans(row, reached, start, found, V, SPAN, BLOCK)
-            key = ordered(logits, LOW)
+        for start in range(0, tl.where(held > 0, 0, found * sizes.SPAN), sizes.BLOCK):
+            _, logits = read_spans(row, reached, start, found, V, sizes.SPAN, sizes.BLOCK)
+            key = ordered(logits, sizes.LOW)
             taken = (key >= least) & (key <= most)
             tl.store(gathered + count + tl.cumsum(taken.to(tl.int32), axis=0) - 1, logits, mask=taken)
             count += tl.sum(taken.to(tl.int32), axis=0)
         tl.debug_barrier()
-        place = tl.arange(0, BLOCK)
+        place = tl.arange(0, sizes.BLOCK)
         held = tl.where(above > 0, 0, count)
         logits = tl.load(gathered + place, mask=place < count, other=-float("inf"))
-        key = ordered(logits, LOW)
+        key = ordered(logits, sizes.LOW)
         least = tl.min(tl.where(place < count, key, most), axis=0)
         rest = need - (mass_above if MASS else above)
-        least = last_kept(logits, least, most, rest, shift, scale, MASS, LOW)
-        mass = masses(logits, shift, scale).to(tl.float64)
+        least = last_kept(logits, least, most, rest, norm, scale, MASS, sizes.LOW)
+        mass = softened(logits, scale, norm).to(tl.float64)
         mass_above += tl.sum(tl.where(key > least, mass, 0.0), axis=0)
         above += tl.sum((key > least).to(tl.int32), axis=0)
         count = tl.sum((key == least).to(tl.int32), axis=0)
         tl.debug_barrier()
     return least, mass_above, above, count, held
-
-
-@triton.jit
-def asked(setting, b, EACH: tl.constexpr):
-    """What request b asks for."""
-    return tl.load(setting + (b if EACH else 0))
 
 
 @triton.jit
@@ -192,90 +177,83 @@ def find_limits(
     the largest. Of a row that is not finite, or all -inf, nothing is dropped.
     """
     N, I, V = counts.N, counts.I, counts.V
-    EACH: tl.constexpr = sizes.EACH
-    TOP_K: tl.constexpr = sizes.TOP_K
-    TOP_P: tl.constexpr = sizes.TOP_P
-    LOW: tl.constexpr = sizes.LOW
-    SPAN: tl.constexpr = sizes.SPAN
-    SPANS: tl.constexpr = sizes.SPANS
-    CHUNKS: tl.constexpr = sizes.CHUNKS
-    BLOCK: tl.constexpr = sizes.BLOCK
     line = tl.program_id(0).to(tl.int64)
     b, i = line // N, line % N
-    k = asked(filters.k, b, EACH)
-    top_p = asked(filters.top_p, b, EACH)
+    k = tl.load(filters.k + b * sizes.EACH)
+    top_p = tl.load(filters.top_p + b * sizes.EACH)
     row = logits.target + b * logits.target_b + i * logits.target_n
     reached += line * S
-    gathered += line * BLOCK
+    gathered += line * sizes.BLOCK
     scale = LOG2_E / tl.load(logits.temperature + 2 * b)
 
-    span, chunk = tl.arange(0, SPANS), tl.arange(0, CHUNKS)
+    span, chunk = tl.arange(0, sizes.SPANS), tl.arange(0, sizes.CHUNKS)
     largest = tl.load(largest_logits + line * S + span, mask=span < S, other=-float("inf")).to(tl.float32)
     at = (b * (N + I) + i) * C + chunk
     maximum = tl.load(chunks.maxima + at, mask=chunk < C, other=-float("inf"))
     highest = tl.max(maximum, axis=0)
     highest = tl.where(highest > -float("inf"), highest, 0.0)
-    mass = tl.load(chunks.sums + at, mask=chunk < C, other=0.0) * masses(maximum, highest, scale)
+    mass = tl.load(chunks.sums + at, mask=chunk < C, other=0.0) * softened(maximum, scale, (highest, 1.0))
     whole = tl.sum(mass.to(tl.float64), axis=0)
     fine = (whole > 0) & (whole < float("inf"))
     shift = tl.where(fine, tl.max(largest, axis=0), 0.0)
-    most = ordered(shift, LOW)
-    last = ordered(tl.full([], -float("inf"), tl.float32), LOW) + 1  # -inf stays -inf
+    norm = shift, 1.0
+    most = ordered(shift, sizes.LOW)
+    last = ordered(tl.full([], -float("inf"), tl.float32), sizes.LOW) + 1  # -inf stays -inf
     place = tl.full([], 0, tl.int32) + V
 
-    if TOP_K or TOP_P:
+    if sizes.TOP_K or sizes.TOP_P:
         floor = last
         need = k.to(tl.float64)
-        if TOP_K:
-            last = last_kept(largest, floor, most, need, shift, scale, False, LOW)
-        if TOP_P:  # noqa: SIM102  (decided when compiled)
+        if sizes.TOP_K:
+            last = last_kept(largest, floor, most, need, norm, scale, False, sizes.LOW)
+        if sizes.TOP_P:  # noqa: SIM102  (decided when compiled)
             if (top_p < 1) & (k >= V):
                 need = tl.maximum(top_p * whole, 1.0)  # the likeliest token has the mass 1 and stays
                 spared = tl.log2(((1 - top_p) * whole / V).to(tl.float32))  # tokens below have less in all
                 below = shift + (spared - 0.01) / scale - tl.abs(shift) * 1e-6
-                floor = tl.maximum(floor, ordered(below, LOW))
-                last = last_kept(largest, floor, most, need, shift, scale, True, LOW)
-        taken = (ordered(largest, LOW) >= last).to(tl.int32)
+                floor = tl.maximum(floor, ordered(below, sizes.LOW))
+                last = last_kept(largest, floor, most, need, norm, scale, True, sizes.LOW)
+        taken = (ordered(largest, sizes.LOW) >= last).to(tl.int32)
         found = tl.sum(taken, axis=0)
         tl.store(reached + tl.cumsum(taken, axis=0) - 1, span, mask=taken > 0)
         tl.debug_barrier()
         spans = row, reached, found, gathered
         held, ties = tl.full([], 0, tl.int32), tl.full([], 0, tl.int32)
         spots = held + V  # for the logits that equal the last one kept
-        if TOP_K:  # noqa: SIM102  (decided when compiled)
+        if sizes.TOP_K:  # noqa: SIM102  (decided when compiled)
             if k < V:
                 last, mass_above, above, ties, held = search(
-                    spans, held, V, last, most, need, shift, scale, False, sizes
+                    spans, held, V, last, most, need, norm, scale, False, sizes
                 )  # fmt: skip
-                spots = asked(filters.k, b, EACH) - above
-                whole = mass_above + masses(value(last, LOW), shift, scale) * tl.minimum(spots, ties)
-                need = tl.maximum(asked(filters.top_p, b, EACH) * whole, 1.0)
-        if TOP_P:  # noqa: SIM102  (decided when compiled)
+                spots = tl.load(filters.k + b * sizes.EACH) - above
+                whole = mass_above + softened(value(last, sizes.LOW), scale, norm) * tl.minimum(spots, ties)
+                need = tl.maximum(tl.load(filters.top_p + b * sizes.EACH) * whole, 1.0)
+        if sizes.TOP_P:  # noqa: SIM102  (decided when compiled)
             if top_p < 1:
                 edge, mass_above, above, ties, held = search(
-                    spans, held, V, last, most, need, shift, scale, True, sizes
+                    spans, held, V, last, most, need, norm, scale, True, sizes
                 )  # fmt: skip
                 spots = tl.where(edge == last, tl.minimum(spots, ties), ties)
-                wanted = tl.ceil((need - mass_above) / masses(value(edge, LOW), shift, scale))
+                wanted = tl.ceil((need - mass_above) / softened(value(edge, sizes.LOW), scale, norm))
                 spots = tl.maximum(tl.minimum(wanted, spots.to(tl.float64)), 1.0).to(tl.int32)
                 last = edge
         if spots < ties:
             before = tl.full([], 0, tl.int32)
-            for start in range(0, found * SPAN, BLOCK):
-                x, read = read_spans(row, reached, start, found, V, SPAN, BLOCK)
-                tie = (ordered(read, LOW) == last).to(tl.int32)
+            for start in range(0, found * sizes.SPAN, sizes.BLOCK):
+                x, read = read_spans(row, reached, start, found, V, sizes.SPAN, sizes.BLOCK)
+                tie = (ordered(read, sizes.LOW) == last).to(tl.int32)
                 its = (tie > 0) & (before + tl.cumsum(tie, axis=0) == spots)
                 place = tl.minimum(place, tl.min(tl.where(its, x, V), axis=0))
                 before += tl.sum(tie, axis=0)
 
-    min_p = asked(filters.min_p, b, EACH)
+    min_p = tl.load(filters.min_p + b * sizes.EACH)
     low, high = last.to(tl.int64), most.to(tl.int64)  # the likeliest token always reaches min-p
     while low < high:
         middle = low + (high - low) // 2
-        reaches = masses(value(middle.to(tl.int32), LOW), shift, scale) >= min_p
+        reaches = softened(value(middle.to(tl.int32), sizes.LOW), scale, norm) >= min_p
         low, high = tl.where(reaches, low, middle + 1), tl.where(reaches, middle, high)
     place = tl.where(low > last, V, place)
-    tl.store(limits + 2 * line, tl.where(fine, value(low.to(tl.int32), LOW), -float("inf")))
+    tl.store(limits + 2 * line, tl.where(fine, value(low.to(tl.int32), sizes.LOW), -float("inf")))
     tl.store(limits + 2 * line + 1, tl.where(fine, place, V).to(tl.float32))
 
 
@@ -311,7 +289,7 @@ def kept_statistics(
         if tl.max(reached.to(tl.int32), axis=0) > 0:
             read = tl.load(own + x, mask=reached[:, None] & (x < V), other=-float("inf"))
             row = limited(read.to(tl.float32), x, logits.limits, line)
-            total += tl.sum(tl.sum(masses(row, shift, scale), axis=1), axis=0)
+            total += tl.sum(tl.sum(softened(row, scale, (shift, 1.0)), axis=1), axis=0)
         if copy is not None:
             tl.store(copy + line * V + x, row.to(copy.dtype.element_ty), mask=x < V)
     tl.store(chunks.sums + at, total)
@@ -323,19 +301,19 @@ def alone(number: float, dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.full((1,), number, dtype=dtype, device=device)
 
 
-def filters_of(sampling: Settings, V: int, device: torch.device) -> tuple[Filters, tuple[bool, bool, bool]]:
+def filters_of(sampling: Settings, V: int, device: torch.device) -> tuple[Filters, tuple[int, bool, bool]]:
     """What is kept, and the first fields of `Search`. The host does not read what each request asks for."""
     if isinstance(sampling, Sampling):
         greedy = sampling.temperature <= 0
         k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
         given = (min(k or V, V), torch.int32), (top_p, torch.float64), (min_p, torch.float32)
-        return Filters(*(alone(*each, device) for each in given)), (False, 0 < k < V, top_p < 1)
+        return Filters(*(alone(*each, device) for each in given)), (0, 0 < k < V, top_p < 1)
     warm = sampling.temperature > 0
     k, top_p, min_p = sampling.top_k, sampling.top_p, sampling.min_p
     kept = torch.where(warm, V if k is None else torch.where((k > 0) & (k < V), k, V), 1).int()
     whole = torch.where(warm, 1.0 if top_p is None else top_p, 1.0)
     least = torch.where(warm, 0.0 if min_p is None else min_p, 0.0)
-    return Filters(kept, whole, least), (True, True, top_p is not None)
+    return Filters(kept, whole, least), (1, True, top_p is not None)
 
 
 def statistics(

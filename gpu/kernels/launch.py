@@ -10,7 +10,7 @@ from torch import constant_pad_nd as pad
 
 from draftproof.gpu.kernels import cells, grid
 from draftproof.gpu.kernels.cells import Strata
-from draftproof.gpu.kernels.draw import Drawn, draw
+from draftproof.gpu.kernels.draw import draw
 from draftproof.gpu.kernels.filtering import statistics
 from draftproof.gpu.kernels.nodes import (
     CELLS,
@@ -46,13 +46,8 @@ def rounds(tree: Shape) -> int:
     """
     if not tree.shared:
         return tree.leaves
-    parents = tree.parents[0].tolist()
-    entered, tried = [0] * tree.size, [0] * tree.size
-    for v in range(1, tree.size):
-        f = parents[v]
-        entered[v] = entered[f] + tried[f]
-        tried[f] += 1
-    return max(map(sum, zip(entered, tried, strict=True)))
+    before = torch.where(tree.above, tree.older.sum(-1)[:, None], 0).sum(-1)
+    return int((before + (tree.children > 0).sum(-1)).max())
 
 
 def launch(verifier: Verifier, batch: Batch, temperature: Tensor, filters: Settings = PLAIN) -> Outcome:
@@ -60,17 +55,17 @@ def launch(verifier: Verifier, batch: Batch, temperature: Tensor, filters: Setti
     the target and that of the proposal. Filters apply to the target; the proposal is filtered already.
     """
     longs = partial(torch.empty, len(batch.target), dtype=torch.long, device=batch.target.device)
-    drawn = Drawn(longs(), longs(), longs())
+    drawn = Outcome(longs(), longs(), longs())
     if len(batch.target):
         Launch(verifier, batch, temperature, filters, drawn).all()
-    return Outcome(*drawn)
+    return drawn
 
 
 class Launch:
     """The kernels of one verification, and the memory that they share."""
 
     def __init__(
-        self, verifier: Verifier, batch: Batch, temperature: Tensor, filters: Settings, drawn: Drawn
+        self, verifier: Verifier, batch: Batch, temperature: Tensor, filters: Settings, drawn: Outcome
     ) -> None:
         self.verifier, self.batch, self.filters, self.drawn = verifier, batch, filters, drawn
         B, N, V = batch.target.shape

@@ -159,15 +159,9 @@ def norm_of(normaliser, line, mask=None):
 
 
 @triton.jit
-def scale_of(temperature):
-    """What logits are multiplied by, to be exponents of 2."""
-    return tl.full([], LOG2_E, tl.float32) / temperature
-
-
-@triton.jit
 def scales(temperature):
-    """What a request's logits are multiplied by: (the target's, the proposal's)."""
-    return scale_of(tl.load(temperature)), scale_of(tl.load(temperature + 1))
+    """What a request's logits are multiplied by, to be exponents of 2: (the target's, the proposal's)."""
+    return LOG2_E / tl.load(temperature), LOG2_E / tl.load(temperature + 1)
 
 
 @triton.jit

@@ -10,7 +10,6 @@ from draftproof.gpu.kernels.nodes import (
     RATE,
     RATES,
     REST,
-    Pair,
     accept_child,
     accept_node,
     enter_node,
@@ -19,9 +18,8 @@ from draftproof.gpu.kernels.nodes import (
     law,
     next_child,
     nodes_of,
-    norm_of,
+    pair_of,
     proposal_row,
-    scale_of,
     share,
     target_row,
     tree_of,
@@ -63,10 +61,6 @@ def sweep(
     mass = tl.load(nodes.numbers + MASS * N + f, mask=needed, other=0.0)
     rest = tl.load(nodes.numbers + REST * N + f, mask=needed, other=0.0)
     row = tl.load(tree.rows + f, mask=needed, other=0).to(tl.int32)
-    normaliser = chunks.normaliser + 2 * b * (N + I)
-    norm_p = norm_of(normaliser, f, needed)
-    of_p = tl.load(logits.temperature + 2 * b, mask=needed, other=1.0)
-    of_q = tl.load(logits.temperature + 2 * b + 1, mask=needed, other=1.0)
     if needed:
         # Other programs may lower `stop` meanwhile. An atomic gives all threads the same value, a load might
         # not.
@@ -74,11 +68,7 @@ def sweep(
     if needed:
         possible = (rate > 0) & (mass > 0) & (rest > 0)
         cut = tl.where(possible, tl.minimum(cut + mass / (rate * rest), LARGEST), cut)
-        pair = Pair(
-            logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n,
-            logits.proposal + b * logits.proposal_b + row.to(tl.int64) * logits.proposal_n,
-            b * N + f, norm_p, norm_of(normaliser, N + row), scale_of(of_p), scale_of(of_q),
-        )  # fmt: skip
+        pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
         masses = swept + (b * N + v) * C
         for chunk in range(start, tl.minimum(start + GROUP, C)):
             x = chunk * block.CHUNK + tl.arange(0, block.CHUNK)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -137,8 +137,7 @@ class Batch(Drafts):
         return torch.where((_is_law(self.target) | ~self.drawn).all(1), error, BAD_TARGET)
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One iteration's result for each row: the last accepted node [B] (0 for none), the extra token [B], and
     the error [B], which is 0 or a key of `ERRORS`. A row with an error has node 0 and token -1.
     """

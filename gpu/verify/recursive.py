@@ -1,12 +1,10 @@
 """Siblings one after the other: recursive rejection, traversal, and the rule without a proposal."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
 from draftproof.gpu.verify.batch import Drafts
-from draftproof.gpu.verify.residual import LARGEST, among, excess, pick, rate, share
+from draftproof.gpu.verify.residual import LARGEST, excess, pick, rate, share, without
 from draftproof.gpu.verify.verifier import ALL, CHAIN, TREES, WITH, WITHOUT, Rates, Verifier
 from draftproof.theory.verifiers import one_hot
 
@@ -48,7 +46,7 @@ def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
     for nodes in tree.steps:
         f, x, there = parents[:, nodes], tokens[:, nodes - 1], drawn[:, nodes]
         p, q = pick(target, f), pick(proposal, rows.gather(1, f))
-        D = _left(drafts, q, nodes)
+        D = torch.ones_like(q[..., 0]) if tree.replacement or tree.is_chain else _left(drafts, q, nodes)[1]
         a_f, c_f, T_f = a.gather(1, f), c.gather(1, f), T.gather(1, f)
         p_x, q_x = p.gather(2, x[..., None])[..., 0], q.gather(2, x[..., None])[..., 0]
         into = rate(a_f * (p_x - c_f * q_x).clamp(min=0) * D, T_f * q_x)
@@ -65,38 +63,25 @@ def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
     return entry, a, c
 
 
-def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
-    # The mass of q without the earlier siblings' tokens, as a sum: 1 minus their mass would lose digits.
-    tree, parents = drafts.tree, drafts.tree.parents
-    if tree.replacement or tree.is_chain:
-        return torch.ones_like(q[..., 0])
-    others = torch.arange(1, tree.size, device=q.device)
-    earlier = (parents[:, None, 1:] == parents[:, nodes, None]) & (others < nodes[:, None])
-    earlier = earlier & drafts.drawn[:, None, 1:]
-    ids = among(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
-    return torch.where(earlier.any(-1), torch.where(ids, 0.0, q).sum(-1), 1.0)
+def _left(drafts: Drafts, rows: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
+    # The rows [B, n, V] at the parents of nodes [n] without the tokens of earlier siblings, and the mass that
+    # is left, as a sum: 1 minus their mass would lose digits.
+    earlier = drafts.tree.older[:, nodes, 1:] & drafts.there[:, None]
+    left = without(rows, drafts.ids[:, None].expand_as(earlier), earlier)
+    return left, torch.where(earlier.any(-1), left.sum(-1), 1.0)
 
 
 def top_k_rates(drafts: Drafts) -> Rates:
     """The rule of EAGLE-2 and EAGLE-3, which treats every drafted child as a proposal with q(x) = 1: accept
     the child with probability p(x), else p(x) <- 0 and p <- norm(p).
     """
-    accept = [torch.ones_like(drafts.target[:, 0, 0])]
-    for p, x, earlier in _children(drafts):
-        left = torch.where(earlier, 0.0, p)
-        accept.append(rate(left.gather(1, x)[:, 0], torch.where(earlier.any(-1), left.sum(-1), 1.0)))
-    accept = torch.stack(accept, 1)
+    target, tokens, parents = drafts.target, drafts.ids, drafts.tree.parents
+    accept = torch.ones_like(target[..., 0])
+    for nodes in drafts.tree.steps:
+        left, mass = _left(drafts, pick(target, parents[:, nodes].expand(len(target), -1)), nodes)
+        into = left.gather(2, tokens[:, nodes - 1, None])[..., 0]
+        accept = accept.index_copy(1, nodes, rate(into, mass))
     return Rates(accept, torch.zeros_like(accept))
-
-
-def _children(drafts: Drafts) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    # For each node: its parent's row p [B, V], its token [B, 1], and its earlier siblings' tokens [B, V].
-    tree, target, tokens, drawn = drafts.tree, drafts.target, drafts.ids, drafts.drawn
-    for i in range(1, tree.size):
-        up = tree.parents[:, i]
-        earlier = drawn[:, 1:i] & (tree.parents[:, 1:i] == up[:, None])
-        ids = among(tokens[:, : i - 1], earlier, target.shape[-1])
-        yield pick(target, up.expand(len(target))), tokens[:, i - 1 : i], ids
 
 
 RRS = Verifier((CHAIN, WITHOUT), rates)

@@ -45,12 +45,6 @@ def without(row: Tensor, tokens: Tensor, chosen: Tensor) -> Tensor:
     return row.scatter_reduce(-1, tokens, torch.where(chosen, 0.0, torch.inf).to(row), "amin")
 
 
-def among(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
-    """[..., V]: which ids are among the tokens [..., n] whose `chosen` [..., n] is true."""
-    found = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
-    return found.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
-
-
 def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
     """[B, V], not normalised: the law of the extra token after a stop at node [B], as `Rates.cut` has it.
 

@@ -15,14 +15,14 @@ triton = pytest.importorskip("triton", reason="the kernels need Triton")
 import triton.language as tl  # noqa: E402
 
 from draftproof.gpu.kernels import grid, verify  # noqa: E402
-from draftproof.gpu.kernels.draw import Drawn, residual  # noqa: E402
+from draftproof.gpu.kernels.draw import residual  # noqa: E402
 from draftproof.gpu.kernels.launch import Launch  # noqa: E402
 from draftproof.gpu.kernels.nodes import CUT, family, nodes_of, pair_of, rounded_down, tree_of  # noqa: E402
 from draftproof.gpu.kernels.noise import uniforms as on_device  # noqa: E402
 from draftproof.gpu.sampling import noise  # noqa: E402
 from draftproof.gpu.sampling.rows import PLAIN  # noqa: E402
 from draftproof.gpu.sampling.tree import Tree  # noqa: E402
-from draftproof.gpu.verify import Batch, named  # noqa: E402
+from draftproof.gpu.verify import Batch, Outcome, named  # noqa: E402
 from tests.gpu.counted import KINDS, V, apart, counts, logits  # noqa: E402
 from tests.gpu.kernels.mutants import edited  # noqa: E402
 
@@ -76,7 +76,7 @@ class Draw:
         proposal = torch.from_numpy(self.proposal).expand(B, 1, -1) if drafted else None
         noise = torch.full((B, drafted), LAST, dtype=torch.float64), torch.from_numpy(extra)
         batch = Batch(Tree.chain(drafted), target, proposal, torch.zeros(B, drafted).long(), *noise)
-        drawn = Drawn(*torch.empty(3, B, dtype=torch.long))
+        drawn = Outcome(*torch.empty(3, B, dtype=torch.long))
         launch = Launch(
             self.rule, self.rule.fitted(batch), torch.full((B, 2), self.temperature), PLAIN, drawn
         )

@@ -97,6 +97,6 @@ def test_a_real_vocabulary(vocab):
 def test_what_siblings_leave_is_summed_and_does_not_cancel():
     q = torch.softmax(torch.tensor([[[30.0, 3.0, 2.0, 1.0]]]), -1)
     drafts = Drafts(Tree([-1, 0, 0]), q, q, torch.tensor([[0, 1]]))
-    left = recursive._left(drafts, q, torch.tensor([2]))
+    _, left = recursive._left(drafts, q, torch.tensor([2]))
     want = torch.softmax(torch.tensor([30.0, 3.0, 2.0, 1.0], dtype=torch.float64), -1)[1:].sum()
     assert abs(float(left) / float(want) - 1) < 1e-5
