@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from draftproof.simulators.laws.exact_lanes.lanes import BATCH
 from draftproof.simulators.support.make import limit_prefixes, prefixes, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
@@ -16,6 +15,9 @@ from draftproof.theory.table import Table
 
 Pairs: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
 """Target weights and proposal weights, int64 [V, count] each, for one prefix after another."""
+
+TOGETHER = 8192
+"""Most instances whose rows are drawn at once. Another number draws other instances."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Randoms(Sequence[Instance]):
     @property
     def block(self) -> int:
         """The number of instances drawn together; their target tables have at most about 2^22 entries."""
-        return max(1, min(BATCH, 2**22 // self.vocab ** (self.draft.depth + 1)))
+        return max(1, min(TOGETHER, 2**22 // self.vocab ** (self.draft.depth + 1)))
 
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
         if not 0 <= index < self.size:

@@ -199,7 +199,8 @@ def pieces(
         groups: dict[tuple[int, bool], list[Pair]] = {}
         for pair in fit:
             many = wide and not pair[0].ordered
-            step = BATCH // (1 if pair[0].carry is None else outcomes) if many else chunk(outcomes)
+            stops = outcomes // 32 or 1 if pair[0].carry is None else 2 * outcomes
+            step = BATCH // stops if many else chunk(outcomes)
             groups.setdefault((max(step, 1), many), []).append(pair)
         for number, ((step, many), some) in enumerate((groups or {(chunk(outcomes), False): []}).items()):
             whole = lanes is None or many or not hasattr(family, "distinct")
@@ -262,7 +263,7 @@ def _in_lanes(piece: Piece, verifier: Verifier) -> Many:
     key = verifier.name, family.name
     sure = np.zeros(len(piece.indices), dtype=bool)
     if of_the_project(verifier):  # others are repeated, one by one
-        found = decide(family.lanes(piece.indices[0], piece.indices[-1] + 1), verifier, _primes.get(key, 1))
+        found = decide(family.lanes(piece.indices[0], piece.indices[-1] + 1), verifier, _primes.get(key, 0))
         _primes[key] = found.primes
         sure = found.lossless & ~found.undecided
     others = [piece.indices[lane] for lane in np.flatnonzero(~sure).tolist()]

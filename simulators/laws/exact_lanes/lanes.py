@@ -16,8 +16,11 @@ from draftproof.theory.rows import LanesDiffer, Prefix, one
 from draftproof.theory.table import Table
 from draftproof.theory.verifier import Verifier
 
-BATCH = 8192
-"""Lanes per run: enough to hide the cost of a call, few enough for rows to stay in the CPU's cache."""
+BATCH = 16384
+"""Most lanes per run: enough to hide the cost of a call, few enough for the memory of a run's numbers."""
+
+FEW = 256
+"""So many lanes say how many primes a run with many more begins with."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,10 @@ class Decided:
     primes: int
 
 
-def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
+def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
     """The exact verdict on every lane, over one iteration. Computes again with more primes where the numbers
-    need them, so `primes` is a guess. Raises BadInput for a verifier that orders tokens.
+    need them, so `primes` is a guess, made here if it is 0. Raises BadInput for a verifier that orders
+    tokens.
 
     >>> weights = Table(2, {(): np.array([[1, 1], [2, 3]])}), Table(2, {(): np.array([[2, 1], [1, 1]])})
     >>> from draftproof.theory.drafts.chain import Chain
@@ -70,6 +74,8 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
     [False, False]
     """
     must_be_in_step(verifier)
+    if not primes:
+        primes = decide(lanes.take(np.arange(FEW)), verifier, 1).primes if lanes.count > 8 * FEW else 1
     arithmetic: Any = Arithmetic(lanes.count, primes)
     target, proposal = (
         Table(table.vocab, {prefix: arithmetic.row(weights) for prefix, weights in table.given()})

@@ -1,14 +1,15 @@
 """Exact numbers of many instances at once: residues modulo primes, and floats beside them for comparisons.
 
 A number x of one lane is n / (t^e u^f ..): n and the factors t, u, .. are whole numbers. Known of it are its
-residues modulo several primes below 2^31, a float and a bound of that float's error, and the exponents with a
+residues modulo several primes below 2^27, a float and a bound of that float's error, and the exponents with a
 bound of each factor in bits. |n| is at most |x| times the factors; where that is less than the product of the
-primes, x = 0 if and only if all its residues are 0. So no verdict is a matter of chance.
+primes, x = 0 if and only if all its residues are 0. So no verdict is a matter of chance. Residues lie around
+0 and are kept as floats, which hold their products and sums exactly.
 
 Equal expressions are computed once: a verifier's runs on all drafts share what they have in common.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache, cached_property
 from math import log2, prod
 from operator import index as operator_index
@@ -27,8 +28,8 @@ SAFE, TINY = 1 + 1e-9, 1e-300
 
 @cache
 def primes(count: int) -> tuple[int, ...]:
-    """The largest primes below 2^31."""
-    found, candidate = list[int](), 2**31 - 1
+    """The largest primes below 2^27."""
+    found, candidate = list[int](), 2**27 - 1
     while len(found) < count:
         if fmpz(candidate).is_prime():
             found.append(candidate)
@@ -43,7 +44,9 @@ class Arithmetic:
     """
 
     def __init__(self, lanes: int, count: int):
-        self.primes = np.array(primes(count), dtype=np.int64)
+        self.primes = np.array(primes(count), dtype=float)
+        self._shaped = [self.primes.reshape(-1, *[1] * more) for more in range(3)]
+        self._inverses = [1 / P for P in self._shaped]
         self.bits, self.need = log2(prod(primes(count))) / SAFE, 0.0
         self.undecided = np.zeros(lanes, dtype=bool)
         self.sizes: dict[Hashable, float] = {}  # factor -> bits
@@ -62,20 +65,27 @@ class Arithmetic:
 
     def number(self, near: np.ndarray, residues: np.ndarray, error: float, factors: Factors) -> "Exact":
         made = near.view(Exact)
-        made.by, made.residues, made.error, made.factors, made.key = self, residues, error, factors, object()
+        made.by, made.near, made.residues, made.error, made.factors = self, near, residues, error, factors
+        made.key = object()
         return made
 
+    def reduced(self, whole: np.ndarray) -> np.ndarray:
+        """The residues, about from -p/2 to p/2, of whole numbers of at most p^2 / 2, [primes or 1, ..]."""
+        multiples = whole * self._inverses[whole.ndim - 1]
+        np.rint(multiples, multiples)
+        multiples *= self._shaped[whole.ndim - 1]
+        return np.subtract(whole, multiples, multiples)
+
     def row(self, weights: np.ndarray) -> "Exact":
-        """The rows in proportion to whole-number weights, int64 [V, lanes]. ValueError for a sum of 2^31."""
+        """The rows in proportion to whole-number weights, int64 [V, lanes]. ValueError for a sum of 2^27."""
         whole = weights.sum(axis=0)
         if weights.dtype != np.int64 or not 0 < whole.min() <= whole.max() < primes(99)[-1]:
-            raise ValueError("weights of lanes are whole numbers of a sum from 1 to 2^31")
+            raise ValueError("weights of lanes are whole numbers of a sum from 1 to 2^27")
         alike = bool((whole == whole[0]).all())
         factor = ("whole", int(whole[0])) if alike else ("whole", len(self.sizes), "differ")
         self.sizes[factor] = log2(whole.max()) * SAFE
-        P = self.primes[:, None]
-        inverses = self.inverse((whole[:1] if alike else whole) % P)
-        residues = weights * inverses[:, None] % P[..., None]
+        inverses = self.inverse(self.reduced((whole[:1] if alike else whole)[None]))
+        residues = self.reduced(weights * inverses[:, None])
         return self.number(weights / whole, residues, UNIT, {factor: 1})
 
     def constant(self, value: Any, shape: tuple[int, ...] = ()) -> "Exact":
@@ -87,33 +97,34 @@ class Arithmetic:
         return self.once((int(value), shape), lambda: self._constant(int(value), shape))
 
     def _constant(self, value: int, shape: tuple[int, ...]) -> "Exact":
-        residues = np.empty((len(self.primes), *shape), dtype=np.int64)
-        residues[...] = (value % self.primes).reshape(-1, *[1] * len(shape))
+        residues = np.empty((len(self.primes), *shape))
+        for k, p in enumerate(map(int, self.primes)):
+            residues[k] = (value + p // 2) % p - p // 2
         return self.number(np.full(shape, float(value)), residues, 0.0, {})
 
     def inverse(self, residues: np.ndarray) -> np.ndarray:
         """The inverses of residues [primes, n], none of them 0, by one inverse of each prime."""
-        n, P = residues.shape[1], self.primes[:, None]
+        n = residues.shape[1]
         if n == 1:
-            pairs = zip(residues[:, 0].tolist(), self.primes.tolist(), strict=True)
-            return np.array([[pow(residue, -1, p)] for residue, p in pairs], dtype=np.int64)
+            pairs = zip(residues[:, 0], self.primes, strict=True)
+            return self.reduced(np.array([[float(pow(int(x), -1, int(p)))] for x, p in pairs]))
         a, b = residues[:, : n // 2], residues[:, n // 2 : n // 2 * 2]
-        ab = self.inverse(a * b % P)
+        ab = self.inverse(self.reduced(a * b))
         odd = [self.inverse(residues[:, -1:])] if n % 2 else []
-        return np.concatenate([ab * b % P, ab * a % P, *odd], axis=1)
+        return np.concatenate([self.reduced(ab * b), self.reduced(ab * a), *odd], axis=1)
 
     def size(self, factors: Factors) -> float:
         """The bits of a product of factors."""
         return sum(exponent * self.sizes[factor] for factor, exponent in factors.items())
 
-    def plus(self, a: "Exact", b: "Exact", sign: int = 1) -> "Exact":
-        near = a.near + sign * b.near
-        x, y = self._wide(a, b)
+    def plus(self, a: "Exact", b: "Exact", sum_of: np.ufunc = np.add) -> "Exact":
+        near = sum_of(a.near, b.near)
+        residues = self.reduced(sum_of(*self._wide(a, b)))
         error = (a.error + b.error + UNIT * (a.most + b.most)) * SAFE + TINY
-        return self.number(near, (x + sign * y) % self._primes(near), error, lcm(a.factors, b.factors))
+        return self.number(near, residues, error, lcm(a.factors, b.factors))
 
     def minus(self, a: "Exact", b: "Exact") -> "Exact":
-        return self.plus(a, b, -1)
+        return self.plus(a, b, np.subtract)
 
     def times(self, a: "Exact", b: "Exact") -> "Exact":
         near = a.near * b.near
@@ -121,7 +132,7 @@ class Arithmetic:
         error = (a.most * b.error + b.most * a.error + UNIT * a.most * b.most) * SAFE + TINY
         every = {**a.factors, **b.factors}
         factors = {each: a.factors.get(each, 0) + b.factors.get(each, 0) for each in every}
-        return self.number(near, x * y % self._primes(near), error, factors)
+        return self.number(near, self.reduced(x * y), error, factors)
 
     def over(self, a: "Exact", b: "Exact") -> "Exact":
         """a / b. Of b = n / t the whole number n becomes a factor of the quotient, and t is cancelled."""
@@ -133,14 +144,14 @@ class Arithmetic:
         self.sizes[b.key] = max(self.size(b.factors) + log2(b.most), 0.0) * SAFE
         rest = {each: e - b.factors.get(each, 0) for each, e in a.factors.items()}
         factors = {each: e for each, e in rest.items() if e > 0} | {b.key: max(rest.get(b.key, 0), 0) + 1}
-        return self.number(near, x * y % self._primes(near), error, factors)
+        return self.number(near, self.reduced(x * y), error, factors)
 
     def _inverted(self, b: "Exact") -> tuple["Exact", float]:
         # 1 / b (1 where it cannot be divided by), of error 0 as that is counted in `over`; and the least |b|.
         left = ~(np.abs(b.near) > b.error) | (b.residues == 0).any(axis=0)
         self._leave(left)
         below = np.where(left, 1.0, b.near)
-        residues = np.where(left, 1, b.residues).reshape(len(self.primes), -1)
+        residues = np.where(left, 1.0, b.residues).reshape(len(self.primes), -1)
         inverse = self.number(1 / below, self.inverse(residues).reshape(b.residues.shape), 0.0, {})
         return inverse, float(np.abs(below).min()) - b.error
 
@@ -195,11 +206,10 @@ class Arithmetic:
     def _leave(self, lanes: np.ndarray) -> None:
         self.undecided |= lanes.reshape(-1, lanes.shape[-1]).any(axis=0) if lanes.ndim else lanes
 
-    def _primes(self, like: np.ndarray) -> np.ndarray:
-        return self.primes.reshape(-1, *[1] * like.ndim)
-
-    def _wide(self, a: "Exact", b: "Exact", least: int = 0) -> "Iterator[np.ndarray]":
+    def _wide(self, a: "Exact", b: "Exact", least: int = 0) -> "Iterable[np.ndarray]":
         # The residues, so that they broadcast as the numbers do.
+        if a.ndim == b.ndim >= least:
+            return a.residues, b.residues
         wide = max(a.ndim, b.ndim, least)
         return (x.residues.reshape(-1, *[1] * (wide - x.ndim), *x.shape) for x in (a, b))
 
@@ -215,14 +225,11 @@ class Exact(np.ndarray):
     """
 
     by: Arithmetic
+    near: np.ndarray
     residues: np.ndarray
     error: float
     factors: Factors
     key: Hashable
-
-    @property
-    def near(self) -> np.ndarray:
-        return self.view(np.ndarray)
 
     @cached_property
     def most(self) -> float:
@@ -276,7 +283,7 @@ class Exact(np.ndarray):
         by, count = self.by, len(self)
 
         def summed() -> Exact:
-            residues = self.residues.sum(axis=1) % by.primes[:, None]
+            residues = by.reduced(self.residues.sum(axis=1))
             error = count * (self.error + count * UNIT * self.most) * SAFE + TINY
             return by.number(self.near.sum(axis=0), residues, error, self.factors)
 

@@ -72,8 +72,8 @@ class Checked:
     def given(self, exact, near, error, factor, size) -> None:
         by = self.by
         self.factors[factor], by.sizes[factor] = [fmpq(size)] * LANES, float(np.log2(size)) * 1.001
-        modulo = [[int(x.p) * pow(int(x.q), -1, p) % p for x in exact] for p in by.primes.tolist()]
-        self.keep(by.number(near, np.array(modulo), error, {factor: 1}), exact)
+        modulo = [[float(modulo_of(x, p)) for x in exact] for p in map(int, by.primes)]
+        self.keep(by.number(near, by.reduced(np.array(modulo)), error, {factor: 1}), exact)
 
     def keep(self, number, exact) -> None:
         by, sure = self.by, ~self.by.undecided
@@ -81,8 +81,11 @@ class Checked:
             x = exact[i]
             near = fmpq(*float(number.near[i]).as_integer_ratio())
             assert abs(near - x) <= fmpq(*float(number.error).as_integer_ratio()), "the float is off by more"
-            for k, p in enumerate(by.primes.tolist()):
-                assert int(x.p) % p == int(number.residues[k, i]) * (int(x.q) % p) % p, "a residue is wrong"
+            for k, p in enumerate(map(int, by.primes)):
+                residue = float(number.residues[k, i])
+                assert residue.is_integer(), "a residue is no whole number"
+                assert abs(residue) <= p / 2 + 2, "a residue is too large for products"
+                assert int(x.p) % p == int(residue) * (int(x.q) % p) % p, "a residue is wrong"
             product = prod((self.factors[f][i] ** e for f, e in number.factors.items()), start=fmpq(1))
             assert (x * product).q == 1, "a factor is missing"
             for factor in number.factors:
@@ -126,6 +129,11 @@ class Checked:
                 assert bool(below[i]) == (x[i] < y[i]), "a comparison is wrong"
 
 
+def modulo_of(x, p: int) -> int:
+    """The residue of a rational, from 0 to p - 1."""
+    return int(x.p) * pow(int(x.q), -1, p) % p
+
+
 def fmpq_bits(bits: float) -> int:
     """Bits as a whole number, rounded up from a little more than they are said to be."""
     return int(np.ceil(bits))
@@ -157,15 +165,17 @@ def test_every_number_is_what_it_says():
 
 
 FAULTS = {
-    "residues reduced by another prime": (
-        "return self.primes.reshape(-1, *[1] * like.ndim)",
-        "return self.primes[::-1].reshape(-1, *[1] * like.ndim)",
+    "residues reduced by another prime": ("[self.primes.reshape(-1", "[self.primes[::-1].reshape(-1"),
+    "residues cut and not rounded": ("np.rint(multiples", "np.trunc(multiples"),
+    "primes whose products are not exact in floats": ("2**27 - 1", "2**31 - 1"),
+    "the inverses of a pair exchanged": (
+        "self.reduced(ab * b), self.reduced(ab * a)",
+        "self.reduced(ab * a), self.reduced(ab * b)",
     ),
-    "the inverses of a pair exchanged": ("ab * b % P, ab * a % P", "ab * a % P, ab * b % P"),
-    "residues of a difference added": ("(x + sign * y) % self", "(x + y) % self"),
+    "residues of a difference added": ("sum_of(*self._wide(a, b))", "np.add(*self._wide(a, b))"),
     "residues of weights without their sum": (
-        "weights * inverses[:, None] % P",
-        "weights * (whole % P)[:, None] % P",
+        "self.reduced(weights * inverses[:, None])",
+        "self.reduced(weights * whole[None, None])",
     ),
     "residues chosen the other way": (
         "np.where(mask, *self._wide(a, b, near.ndim))",
@@ -232,9 +242,8 @@ def test_rows_of_lanes_are_those_of_rationals():
                 *(tuple(fmpq(int(x), int(w[:, lane].sum())) for x in w[:, lane]) for w in (p, q))
             )
             for x, number in zip(exact, found, strict=True):
-                assert [int(x.p) * pow(int(x.q), -1, m) % m for m in by.primes.tolist()] == [
-                    int(each) for each in number.residues[:, lane]
-                ]
+                for prime, residue in zip(map(int, by.primes), number.residues[:, lane], strict=True):
+                    assert int(residue) % prime == modulo_of(x, prime)
     assert not by.undecided.any()
 
 
