@@ -158,6 +158,7 @@ def save_block(network: BlockNetwork, folder: Path) -> None:
     """Writes model.safetensors (bfloat16) and config.json, in DFlash's layout."""
     variant = network.variant
     how = {"target_layer_ids": list(network.sources), "enable_confidence_head": variant.confidence}
+    how |= {"confidence_head_with_markov": variant.joined, "markov_head_type": variant.head}
     how |= {"markov_rank": variant.markov} if variant.markov else {}
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: each.bfloat16().contiguous() for name, each in network.state_dict().items()}

@@ -69,7 +69,7 @@ def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -
     return Variant(
         markov=table.shape[1] if how.get("markov_rank") is None else how["markov_rank"],
         confidence=bool(how.get("enable_confidence_head", sure)),
-        joined=how.get("confidence_head_with_markov", True),
+        joined=how.get("confidence_head_with_markov", "dflash_config" not in how),
         first=0 if how.get("sample_from_anchor", deep or kind == "dspark") else 1,
         conv=conv,
         selector=selector,

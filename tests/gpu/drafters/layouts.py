@@ -374,6 +374,11 @@ LAYOUTS: dict[str, Callable] = {
         specforge_block, "dflash", {}, SLIDING | {"layer_types": ["sliding_attention"] * 2}
     ),
     "SpecForge, DSpark": partial(specforge_block, "dspark", HEADS),
+    "SpecForge, DSpark, gated, confidence of states alone": partial(
+        specforge_block,
+        "dspark",
+        {"markov_rank": 4, "markov_head_type": "gated", "enable_confidence_head": True},
+    ),
     "SpecForge, DSpark, RNN, all heads": partial(
         specforge_block,
         "dspark",
