@@ -13,7 +13,6 @@ import torch
 from draftproof.gpu.checks.models.acceptance import Acceptance
 from draftproof.gpu.checks.models.greedy import generated
 from draftproof.gpu.drafters.drafter import ModelDrafter
-from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.prompts import Prompt
 from draftproof.gpu.engine.setup import Setup, Way
 from draftproof.gpu.network.models import quiet
@@ -79,12 +78,6 @@ class Cell:
         """The mean of a number a call of the target over the repeats; None if calls were not counted."""
         known = [getattr(each, name) / each.calls for each in self.repeats if each.calls]
         return fmean(known) if known else None
-
-    def add(self, step: Step) -> None:
-        """Adds a step of this engine's."""
-        self.phases.update(step.seconds)
-        if self.acceptance is not None:
-            self.acceptance.add(step)
 
 
 @dataclass
@@ -162,7 +155,9 @@ class Bench:
             calls += 1
             made += sum(map(len, step.emitted))
             verified += int((step.draft.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
-            cell.add(step)
+            cell.phases.update(step.seconds)
+            if cell.acceptance is not None:
+                cell.acceptance.add(step)
             clock = perf_counter()  # what is computed from a step is not timed
         cell.repeats.append(Repeat(made, taken, calls, verified))
 

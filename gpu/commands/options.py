@@ -68,7 +68,7 @@ Stop: TypeAlias = KeyboardInterrupt | BadInput | None
 
 
 def measured(
-    items: Iterator[Item], unit: str, total: int, name: Callable[[Item], str], advice: str
+    items: Iterator[Item], unit: str, total: int | None, name: Callable[[Item], str], advice: str
 ) -> tuple[list[Item], Stop]:
     """The items up to the end, Ctrl-C or BadInput, and what ended them early. BadInput before the first item
     is raised. `advice` is printed if memory runs out.

@@ -1,21 +1,19 @@
 """The command `gpu verify`."""
 
 import json
-from contextlib import suppress
 from time import monotonic
 
 import click
 
-from draftproof.gpu.commands.options import device, json_option
+from draftproof.gpu.commands import options as shared
 from draftproof.simulators import screen
-from draftproof.simulators.commands.entry import INTERRUPTED
 
 
 @click.command("verify")
-@device
+@shared.device
 @click.option("--vocab", type=click.IntRange(2, 2**20), default=32_768, help="Large vocabulary.")
 @click.option("--seed", type=int, default=0, help="Seed of the logits at --vocab.")
-@json_option
+@shared.json_option
 def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     """Check that the batched verifiers decide as the exact engine does.
 
@@ -26,22 +24,15 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     prints what was compared so far.
     """
     from draftproof.gpu.checks.against_exact.run import Report, fill
-    from draftproof.gpu.sampling.device import memory_errors
 
     started = monotonic()
     report = Report.on(device)
-    with screen.progress() as bar, suppress(KeyboardInterrupt), memory_errors("take a smaller --vocab"):
-        task = bar.add_task("comparing", total=None, done=0, all=0)
-        for stage, done, of in fill(report, vocab, seed):
-            bar.update(task, description=stage, completed=done, total=of, done=done, all=of)
+    _, stop = shared.measured(fill(report, vocab, seed), "comparisons", None, str, "take a smaller --vocab")
     seconds = round(monotonic() - started, 1)
     if as_json:
-        click.echo(json.dumps({**report.answer(), "seconds": seconds}))
+        click.echo(json.dumps(report.answer() | {"complete": stop is None, "seconds": seconds}))
     else:
         for table in report.tables():
             screen.console().print(table)
         screen.say(f"{report.summary()} {seconds:.1f} s on {report.device}")
-    if not report.complete:
-        click.echo("interrupted: what was compared is above", err=True)
-        return INTERRUPTED
-    return int(not report.ok)
+    return shared.status(stop, "what was compared is above", not report.ok)

@@ -53,12 +53,10 @@ class Setup:
         """
         target, drafter = self.target, self.drafter
         pairs = product(self.structures, self.verifiers)
-        found = [Way(shape, each) for shape, each in pairs if misfit(each, shape, drafter, target) is None]
-        if not found and target.only_chains and all(shape.kind != "chain" for shape in self.structures):
-            raise BadInput(f"{target.name} reads chains only: {target.why}")
-        if not found:
-            raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
-        return found
+        why = {Way(shape, each): misfit(each, shape, drafter, target) for shape, each in pairs}
+        if None not in why.values():
+            raise BadInput(f"none of the verifiers fits: {next(iter(why.values()))}")
+        return [way for way, reason in why.items() if reason is None]
 
     def selecting(self, way: Way) -> list[Way]:
         """The same with each of the `selections`; none if its drafts cannot be selected from."""

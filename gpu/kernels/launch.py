@@ -26,7 +26,7 @@ from draftproof.gpu.kernels.nodes import (
     Nodes,
     Tree,
 )
-from draftproof.gpu.kernels.opening import Given, opening
+from draftproof.gpu.kernels.opening import opening
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.sampling.rows import PLAIN, Settings
@@ -100,13 +100,11 @@ class Launch:
             self.floats(B, N), ints(B, N), self.floats(B, FIELDS.value, N), ints(B, N), ints(B, N), ints(B)
         )  # fmt: skip
         self.swept = self.floats(B, 1 if self.by_cells else N, C) if sampled else self.floats(0)
-        tables = self._table("parents"), self._table("rows"), self._table("turn")
+        tables = (getattr(batch.tree, name) for name in ("parents", "rows", "turn"))
+        if not batch.tree.shared:
+            tables = (table.expand(B, -1).contiguous() for table in tables)
         self.tree = Tree(*tables, 0 if batch.tree.shared else N)
         self.of_row = max(1, self.split.size // sizes.draw)  # warps
-
-    def _table(self, name: str) -> Tensor:
-        table = getattr(self.batch.tree, name)
-        return table if self.batch.tree.shared else table.expand(len(self.batch.target), -1).contiguous()
 
     def all(self) -> None:
         """Launches them one after the other."""
@@ -138,9 +136,9 @@ class Launch:
     def _opening(self) -> None:
         batch, chunks, nodes = self.batch, self.block.CHUNKS.value, self.block.NODES.value
         rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(sum(self.counts[:2]))))
-        drawn = (each.contiguous() for each in (batch.tokens, batch.coins, batch.extra))
+        drawn = tuple(each.contiguous() for each in (batch.tokens, batch.coins, batch.extra))
         grid.run(opening, len(batch.target))(
-            self.logits, self.chunks, self.tree, Given(*drawn), self.nodes, self.drawn.error, self.counts,
+            self.logits, self.chunks, self.tree, drawn, self.nodes, self.drawn.error, self.counts,
             batch.tree.depth, self.block, SAMPLED=self.sampled, ROWS=rows_at_once,
             AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=grid.SIZES.opening if self.placed else 4,
         )  # fmt: skip

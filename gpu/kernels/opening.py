@@ -7,8 +7,6 @@ drafted tokens' probabilities, errors and the first rates.
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
 
-from typing import Any, NamedTuple
-
 import triton
 import triton.language as tl
 
@@ -116,20 +114,12 @@ def normalise(
         tl.store(normaliser + 2 * row + 1, 1 / total, mask=row < rows)
 
 
-class Given(NamedTuple):
-    """What was drawn for each request: its tokens and coins, and the number of the extra token."""
-
-    tokens: Any  # [B, N - 1]
-    coins: Any  # [B, N - 1] in float32 or float64
-    extra: Any  # [B], likewise
-
-
 @triton.jit(do_not_specialize=["DEPTH"])
 def opening(
     logits,
     chunks,  # of `chunk_statistics`; out: the masses of chunks, and the normalisers
     tree,
-    given,
+    given,  # tokens and coins [B, N - 1], and the number of the extra token [B]: float32 or float64
     nodes,  # out
     error,  # [B] out
     counts,
@@ -141,6 +131,7 @@ def opening(
 ):
     """One program per request; loads that need no statistics come first, to overlap with them."""
     N, I, V = counts.N, counts.I, counts.V
+    tokens, coins, extra = given
     b = tl.program_id(0).to(tl.int64)
     tree = tree_of(tree, b)
     nodes = nodes_of(nodes, b, N)
@@ -148,9 +139,9 @@ def opening(
     node = index < N
     below = node & (index > 0)
     parent = tl.load(tree.parents + index, mask=below, other=0).to(tl.int32)
-    token = tl.load(given.tokens + b * (N - 1) + index - 1, mask=below, other=-1)
-    coin = tl.load(given.coins + b * (N - 1) + index - 1, mask=below, other=0.0)
-    uniform = tl.load(given.extra + b)
+    token = tl.load(tokens + b * (N - 1) + index - 1, mask=below, other=-1)
+    coin = tl.load(coins + b * (N - 1) + index - 1, mask=below, other=0.0)
+    uniform = tl.load(extra + b)
     scale_p, scale_q = scales(logits.temperature + 2 * b)
     bad_token = (token < -1) | (token >= V)
     within = below & (token >= 0) & (bad_token == 0)

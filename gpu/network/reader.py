@@ -98,9 +98,8 @@ class Reader:
             self.positions = self.places.repeat(batch, 1)
 
     def prefill(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
-        """Reads whole prompts, one per row, padded on the right to the longest."""
-        size = max(map(len, prompts))
-        output = self._pass(size, 0, size, **inputs)
+        """Reads whole prompts first of all, one per row, padded on the right to the longest."""
+        output = self.forward(max(map(len, prompts)), 0, **inputs)
         self.counts = [len(prompt) for prompt in prompts]
         self.lengths.copy_(torch.tensor(self.counts))
         return output
@@ -114,8 +113,27 @@ class Reader:
         end: sees [1 or B, size, N + 2] is as in `draft.Tree`; levels [1 or B, size], or one number, are
         depths.
         """
-        seen = min(max(self.counts) + offset + size, self.slots.capacity)
-        return self._pass(size, offset, seen, sees, levels, **inputs)
+        longest = max(self.counts) + offset + size
+        seen = min(longest, self.slots.capacity)
+        at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
+        self.slots.at, self.slots.seen, self.slots.lengths = at, seen, self.lengths
+        if sees is None:
+            positions, visible = at, (self.places[:, :seen] <= at[..., None])[:, None]
+        else:
+            positions = (self.lengths[:, None] + levels).expand(-1, size)
+            visible = mask(sees, self.lengths, seen)
+        if self.windows:
+            self.positions[self.slots.rows, at] = positions
+        masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
+        if longest > self.context:
+            positions = positions.clamp(max=self.context - 1)
+        return self.network(
+            attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
+            position_ids=positions,
+            past_key_values=self.cache,
+            use_cache=True,
+            **inputs,
+        )
 
     def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
         """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device). They are at `places`
@@ -142,36 +160,6 @@ class Reader:
             each[:count] = each[index]
         self.lengths, self.counts = self.lengths[:count], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[:count]
-
-    def _pass(
-        self,
-        size: int,
-        offset: int,
-        seen: int,
-        sees: Tensor | None = None,
-        levels: Tensor | int = 0,
-        **inputs: Any,
-    ) -> Any:
-        """Writes from `offset` slots after each row's end on; queries see at most the first `seen` slots."""
-        at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
-        self.slots.at, self.slots.seen, self.slots.lengths = at, seen, self.lengths
-        if sees is None:
-            positions, visible = at, (self.places[:, :seen] <= at[..., None])[:, None]
-        else:
-            positions = (self.lengths[:, None] + levels).expand(-1, size)
-            visible = mask(sees, self.lengths, seen)
-        if self.windows:
-            self.positions[self.slots.rows, at] = positions
-        masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
-        if max(self.counts) + offset + size > self.context:
-            positions = positions.clamp(max=self.context - 1)
-        return self.network(
-            attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
-            position_ids=positions,
-            past_key_values=self.cache,
-            use_cache=True,
-            **inputs,
-        )
 
     def _mask(self, visible: Tensor, within: "Within | None", positions: Tensor) -> Tensor:
         """The attention mask of one kind of layer, from what every layer may see [B, 1, n, seen] and the

@@ -115,8 +115,8 @@ class _Refusing(Verifier):
         coins = torch.cat(((first - REFUSED).clamp(min=0) / (1 - REFUSED), batch.coins[:, 1:]), 1)
         out, refused = super().verify(replace(batch, coins=coins), softmax), first[:, 0] < REFUSED
         token = draw(batch.target[:, 0], batch.extra.clamp(max=BELOW_ONE))
-        return replace(
-            out, node=torch.where(refused, 0, out.node), token=torch.where(refused, token, out.token)
+        return out._replace(
+            node=torch.where(refused, 0, out.node), token=torch.where(refused, token, out.token)
         )
 
 

@@ -90,17 +90,12 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     if drawn.strata is not None and drawn.rows is not None:  # the rows are the means of the strata
         single[1], double[1] = drawn.rows, drawn.rows.double()
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
-    off = [_relative(one, two) for one, two in zip(single, double, strict=True)]
+    pairs = [(one.double(), two) for one, two in zip(single, double, strict=True)]
+    off = [torch.where(two > SMALLEST, (one - two).abs() / two, 0.0).flatten(1).amax(1) for one, two in pairs]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
     unit = unit + 2 * torch.maximum(*off) / STEPS
     drafts = [Drafts(tree, p, q, drawn.tokens, strata=drawn.strata) for p, q in (single, double)]
     return drafts[0], drafts[1], unit[:, None, None]
-
-
-def _relative(single: Tensor, double: Tensor) -> Tensor:
-    """[B]: the largest relative error of an entry that is not below float32's normal numbers."""
-    off = torch.where(double > SMALLEST, (single.double() - double).abs() / double, 0.0)
-    return off.flatten(1).amax(1)
 
 
 def _compare(

@@ -14,7 +14,7 @@ from draftproof.gpu.engine.output import Step
 from draftproof.gpu.network.session import Structure
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Drafts
-from draftproof.gpu.verify.residual import pick, share
+from draftproof.gpu.verify.residual import drafted, pick, share
 from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier, level_law, stop_law
 from draftproof.simulators.support.anytime import ERROR
 
@@ -41,14 +41,11 @@ def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -
     ("stateless"). Otherwise w is the uncapped product R: this is the mass min(p(x^l), q(x^l)) of block
     transport ("full information"), divided by q. Source: sun2025block.
     """
-    w = torch.ones_like(target[:, 0, 0]).double()
-    odds = []
-    for i in range(tokens.shape[1]):
-        p, q = target[:, i].double(), proposal[:, i].double()
-        odds.append(torch.minimum(q, w[:, None] * p).sum(-1))
-        x = tokens[:, i : i + 1].clamp(min=0)
-        p_x, q_x = p.gather(1, x)[:, 0], q.gather(1, x)[:, 0]
-        w = share(w * p_x, q_x) if capped else torch.where(q_x > 0, w * p_x / q_x, 0.0)
+    p, q = (drafted(rows, tokens.clamp(min=0)).double() for rows in (target, proposal))
+    joint = pad((p / q).nan_to_num(0.0, posinf=0.0).cumprod(1), (1, 0), value=1.0)
+    w = joint / joint.cummax(1).values if capped else joint
+    pairs = zip(target.unbind(1), proposal.unbind(1), w[:, :-1, None].unbind(1), strict=False)
+    odds = [torch.minimum(q.double(), w * p.double()).sum(-1) for p, q, w in pairs]
     return torch.stack(odds, 1) * (tokens >= 0).cumprod(1)
 
 
@@ -60,8 +57,7 @@ def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
     x = torch.cat((torch.zeros_like(tokens[:, :1]), tokens.clamp(min=0)), 1)
     mass = pick(target, parents).gather(2, x[..., None])[..., 0].double()
     mass[:, 0] = 1
-    for i in range(1, tree.size):
-        mass[:, i] *= mass.gather(1, parents[:, i : i + 1])[:, 0]
+    mass = torch.where(tree.above, mass[:, None], 1.0).prod(-1)
     return level_law(tree, torch.where(tree.drawn(tokens), mass, 0.0))[:, 1:]
 
 

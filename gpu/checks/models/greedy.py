@@ -34,6 +34,13 @@ class Tie:
 
     explained: bool  # whether the two are a tie
 
+    def __str__(self) -> str:
+        what = "is a tie" if self.explained else "differs"
+        return (
+            f"token {self.place} of greedy text {self.prompt + 1} {what}: logits {self.logits[0]:.6f} and "
+            f"{self.logits[1]:.6f}, tolerance {self.tolerance:.1e}"
+        )
+
 
 @dataclass
 class Greedy:

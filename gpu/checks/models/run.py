@@ -67,11 +67,7 @@ class Cell:
         """Each unexpected result as a sentence."""
         return [
             *(f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected),
-            *(
-                f"greedy text of prompt {each.prompt + 1} differs at token {each.place}"
-                for each in self.greedy.ties
-                if not each.explained
-            ),
+            *(str(each) for each in self.greedy.ties if not each.explained),
             *self.acceptance.problems,
         ]
 
@@ -189,11 +185,5 @@ def summary(cells: Sequence[Cell]) -> str:
     first = f"{sum(not cell.problems for cell in cells)} of {len(cells)} as predicted "
     first += f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     problems = [f"{cell.name}: {each}" for cell in cells for each in cell.problems]
-    ties = [
-        f"{cell.name}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
-        f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
-        for cell in cells
-        for tie in cell.greedy.ties
-        if tie.explained
-    ]
+    ties = [f"{cell.name}: {tie}" for cell in cells for tie in cell.greedy.ties if tie.explained]
     return "\n".join([first, *problems, *ties])
