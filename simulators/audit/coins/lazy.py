@@ -1,87 +1,42 @@
 """Lazy uniforms: random numbers whose value is narrowed only as far as comparisons need.
 
 A `Lazy` stands for f(u), where u is one coin and f a sequence of monotone steps. A comparison with a number
-asks the state of the coins whether u lies below the point where f crosses that number. Some shapes of f also
-have a `Form`, because they can be compared with one another (races of exponentials). A `Product` is one of
-several coins, and an `Integer` is used as a seed.
+asks the state of the coins whether u lies below the point where f crosses that number. Some shapes of f
+(`forms`) can be compared with one another: races of exponentials. A `Product` is one of several coins, and an
+`Integer` is used as a seed.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
-from draftproof.simulators.audit.coins import forms
 from draftproof.simulators.audit.coins.coin import Coin, number, with_number
-from draftproof.simulators.audit.coins.forms import UNIFORM, Form
+from draftproof.simulators.audit.coins.forms import Form, Steps, crossing, form, value
 from draftproof.simulators.audit.coins.state import CoinState, NotEnumerable, dyadic
 from draftproof.simulators.audit.coins.volumes import exponential
 from draftproof.theory.numbers import ONE, ZERO
 
-Steps = tuple[tuple[str, float], ...]
-
-_STEP = {
-    "+": lambda x, c: x + c,
-    "*": lambda x, c: x * c,
-    "/": lambda x, c: x / c,
-    "c-": lambda x, c: c - x,
-    "c/": lambda x, c: c / x,
-    "log": lambda x, c: np.log(x),
-    "log1p": lambda x, c: np.log1p(x),
-    "exp": lambda x, c: np.exp(x),
-    "max": lambda x, c: max(x, x.dtype.type(c)),
-    "min": lambda x, c: min(x, x.dtype.type(c)),
-}
-
-
-@lru_cache(maxsize=65536)
-def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
-    """The u where f crosses t: f(u) < t below this u if f is increasing, above it if f is decreasing.
-
-    Found by bisection over the floats of `kind`, the type in which f is computed.
-    """
-    if not steps:
-        return dyadic(min(max(t, 0.0), 1.0))
-    integer = np.dtype(f"i{np.dtype(kind).itemsize}").type  # floats in [0, 1] are ordered as their bits
-    low, high = 0, int(kind(1.0).view(integer))
-    with np.errstate(all="ignore"):
-        while low < high:
-            middle = (low + high) // 2
-            if bool(_value(steps, integer(middle).view(kind)) < t) == rising:
-                low = middle + 1
-            else:
-                high = middle
-    return dyadic(float(integer(low).view(kind)))
-
-
-def _value(steps: Steps, u: Any) -> Any:
-    for step, c in steps:
-        u = _STEP[step](u, c)
-    return u
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class Lazy(Coin):
-    """f(u) for one coin u. `rising`: whether f is increasing; `kind`: the float type it is computed in."""
+    """f(u) for one coin u; `kind` is the float type that f is computed in."""
 
     state: CoinState
     coin: int
     kind: type = np.float64
     steps: Steps = ()
-    rising: bool = True
-    form: Form = UNIFORM
-    mirror: bool = False
 
-    def _then(self, step: str, c: Any, rising: bool, form: Form, mirror: bool | None = None) -> "Lazy":
-        mirror = self.mirror if mirror is None else mirror
-        up = self.rising == rising
-        return Lazy(self.state, self.coin, self.kind, (*self.steps, (step, c)), up, form, mirror)
+    @property
+    def form(self) -> Form:
+        return form(self.steps, self.kind)
+
+    def _then(self, step: str, c: Any = 0.0) -> "Lazy":
+        return Lazy(self.state, self.coin, self.kind, (*self.steps, (step, c)))
 
     def _below(self, t: float) -> bool:
-        cut = crossing(self.steps, self.kind, self.rising, float(t))
-        return self.state.below(self.coin, cut) == self.rising
+        rising = self.form.rising
+        return self.state.below(self.coin, crossing(self.steps, self.kind, rising, float(t))) == rising
 
     def _less(self, other: Any) -> Any:
         return less(self, other) if isinstance(other, Lazy) else Coin._less(self, other)
@@ -92,9 +47,7 @@ class Lazy(Coin):
         c = number(other)
         if c is None:
             return NotImplemented
-        if c != c or abs(c) == np.inf:
-            return self.kind(c)
-        return self._then("+", c, True, forms.moved(self.form, c) if c else self.form)
+        return self.kind(c) if c != c or abs(c) == np.inf else self._then("+", c)
 
     __radd__ = __add__
 
@@ -106,14 +59,10 @@ class Lazy(Coin):
 
     @with_number
     def __rsub__(self, c: Any) -> Any:
-        if c != c or abs(c) == np.inf:
-            return self.kind(c)
-        if self.form == UNIFORM and c == 1:
-            return self._then("c-", c, False, self.form, not self.mirror)
-        return self._then("c-", c, False, forms.moved(forms.scaled(self.form, -1.0), c))
+        return -self + c
 
     def __neg__(self) -> "Lazy":
-        return self._then("*", -1.0, False, forms.scaled(self.form, -1.0))
+        return self._then("*", -1.0)
 
     def __pos__(self) -> "Lazy":
         return self
@@ -126,9 +75,7 @@ class Lazy(Coin):
         c = number(other)
         if c is None:
             return NotImplemented
-        if c == 0 or c != c:
-            return self.kind(c)
-        return self._then("*", c, bool(c > 0), forms.scaled(self.form, float(c)))
+        return self.kind(c) if c == 0 or c != c else self._then("*", c)
 
     __rmul__ = __mul__
 
@@ -138,33 +85,30 @@ class Lazy(Coin):
             return self.kind(np.inf) if not self < 0 else self.kind(-np.inf)
         if c != c or abs(c) == np.inf:
             return self.kind(0 * c if c == c else c)
-        return self._then("/", c, bool(c > 0), forms.scaled(self.form, 1 / float(c)))
+        return self._then("/", c)
 
     @with_number
     def __rtruediv__(self, c: Any) -> Any:
         if c == 0 or c != c:
             return self.kind(c)
         with np.errstate(all="ignore"):
-            ends = [_value(self.steps, self.kind(u)) for u in (0.0, 1.0)]
+            ends = [value(self.steps, self.kind(u)) for u in (0.0, 1.0)]
         if min(ends) < 0 < max(ends):
             raise NotEnumerable("it divides by a coin that may have both signs")
-        return self._then("c/", c, bool(c < 0), forms.inverted(self.form, float(c)))
+        return self._then("c/", c)
 
     def log(self) -> Any:
-        return self._then("log", 0.0, True, forms.logged(self.form))
+        return self._then("log")
 
     def log1p(self) -> Any:
-        negated = self.form == ("u", 0.0, -1.0, 0.0)  # log1p(-u), a stable form of log(1 - u)
-        return self._then("log1p", 0.0, True, ("E", 0.0, -1.0, 0.0) if negated else None, not self.mirror)
+        return self._then("log1p")
 
     def exp(self) -> Any:
-        return self._then("exp", 0.0, True, forms.exponentiated(self.form))
+        return self._then("exp")
 
     def capped(self, c: float, largest: bool) -> "Lazy":
         """max(f(u), c), or min(f(u), c)."""
-        cut = crossing(self.steps, self.kind, self.rising, float(c))
-        capped = cut if largest == self.rising else 1 - cut
-        return self._then("max" if largest else "min", c, True, forms.off_by(self.form, float(capped)))
+        return self._then("max" if largest else "min", c)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -194,10 +138,11 @@ class Product(Coin):
 
 def product(coin: Any) -> Product:
     """A multiple of a coin as a product; NotEnumerable if it is something else."""
-    if not isinstance(coin, Lazy) or not coin.form or coin.form[0] != "u" or coin.form[2] <= 0 or coin.mirror:
+    found = coin.form if isinstance(coin, Lazy) else Form("")
+    if found.name != "u" or found.c <= 0 or found.mirror:
         raise NotEnumerable("coins are multiplied in a way that has no closed form")
-    coin.state.stands_for(coin.coin, coin.form[3])
-    return Product(coin.state, (coin.coin,), coin.form[2])
+    coin.state.stands_for(coin.coin, found.off)
+    return Product(coin.state, (coin.coin,), found.c)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -230,12 +175,11 @@ def less(x: Lazy, y: Lazy) -> bool:
         if x.steps == y.steps:
             return False
         raise NotEnumerable("a coin is compared with a function of itself")
-    if not x.form or not y.form or x.form[0] != y.form[0] or (x.form[0] == "u" and x.form[2] != y.form[2]):
+    (name, a, c, off, *_), (of, b, d, other, *_) = x.form, y.form
+    if not name or name != of or (name == "u" and c != d):
         raise NotEnumerable("coins are compared in a way that has no closed form")
-    (name, a, c, off), (_, b, d, other) = x.form, y.form
     x.state.stands_for(x.coin, off)
     y.state.stands_for(y.coin, other)
-    mirrors = x.mirror, y.mirror
     if c * d < 0 and name != "G" and a == b:
         return c < 0
     steep = dyadic(abs(c)) / dyadic(abs(d))
@@ -250,6 +194,5 @@ def less(x: Lazy, y: Lazy) -> bool:
         ratio = exponential((dyadic(a) - dyadic(b)) / dyadic(abs(c)))
     else:
         raise NotEnumerable("coins are compared in a way that has no closed form")
-    if x_slower:  # x < y when E_x >= ratio E_y
-        return x.state.slower(x.coin, y.coin, ratio, mirrors)
-    return x.state.slower(y.coin, x.coin, ratio, (y.mirror, x.mirror))
+    slow, fast = (x, y) if x_slower else (y, x)  # x < y when E_slow >= ratio E_fast
+    return x.state.slower(slow.coin, fast.coin, ratio, (slow.form.mirror, fast.form.mirror))

@@ -7,7 +7,7 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.audit.coins.bisection import law_by_boxes
-from draftproof.simulators.audit.coins.lazy import crossing
+from draftproof.simulators.audit.coins.forms import crossing
 from draftproof.simulators.audit.coins.sources import Every, Fixed, Seeded
 from draftproof.simulators.audit.coins.state import NotEnumerable, dyadic
 from draftproof.simulators.audit.stand_ins.generators import Generator
