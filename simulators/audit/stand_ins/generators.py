@@ -33,9 +33,7 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
     """The values as an array of floats if all are floats, else of objects."""
     if all(isinstance(value, float | np.floating) for value in values):
         return np.array(values).reshape(shape)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array.reshape(shape).view(Lazies)
+    return np.array(values, dtype=object).reshape(shape).view(Lazies)
 
 
 def attributes(*kinds: Any) -> dict[str, Any]:
@@ -55,7 +53,7 @@ class StandIn:
     __class__ = property(lambda self: self.real)  # type: ignore[assignment]
 
     def __init__(self, source: Source):
-        self._source = source
+        self._source: Any = source
 
     def __reduce_ex__(self, *_: Any) -> Any:
         raise NotEnumerable("it copies or pickles a generator, which would draw the same numbers again")
@@ -171,10 +169,12 @@ class RandomState(Generator):
 
 
 class Random(StandIn):
-    """The methods of `random.Random` over a source."""
+    """The methods of `random.Random` over a source; Python's own code makes most of them of two."""
 
     real, called = random.Random, "random"
     known = attributes(random, real)
+    uniform, choice, choices, sample = real.uniform, real.choice, real.choices, real.sample
+    randrange, randint, shuffle = real.randrange, real.randint, real.shuffle
 
     def seed(self, a: Any = None, version: int = 2) -> None:
         self._source = self._source.seeds.seeded(Random, "random.seed", a)
@@ -182,41 +182,13 @@ class Random(StandIn):
     def random(self) -> Any:
         return self._source.uniform()
 
-    def uniform(self, a: float, b: float) -> Any:
-        return a + (b - a) * self._source.uniform()
+    def randbelow(self, n: int) -> int:
+        return int(Generator(self._source).integers(n))
 
-    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-        options = range(start) if stop is None else range(start, stop, step)
-        at = Generator(self._source).integers(len(options))
-        return options[int(at)]
-
-    def randint(self, a: int, b: int) -> int:
-        return self.randrange(a, b + 1)
+    _randbelow = randbelow
 
     def getrandbits(self, k: int) -> Any:
         return Generator(self._source).integers(2**k)
-
-    randbelow = randrange  # its name in `secrets`
-
-    def choice(self, seq: Any) -> Any:
-        return seq[Generator(self._source).integers(len(seq))]
-
-    def choices(
-        self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
-    ) -> list[Any]:
-        if cum_weights is not None:
-            weights = np.diff(np.asarray(cum_weights, dtype=float), prepend=0.0)
-        row = [1.0] * len(population) if weights is None else [float(x) for x in weights]
-        if not sum(row) > 0:
-            raise ValueError("Total of weights must be greater than zero")
-        return [population[self._source.choose(row)] for _ in range(k)]
-
-    def sample(self, population: Any, k: int, *, counts: Any = None) -> list[Any]:
-        if counts is not None:
-            population = [each for each, times in zip(population, counts, strict=True) for _ in range(times)]
-        if not 0 <= k <= len(population):
-            raise ValueError("Sample larger than population or is negative")
-        return [population[at] for at in without_replacement(self._source, np.ones(len(population)), k)]
 
 
 def wide_integer(source: Source, low: int, count: int) -> Any:

@@ -47,7 +47,7 @@ class Current:
         self._met: dict[Hashable, tuple[int, frozenset[float]]] = {}  # stream -> its first run, and the past
         self.salt = 0  # of hashes and the clock; another number whenever coins are given again
         self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
-        self._lasting: dict[Hashable, Any] = {}  # stand-ins of this run
+        self._lasting: list[StandIn] = []
         self.carried: frozenset[float] = frozenset()  # the past of the run that left torch's seed
 
     def start(self, source: Source) -> None:
@@ -63,7 +63,7 @@ class Current:
         source.keyed.clear()
         source.integers.clear()
         source.seeds, self.source = self, source
-        for lasting in self._lasting.values():  # a constant seed stays in place for the next call
+        for lasting in self._lasting:  # a constant seed stays in place for the next call
             before = lasting._source
             constant = isinstance(before, Seeded) and before.used
             lasting._source = before.over(source) if constant else source
@@ -80,12 +80,10 @@ class Current:
         state[24:28] = torch.tensor([*self._run.to_bytes(4, "little")], dtype=torch.uint8)
         torch.default_generator.set_state(state)
 
-    def lasting(self, name: Hashable, kind: Any) -> Any:
-        """The one stand-in of this name in a run: its generator is kept from call to call."""
-        assert self.source is not None
-        if name not in self._lasting:
-            self._lasting[name] = kind(self.source)
-        return self._lasting[name]
+    def lasting(self, kind: Any) -> Any:
+        """A stand-in for a generator that outlives a call: a stream of each run in turn."""
+        self._lasting.append(kind(self.source))
+        return self._lasting[-1]
 
     def seeded(self, kind: type, name: str, value: Any) -> Source:
         """The stream of a seed, for a stand-in of that kind; `name` is the function that was given it."""
@@ -200,7 +198,7 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     what addresses say, see `_Addresses`.
     """
 
-    def method(own: "_Own", name: str) -> Callable[..., Any]:
+    def method(own: StandIn, name: str) -> Callable[..., Any]:
         return lambda *a, **k: getattr(own, name)(*a, **k)
 
     def made(kind: Any, name: str) -> Callable[..., Any]:
@@ -222,14 +220,13 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
 
     addresses = _Addresses()
-    python, numpys = _Own(current, Random, "random"), _Own(current, RandomState, "numpy.random")
+    python, numpys, secret = map(current.lasting, (Random, RandomState, Random))
     changes = [
         (module, name, method(own, name))
         for module, kind, own in ((random, random.Random, python), (np.random, _STATE, numpys))
         for name in (*dir(kind), "ranf", "sample")
         if not name.startswith("_") and callable(getattr(module, name, None))
     ]
-    secret = _Own(current, Random, "secrets")
     changes += [
         *((secrets, name, method(secret, name)) for name in ("choice", "randbelow")),
         (secrets, "randbits", method(secret, "getrandbits")),
@@ -289,7 +286,7 @@ def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
         return new_of[id(value)]
     kind = STAND_INS.get(type(value))
     if kind is not None:
-        return _Own(current, kind, id(value))
+        return new_of.setdefault(id(value), current.lasting(kind))
     if type(value).__name__ == "ScriptFunction":  # the function that torch.jit.script compiled
         return getattr(value, "_torchdynamo_inline", None)
     return None
@@ -302,18 +299,6 @@ STAND_INS = {
     random.SystemRandom: Random,
 }
 """The classes of real generators -> those of their stand-ins."""
-
-
-class _Own(StandIn):
-    """The stand-in for a generator that outlives a call: a stream of the current run."""
-
-    real = property(lambda self: self._kind.real)
-
-    def __init__(self, current: Current, kind: Any, name: Hashable):
-        self._current, self._kind, self._name = current, kind, name
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._current.lasting(self._name, self._kind), name)
 
 
 class _IsFloat(type):

@@ -44,9 +44,7 @@ class CoinTensors:
         """The coins or numbers of a tensor or number, as an object array."""
         if isinstance(value, torch.Tensor):
             return self._held[id(value)][1] if id(value) in self._held else objects(value)
-        array = np.empty((), dtype=object)
-        array[()] = value
-        return array
+        return np.array(value, dtype=object)
 
     def tensor(self, values: Any, like: Any) -> torch.Tensor:
         """A new tensor that holds the values, of the type of `like`."""
@@ -86,20 +84,18 @@ def has_coins(values: np.ndarray) -> bool:
 
 def objects(tensor: torch.Tensor) -> np.ndarray:
     """The numbers of a tensor as an object array."""
-    values = np.empty(tensor.numel(), dtype=object)
-    values[:] = tensor.detach().cpu().ravel().tolist()
-    return values.reshape(tuple(tensor.shape))
+    return np.array(tensor.detach().cpu().tolist(), dtype=object).reshape(tuple(tensor.shape))
 
 
 def extreme(a: np.ndarray, b: np.ndarray, largest: bool) -> np.ndarray:
     """The larger or the smaller of each pair; for a coin and a number, the capped coin."""
-    a, b = np.broadcast_arrays(a, b)
-    out = np.empty(a.shape, dtype=object)
-    for at in np.ndindex(a.shape):
-        x, y = (a[at], b[at]) if isinstance(a[at], Coin) else (b[at], a[at])
+
+    def one(a: Any, b: Any) -> Any:
+        x, y = (a, b) if isinstance(a, Coin) else (b, a)
         capped = getattr(x, "capped", None)
-        out[at] = capped(float(y), largest) if capped else (max(x, y) if largest else min(x, y))
-    return out
+        return capped(float(y), largest) if capped else (max(x, y) if largest else min(x, y))
+
+    return np.array(np.frompyfunc(one, 2, 1)(a, b), dtype=object)
 
 
 _OF_NUMPY = """subtract:sub multiply:mul,rmul negative:neg add:radd divide:div,truediv,true_divide
@@ -197,8 +193,7 @@ class Functions:
         def back(index: Any) -> Any:
             if isinstance(index, tuple | list):
                 return type(index)(map(back, index))
-            values = np.empty(index.numel(), dtype=object)
-            values[:] = [pool[int(i)] for i in index.ravel().tolist()]
+            values = np.array([pool[int(i)] for i in index.ravel().tolist()], dtype=object)
             of = next(filter(self.coins.holds, like), like[0] if like else None)
             return self.coins.tensor(values.reshape(tuple(index.shape)), of)
 
@@ -255,10 +250,12 @@ class Functions:
         values = np.take_along_axis(self.coins.array(x), index, dim)
         return TopK((self.coins.tensor(values, x), torch.from_numpy(index)))
 
-    def op_cumprod(self, x: Any, dim: Any = None, over: Any = np.cumprod) -> Any:
-        return self.coins.tensor(np.array(over(self.coins.array(x), axis=dim), dtype=object), x)
+    def op_sum(self, x: Any, dim: Any = None, keepdim: bool = False, over: Any = np.sum, **_: Any) -> Any:
+        kept = {"keepdims": True} if keepdim else {}
+        return self.coins.tensor(over(self.coins.array(x), axis=dim, **kept), x)
 
-    op_cumsum, op_prod = partialmethod(op_cumprod, over=np.cumsum), partialmethod(op_cumprod, over=np.prod)
+    op_prod, op_cumsum = partialmethod(op_sum, over=np.prod), partialmethod(op_sum, over=np.cumsum)
+    op_cumprod = partialmethod(op_sum, over=np.cumprod)
 
     def op_tensor(self, data: Any, dtype: Any = None, **_: Any) -> Any:
         found = self.coins.array(data) if isinstance(data, torch.Tensor) else np.array(data, dtype=object)
@@ -281,14 +278,10 @@ class Functions:
 
     def op_searchsorted(self, edges: Any, values: Any, right: bool = False, **_: Any) -> torch.Tensor:
         # For coins the side does not matter: a coin equals an edge with probability zero.
-        u, bounds = self.coins.array(values), objects(edges)
-        if edges.ndim > 1:
-            bounds = np.broadcast_to(bounds, (*u.shape[:-1], edges.shape[-1]))
-        out = np.zeros(u.shape, dtype=np.int64)
-        for at in np.ndindex(u.shape):
-            row = bounds[at[:-1]] if edges.ndim > 1 else bounds
-            out[at] = next((i for i, edge in enumerate(row) if u[at] < edge), len(row))
-        return torch.from_numpy(out)
+        u, size = self.coins.array(values), edges.shape[-1]
+        rows = np.broadcast_to(objects(edges), (*u.shape[:-1], size)).reshape(-1, size)
+        found = [*map(np.searchsorted, rows, u.reshape(len(rows), -1))]
+        return torch.from_numpy(np.array(found, dtype=np.int64).reshape(u.shape))
 
     def op_setitem(self, x: Any, key: Any, value: Any) -> None:
         def stored(x: Any, value: Any) -> Any:
@@ -300,9 +293,6 @@ class Functions:
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "argsort": lambda of, x, dim=-1, descending=False, stable=False: of.op_sort(x, dim, descending)[1],
-    "sum": lambda of, x, dim=None, keepdim=False, **_: of.coins.tensor(
-        np.sum(of.coins.array(x), axis=dim, keepdims=keepdim), x
-    ),
     "floor": lambda of, x: of.coins.tensor(np.vectorize(floor, otypes=[object])(of.coins.array(x)), x),
     "masked_fill": lambda of, x, mask, value: of.op_where(mask, value, x),
     "scatter": lambda of, x, dim, index, src, **_: of._moved(lambda x, y: x.scatter(dim, index, y), x, src),

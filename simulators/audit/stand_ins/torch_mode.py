@@ -114,12 +114,12 @@ class Answering(TorchFunctionMode):
         return self.coins.assign(tensor, self._draws(tensor, generator, one, use))
 
     def _draws(self, like: torch.Tensor, generator: Any, one: Draw, use: str = "") -> np.ndarray:
-        kind, values = KIND.get(like.dtype, np.float32), np.empty(like.numel(), dtype=object)
+        kind = KIND.get(like.dtype, np.float32)
         self.coins.fine(like.dtype)
         with self._stream(generator, use) as source:
             if isinstance(self.source, Words):
                 return self.source.block(lambda: one(source, kind), like.numel()).reshape(tuple(like.shape))
-            values[:] = [one(source, kind) for _ in range(like.numel())]
+            values = np.array([one(source, kind) for _ in range(like.numel())], dtype=object)
         return values.reshape(tuple(like.shape))
 
     @contextmanager

@@ -33,8 +33,13 @@ def following(coins: CoinTensors) -> Iterator[None]:
     if interpreter is None or not hasattr(interpreter, "_LangPatchScope"):
         yield
         return
-    memory, language = _Memory(coins), _LanguagePatch(interpreter)
-    launch = interpreter.GridExecutor.__call__
+    memory, launch = _Memory(coins), interpreter.GridExecutor.__call__
+    patch, scopes = interpreter._patch_lang, list[Any]()
+
+    def language(_: Any) -> Any:  # Triton's patch of `triton.language`, once a run and not at every launch
+        every = SimpleNamespace(__globals__={"tl": interpreter.tl, "core": interpreter.tl.core})
+        scopes.extend([] if scopes else [patch(every)])
+        return SimpleNamespace(restore=lambda: None)
 
     def launched(executor: Any, *args: Any, **kwargs: Any) -> None:
         with torch._C.DisableTorchFunction():
@@ -53,29 +58,8 @@ def following(coins: CoinTensors) -> Iterator[None]:
         with swapped(changes):
             yield
     finally:
-        language.undo()
-
-
-class _LanguagePatch:
-    """Triton's own patch of `triton.language`, made once per run instead of at every kernel call.
-
-    Called as `_patch_lang(function)`. Triton calls `restore` after each kernel, which here does nothing.
-    """
-
-    def __init__(self, interpreter: Any):
-        language = {"tl": interpreter.tl, "core": interpreter.tl.core}
-        self._patch, self._scope = interpreter._patch_lang, None
-        self._all = SimpleNamespace(__globals__=language)
-
-    def __call__(self, _: Any) -> Any:
-        self._scope = self._scope or self._patch(self._all)
-        return self
-
-    def restore(self) -> None: ...
-
-    def undo(self) -> None:
-        if self._scope:
-            self._scope.restore()
+        for scope in scopes:
+            scope.restore()
 
 
 class _Memory:
@@ -95,10 +79,9 @@ class _Memory:
         for tensor in tensors if self.coins else ():
             places = addresses(tensor).ravel().tolist()
             if any(place in self.coins for place in places):
-                values = np.empty(len(places), dtype=object)
                 plain = tensor.detach().ravel().tolist()
-                values[:] = [self.coins.get(place, x) for place, x in zip(places, plain, strict=True)]
-                self._tensors.assign(tensor, values.reshape(tuple(tensor.shape)))
+                values = [self.coins.get(place, x) for place, x in zip(places, plain, strict=True)]
+                self._tensors.assign(tensor, np.array(values, dtype=object).reshape(tuple(tensor.shape)))
             else:
                 self._tensors.forget(tensor)
         self.coins.clear()
@@ -146,11 +129,11 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
     def fits(values: np.ndarray, kind: Any) -> bool:
         return values.dtype == object or validated(values, kind)
 
-    def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any) -> Any:
+    def create_masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any) -> Any:
         plain = was["create_masked_load"](self, ptrs, mask, *rest)
         return handle(memory.load(ptrs.data.astype(np.int64), mask.data, plain.data), plain.dtype)
 
-    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
+    def create_masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
         if not memory.coins and value.data.dtype != object:
             return was["create_masked_store"](self, ptrs, value, mask, *rest)
         places, values, on = np.broadcast_arrays(ptrs.data.astype(np.int64), value.data, mask.data)
@@ -160,22 +143,22 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
             value = handle(plain.reshape(value.data.shape).astype(numpy_type(value.dtype)), value.dtype)
         return was["create_masked_store"](self, ptrs, value, mask, *rest)
 
-    def cast(self: Any, source: Any, kind: Any) -> Any:
+    def cast_impl(self: Any, source: Any, kind: Any) -> Any:
         if source.data.dtype != object:
             return was["cast_impl"](self, source, kind)
         if not kind.scalar.is_floating():
             raise NotEnumerable(f"a coin is cast to {kind.scalar} in a kernel")
         return handle(source.data, kind.scalar)
 
-    def splat(self: Any, kind: Any, source: Any) -> Any:
+    def create_splat(self: Any, kind: Any, source: Any) -> Any:
         if source.data.dtype != object:
             return was["create_splat"](self, kind, source)
         return handle(np.full(kind.shape, source.data.ravel()[0], dtype=object), source.dtype.scalar)
 
-    def unsplat(self: Any, source: Any) -> Any:
+    def create_unsplat(self: Any, source: Any) -> Any:
         return handle(source.data.ravel()[:1], source.dtype.scalar)
 
-    def binary(self: Any, a: Any, b: Any, op: Callable[..., Any]) -> Any:
+    def binary_op(self: Any, a: Any, b: Any, op: Callable[..., Any]) -> Any:
         if object not in (a.data.dtype, b.data.dtype):
             return was["binary_op"](self, a, b, op)
         if op in _EXTREMES:
@@ -183,20 +166,16 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
         with np.errstate(all="ignore"):
             return handle_of(np.asarray(op(a.data, b.data)), a.dtype.scalar)
 
-    def unary(self: Any, a: Any, op: Callable[..., Any]) -> Any:
+    def unary_op(self: Any, a: Any, op: Callable[..., Any]) -> Any:
         if a.data.dtype != object:
             return was["unary_op"](self, a, op)
-        values = np.empty(a.data.shape, dtype=object)
+        each = np.frompyfunc(lambda x: op(np.array(x, dtype=object) if isinstance(x, Coin) else x), 1, 1)
         with np.errstate(all="ignore"):
-            for at in np.ndindex(values.shape):
-                x = a.data[at]
-                values[at] = op(x) if not isinstance(x, Coin) else op(np.array(x, dtype=object))
-        return handle_of(values, a.dtype.scalar)
+            return handle_of(np.array(each(a.data), dtype=object), a.dtype.scalar)
 
     def to_tensor(self: Any, ret: Any, dtype: Any) -> Any:
         if isinstance(ret, Coin):
-            scalar = np.empty(1, dtype=object)
-            scalar[0] = ret
+            scalar = np.array([ret], dtype=object)
             return interpreter.tl.core.tensor(handle(scalar, dtype.scalar), dtype)
         if getattr(getattr(ret, "dtype", None), "kind", "") == "O":
             block = interpreter.tl.block_type(dtype, list(ret.shape))
@@ -205,14 +184,10 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
 
     reductions = interpreter.ReduceScanOpInterface
     validated, reduced = interpreter._validate_np_data_size, reductions.to_tensor
+    followed = [create_masked_load, create_masked_store, create_splat, create_unsplat]
+    followed += [cast_impl, binary_op, unary_op]
     return [
+        *((builder, each.__name__, each) for each in followed),
         (interpreter, "_validate_np_data_size", fits),
-        (builder, "create_masked_load", masked_load),
-        (builder, "create_masked_store", masked_store),
-        (builder, "cast_impl", cast),
-        (builder, "create_splat", splat),
-        (builder, "create_unsplat", unsplat),
-        (builder, "binary_op", binary),
-        (builder, "unary_op", unary),
         (reductions, "to_tensor", to_tensor),
     ]
