@@ -9,7 +9,7 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import PATH, json_option, settings
-from draftproof.theory.errors import BadInput, located, quoted
+from draftproof.theory.errors import BadInput, extra, located, quoted
 
 PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
 POSITIVE = click.FloatRange(0, min_open=True)
@@ -59,17 +59,11 @@ def endpoint(url: str | None, **options: Any) -> int:
         raise BadInput("give a URL, or --acceptance FILE" + ", not both" * (url is not None))
     if url is None:
         return _acceptance(**options)
-    try:
-        import jsonschema  # noqa: F401
-
+    with extra("endpoint"):
         from draftproof.simulators.endpoint.client import Client
-    except ModuleNotFoundError as error:
-        if error.name not in ("httpx2", "jsonschema"):
-            raise
-        raise BadInput(f"endpoint needs {error.name}: pip install 'draftproof[endpoint]'") from None
-    from draftproof.simulators.endpoint.compare import Comparison
-    from draftproof.simulators.endpoint.laws import Setting
-    from draftproof.simulators.endpoint.run import PROMPTS, Plan, Run, prompts
+        from draftproof.simulators.endpoint.compare import Comparison
+        from draftproof.simulators.endpoint.laws import Setting
+        from draftproof.simulators.endpoint.run import PROMPTS, Plan, Run, prompts
 
     plan = Plan(
         prompts=PROMPTS if options["prompts"] is None else prompts(options["prompts"]),

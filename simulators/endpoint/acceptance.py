@@ -155,7 +155,7 @@ class Acceptance:
     def __init__(self, error: float, tolerance: float = 1e-3) -> None:
         self.tolerance, self.wealth, self.bets = tolerance, Wealth(error), dict[str, np.ndarray]()
         self.responses = self.steps = self.tokens = 0
-        self.served, self.predicted = np.zeros((2, 0)), np.zeros((2, 0))
+        self.gamma, self.served, self.predicted = 0, np.zeros((2, MOST)), np.zeros((2, MOST))
         self.likely, self.spent = np.zeros(len(LOSSES)), np.zeros(len(BETS))
 
     def add(self, given: Served) -> None:
@@ -172,9 +172,11 @@ class Acceptance:
         self.wealth.to(self._mean())
         self.spent += moment
         self.likely += [expected(given.rates * (1 - loss), gamma)[0] for loss in LOSSES]
-        self.predicted = _sum(self.predicted, expected(given.rates, gamma)[1])
-        at_least = np.array(given.counts, float)[::-1].cumsum()[::-1]
-        self.served = _sum(self.served, np.array([at_least[:-1], at_least[1:]]))
+        self.gamma = max(self.gamma, gamma)
+        self.predicted[:, :gamma] += expected(given.rates, gamma)[1]
+        if given.counts:
+            at_least = np.array(given.counts[: MOST + 1], float)[::-1].cumsum()[::-1]
+            self.served[:, : len(at_least) - 1] += at_least[:-1], at_least[1:]
 
     def _coins(self, low: np.ndarray, high: np.ndarray, given: Served) -> None:
         # Every place at which a token was drafted is a coin. Bets are likelihood ratios: of a fraction of the
@@ -212,7 +214,7 @@ class Acceptance:
         it, served (where it was reported) and predicted.
         """
         served, predicted = (
-            [accepted / reached if reached else None for reached, accepted in both.T.tolist()]
+            [accepted / reached if reached else None for reached, accepted in both.T[: self.gamma].tolist()]
             for both in (self.served, self.predicted)
         )
         rejected = self.wealth.rejected
@@ -229,12 +231,6 @@ class Acceptance:
             "error": self.wealth.error,
             "detectable": self.detectable,
         }
-
-
-def _sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    size = max(a.shape[1], b.shape[1])
-    wide = [np.pad(each, ((0, 0), (0, size - each.shape[1]))) for each in (a, b)]
-    return wide[0] + wide[1]
 
 
 def said(answer: Mapping[str, Any]) -> str:

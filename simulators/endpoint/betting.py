@@ -116,12 +116,3 @@ class Bets(Mixture):
             for cell, mass in zip(found, masses.tolist(), strict=True):
                 cell[1] += mass
         self.mix()
-
-    def excess(self, name: str) -> tuple[Hashable, float, float] | None:
-        """(cell, times hit, times expected) of the cell of a sorting that was hit most above expectation."""
-        cells = self.cells[name]
-        if not cells:
-            return None
-        worst = max(cells, key=lambda cell: cells[cell][0] - cells[cell][1])
-        hits, expected = cells[worst]
-        return worst, hits, expected

@@ -6,7 +6,7 @@ the order gains (podkopaev2023sequential).
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import log
 from typing import TypeAlias
 
@@ -32,9 +32,16 @@ FEW, MANY = 2, 4
 """Choices of a request, with a setting and otherwise: a pair of answers gains at most log 2, however long."""
 
 
-Cell: TypeAlias = tuple[Hashable, ...]
+Cell: TypeAlias = tuple[str, Hashable]
+"""A sorting, and what it makes of a token or of a text."""
 
-SORTINGS = "first", "token", "place", "text", "length"
+SORTINGS: dict[str, Callable[[int, Sample], Iterable[Hashable]]] = {
+    "first": lambda prompt, sample: [(prompt, each) for each in sample.tokens[:1]],
+    "token": lambda prompt, sample: sample.tokens,
+    "place": lambda prompt, sample: [(prompt, *each) for each in enumerate(sample.tokens)],
+    "text": lambda prompt, sample: [(prompt, sample.tokens)],
+    "length": lambda prompt, sample: [(prompt, len(sample.tokens), sample.finish)],
+}
 
 
 class Pairs(Mixture):
@@ -51,13 +58,12 @@ class Pairs(Mixture):
 
     def update(self, prompt: int, one: Sequence[Sample], other: Sequence[Sample]) -> None:
         """Adds an answer of each side; both have equally many choices."""
-        cells = [list(_cells(prompt, side)) for side in (one, other)]
-        for name in SORTINGS:
-            scores = [self._score([cell for kind, cell in side if kind == name]) for side in cells]
-            edge = np.clip(scores[0] - scores[1], -30, 30)
-            self.experts[name] += log(2) - np.logaddexp(0, -edge)
-        for counts, side in zip(self.counts, cells, strict=True):
-            counts.update(cell for _, cell in side)
+        for name, sort in SORTINGS.items():
+            cells = [[(name, cell) for each in side for cell in sort(prompt, each)] for side in (one, other)]
+            first, second = map(self._score, cells)
+            self.experts[name] += log(2) - np.logaddexp(0, -np.clip(first - second, -30, 30))
+            for counts, side in zip(self.counts, cells, strict=True):
+                counts.update(side)
         self.texts += len(one)
         self.mix()
 
@@ -78,17 +84,6 @@ class Pairs(Mixture):
         values = sum(n >= 8 for cell, n in both.items() if cell[0] == "first")
         kinds = len(SORTINGS) * len(PSEUDO_COUNTS)
         return min(1.0, 2 * detectable(max(2, values), self.texts, self.error / kinds))
-
-
-def _cells(prompt: int, samples: Sequence[Sample]) -> Iterator[tuple[str, Cell]]:
-    for sample in samples:
-        tokens = sample.tokens
-        yield "length", ("length", prompt, len(tokens), sample.finish)
-        yield "text", ("text", prompt, tokens)
-        yield from (("first", ("first", prompt, each)) for each in tokens[:1])
-        for t, token in enumerate(tokens):
-            yield "token", ("token", token)
-            yield "place", ("place", prompt, t, token)
 
 
 class Comparison(Session):

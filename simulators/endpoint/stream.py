@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,8 @@ class Stream:
         self.setting, self.read = setting, read
         self.laws = {name: Bets(errors[name], LAW) for name in LAWS}
         self.batch = Bets(errors["batch"], BATCH)
-        named = {name: Wealth(errors[name]) for name in ("greedy", "repeats", "copies")}
-        self.tests: dict[str, Wealth] = {**named, "batch": self.batch, **self.laws}
+        self.tests: dict[str, Wealth] = {name: Wealth(errors[name]) for name in NAMES}
+        self.tests |= {"batch": self.batch, **self.laws}
         self.last: dict[tuple[int, int, int], tuple[str, ...]] = {}
 
     def add(self, prompt: int, samples: Sequence[Sample], length: int = 0, alone: bool = False) -> None:
@@ -132,13 +133,14 @@ class Stream:
         own = self.laws.get(name)
         if own is not None:
             seen = _detectable(own)
-            found = own.excess("rank")
+            cells: Any = own.cells["rank"]  # (position, rank) -> times hit, times expected
             if own.rejected and own.most == inf:
                 witness = "a token came out that the filter forbids"
-            elif own.rejected and found is not None:
-                (at, rank), hits, expected = found  # type: ignore[misc]
+            elif own.rejected:
+                at, rank = max(cells, key=lambda cell: cells[cell][0] - cells[cell][1])
+                hits, expected = cells[at, rank]
                 which = f"rank {rank + 1}" if rank < RANKS else f"rank {RANKS + 1} or later"
-                runs = sum(cell[0] for (t, _), cell in own.cells["rank"].items() if t == at)  # type: ignore[misc]
+                runs = sum(hit for (t, _), (hit, _) in cells.items() if t == at)
                 witness = (
                     f"tokens of {which} came out {hits:,.0f} times at position {at + 1}, and should "
                     f"{expected:,.0f} times of {runs:,.0f}"
