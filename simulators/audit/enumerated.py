@@ -6,13 +6,14 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.judge.exact import INSTANCE_SECONDS, must_repeat, runs_of
+from draftproof.simulators.audit.judge.exact import INSTANCE_SECONDS, emit
 from draftproof.simulators.audit.sandbox import Fault, sandboxed
 from draftproof.simulators.audit.targets.base import DraftVerifier, Program
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
@@ -58,28 +59,22 @@ class EnumeratedRule:
 
     def law(self, draft: Draft, target: Rows) -> dict[Prefix, fmpq]:
         """The probability of every word that it emits on a draft, if it does not raise."""
-        given, faults, words = self.target.prepare(target, draft), dict[str, fmpq](), dict[Prefix, fmpq]()
+        given = self.target.prepare(target, draft)
         with sandboxed(namespace=self.target.namespace) as sandbox:
-            run = self.target.run_on(sandbox, given)
-            program = Program(ONE, run, draft)
+            programs = [Program(ONE, self.target.run_on(sandbox, given), (draft,))]
             try:
-                if not self._repeats:
-                    must_repeat(run)
-                    self._repeats = True
-                for mass, result in runs_of(program, monotonic() + INSTANCE_SECONDS, sandbox, each=True):
-                    if isinstance(result, Fault):
-                        faults[str(result)] = faults.get(str(result), ZERO) + mass
-                    else:
-                        words[result[0]] = words.get(result[0], ZERO) + mass
+                deadline = monotonic() + INSTANCE_SECONDS
+                runs, faults, lost = emit(programs, sandbox, deadline, self._repeats, each=True)
+                self._repeats = True
             except NotEnumerable as error:
                 raise BadInput(
                     f"{self.target.name}: {error}; `draftproof audit` tests it on samples"
                 ) from None
             except Fault as fault:  # it hangs
                 raise Invalid(f"{self.target.name} {fault}") from None
-        lost = sum(faults.values(), ZERO)
-        if lost > NEGLIGIBLE or not words:
-            raise Invalid(f"{self.target.name} {next(iter(faults))}, with probability {float(lost):.3g}")
+        if lost > NEGLIGIBLE or not runs:
+            kind, what = next(iter(faults.items()))
+            raise Invalid(f"{self.target.name} {kind}: {what}, with probability {float(lost):.3g}")
         before = self._lost[1] if self._lost[0] is target else ZERO
         self._lost = target, max(before, lost)
-        return {word: mass / (1 - lost) for word, mass in words.items()}
+        return dict(Law((word, mass / (1 - lost)) for mass, (word, _) in runs))

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -48,32 +47,20 @@ def _alone(
 ) -> Result | Report:
     context = multiprocessing.get_context("spawn")
     since = context.RawValue("d", 0.0)
-    mine, theirs = context.Pipe(duplex=False)
+    pipe, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(audit, arguments, since, theirs), daemon=True)
+    where, done, started, loading = ", when it was loaded", 0, monotonic(), True
+
+    def ended(kind: str, what: str) -> Report:
+        findings = {kind: Finding(kind, f"{what}{where}", fatal=True)}
+        took = round(monotonic() - started, 3)
+        return Report(name, "process ended early", instances=done, found=findings, seconds=took)
+
     progress(0, 0, f"loading {name}")
     process.start()
     theirs.close()
     try:
-        return _awaited(process, mine, since, name, seconds, progress)
-    finally:
-        with suppress(OSError):  # what the target started and left behind
-            os.killpg(process.pid or 0, signal.SIGKILL)
-        process.kill()
-        process.join()
-
-
-def _awaited(
-    process: BaseProcess, pipe: Connection, since: Any, name: str, seconds: float, progress: Progress
-) -> Any:
-    where, done, started, loading = ", when it was loaded", 0, monotonic(), True
-
-    def ended(kind: str, what: str) -> Report:
-        findings = {kind: Finding(kind, what, fatal=True)}
-        took = round(monotonic() - started, 3)
-        return Report(name, "process ended early", instances=done, found=findings, seconds=took)
-
-    while True:
-        try:
+        while True:
             if pipe.poll(0.1):
                 match pipe.recv():
                     case "report", report:
@@ -81,22 +68,23 @@ def _awaited(
                     case "bad input", fault:
                         raise BadInput(fault)
                     case "raises", what:
-                        return ended("raises", f"{what}{where}")
-                    case "loaded", _:
-                        where, loading = "", False
-                    case "progress", (done, total, doing):
-                        where = f", on {doing}" if total else where
+                        return ended("raises", what)
+                    case done, total, doing:
+                        where = f", on {doing}" if total else where * (not loading)
+                        loading = False
                         progress(done, total, doing)
-                continue
-        except EOFError:
-            process.join()
-            return ended("dies", f"{_exit_status(process.exitcode)}{where}")
-        if loading and monotonic() - started > max(LOADING, seconds):
-            raise BadInput(f"{name}: importing it took more than {max(LOADING, seconds):g} s")
-        began = since.value  # read once: the other process changes it
-        if began and monotonic() - began > WAITS * seconds + GRACE:
-            what = f"a call took more than {WAITS * seconds:g} s and could not be interrupted"
-            return ended("hangs", f"{what}{where}")
+            elif loading and monotonic() - started > max(LOADING, seconds):
+                raise BadInput(f"{name}: importing it took more than {max(LOADING, seconds):g} s")
+            elif (began := since.value) and monotonic() - began > WAITS * seconds + GRACE:
+                return ended("hangs", f"a call took {WAITS * seconds:g} s and could not be interrupted")
+    except EOFError:
+        process.join()
+        return ended("dies", _exit_status(process.exitcode))
+    finally:
+        with suppress(OSError):  # what the target started and left behind
+            os.killpg(process.pid or 0, signal.SIGKILL)
+        process.kill()
+        process.join()
 
 
 def _exit_status(code: int | None) -> str:
@@ -113,11 +101,8 @@ class _Reporter(Observer):
     def call_began(self, since: float) -> None:
         self.since.value = since
 
-    def loaded(self) -> None:
-        self.pipe.send(("loaded", None))
-
     def progress(self, done: int, total: int, doing: str) -> None:
-        self.pipe.send(("progress", (done, total, doing)))
+        self.pipe.send((done, total, doing))
 
 
 def _child(audit: Callable[..., Any], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:

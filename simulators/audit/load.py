@@ -49,7 +49,7 @@ def target(
     seconds: float = CALL_SECONDS,
 ) -> Target:
     """The target of the function that `load` finds, or that is given. A function is called a few times, each
-    at most `seconds` long, after `observer` was told that it is loaded.
+    at most `seconds` long, which `observer` is told.
     """
     if not isinstance(subject, Subject):
         subject = Subject(subject)
@@ -63,8 +63,6 @@ def target(
             raise BadInput(f"{name}: is a target already, with its style and type")
         made: Target = found
     elif style == "verify":
-        if observer is not None:
-            observer.loaded()
         made = infer_signature(found, name=name, dtype=dtype, seconds=seconds, observer=observer)
     else:
         made = STYLES[style](found, name=name, dtype=dtype)

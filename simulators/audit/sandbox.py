@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from random import Random
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -59,11 +58,10 @@ class Observer:
     def call_began(self, since: float) -> None:
         """A call of the function began at time `since` of `monotonic`, or ended (`since` is 0)."""
 
-    def loaded(self) -> None:
-        """The target was found and imported."""
-
     def progress(self, done: int, total: int, doing: str) -> None:
-        """The number of instances done, the total, and the name of the next instance or test."""
+        """The number of instances done, the total, and the name of the next instance or test. The target is
+        loaded before the first one.
+        """
 
 
 @dataclass
@@ -79,7 +77,6 @@ class Sandbox:
     repeats: bool = False  # the same coins were seen to give the same result
     runs: int = 0  # enumerated so far
     off: float = 0.0  # total variation by which epsilons may have moved the law of the last instance
-    random: Random = field(default_factory=lambda: Random(0))  # for points at which runs are checked
 
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)
@@ -122,20 +119,16 @@ class Sandbox:
             raise Fault("raises", f"{type(error).__name__}: {self._said(error)}") from None
         finally:
             self.observer.call_began(0.0)
-            self._restore()
+            if self.printed.tell():
+                self.remark("prints", ascii(self.printed.getvalue()[:60]))
+                self.printed.seek(0)
+                self.printed.truncate()
 
     def _said(self, error: Any, text: Callable[[Any], str] = str) -> str:
         try:
             return words(error, self.seconds, text)
         except TooLong as late:
             raise Fault("hangs", str(late)) from None
-
-    def _restore(self) -> None:
-        # Undoes what a call did to things that the audit itself needs.
-        if self.printed.tell():
-            self.remark("prints", ascii(self.printed.getvalue()[:60]))
-            self.printed.seek(0)
-            self.printed.truncate()
 
 
 @contextmanager

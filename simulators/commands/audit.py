@@ -111,16 +111,13 @@ def _audited(subject: load.Subject, asked: dict[str, Any]) -> Report:
         task = bar.add_task("auditing", total=None)
 
         def progress(done: int, total: int, doing: str) -> None:
-            undecided = doing.startswith("cannot be enumerated")
-            if undecided:
+            if doing.startswith("cannot be enumerated"):
                 click.echo(doing, err=True)
-            description = "auditing" if total else "testing random runs" if undecided else doing
+            description = "auditing" if total else doing.rpartition("; ")[2]
             bar.update(task, completed=done, total=total or None, description=description)
 
         return isolated(_examined, str(subject.named), asked["seconds"], progress, subject, asked)
 
 
 def _examined(observer: Observer, subject: load.Subject, options: dict[str, Any]) -> Report:
-    target = load.target(subject, observer)
-    observer.loaded()
-    return examine(target, observer=observer, **options)
+    return examine(load.target(subject, observer), observer=observer, **options)

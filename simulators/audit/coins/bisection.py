@@ -66,11 +66,11 @@ class Plain(Fixed):
 
 def law_by_boxes(
     program: Callable[[Source], Any], weight: fmpq
-) -> Iterator[tuple[fmpq, Any, tuple[float, ...]]]:
-    """(weight, result, coins that lead to it) of a program whose coins must be plain numbers. Raises
-    NotEnumerable.
+) -> Iterator[tuple[fmpq, Any, tuple[float, ...], list[int]]]:
+    """(weight, result, the coins and choices that lead to it) of a program whose coins must be plain numbers.
+    Raises NotEnumerable.
     """
-    results: dict[Hashable, list[tuple[fmpq, Any]]] = {}
+    results: dict[Hashable, list[tuple[fmpq, Any, list[int]]]] = {}
 
     def read(coins: Sequence[float]) -> tuple[Hashable, int]:
         sources: list[Plain] = []
@@ -79,7 +79,7 @@ def law_by_boxes(
             sources.append(Plain(coins, oracle))
             return program(sources[-1])
 
-        found = [(_key(result), mass, result) for mass, result in outcomes(run)]
+        found = [(_key(result), mass, result, sources[-1].chosen) for mass, result in outcomes(run)]
         found.sort(key=lambda each: repr(each[:2]))
         happened = tuple(each[:2] for each in found)
         results.setdefault(happened, [each[1:] for each in found])
@@ -88,8 +88,8 @@ def law_by_boxes(
     first = Plain(_LATER[0], Enumerator(ONE))
     program(first)
     for size, happened, held in boxes(read, first.fine, [], []):
-        for mass, result in results[happened]:
-            yield weight * size * mass, result, held
+        for mass, result, chosen in results[happened]:
+            yield weight * size * mass, result, held, chosen
 
 
 def _key(result: Any) -> Hashable:

@@ -4,7 +4,7 @@ An extreme coin has probability 2^-24 or less, so it changes no law by more than
 reported as separate findings: a token of probability zero, an id outside the vocabulary, an error.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -19,7 +19,6 @@ from draftproof.simulators.audit.targets.base import Arrays, DraftVerifier, Prog
 from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.draft import Draft
 from draftproof.theory.instance import Instance
-from draftproof.theory.rows import Prefix
 
 EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)  # smallest and largest coins of float32 and float64
 COINS_ALONE = 12  # at most this many coins of a call are set to an edge one by one
@@ -41,11 +40,14 @@ def findings_at_edges(
         _at_edges(target.slow, instance, program, report)
     if not isinstance(target, DraftVerifier):
         return
-    for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
-        report.note(fault.kind, f"{fault.what}; target rows of NaN")
-    if padding:  # a drafted id of -1 means that nothing was drafted: it must not be emitted
-        for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
-            report.note("accepts padding", fault.what)
+    for _, (p, q, x) in _arrays(target, chosen[0]):
+        broken = [("leaves the vocabulary", "; target rows of NaN", (np.full_like(p, np.nan), q, x))]
+        if padding:  # a drafted id of -1 means that nothing was drafted: it must not be emitted
+            broken.append(("accepts padding", "", (p, q, np.array([*x[:-1], -1]))))
+        for (kind, what, given), coin in product(broken, (0.0, 0.5, 1 - 2.0**-24)):
+            fault = _fault(target.run_on(sandbox, given), Fixed([coin]), None)
+            if fault is not None and fault.kind == "leaves the vocabulary":  # an exception is acceptable
+                report.note(kind, f"{fault.what}{what}")
     if not target.slow:
         _with_equal_rows(target, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, report)
 
@@ -58,7 +60,7 @@ def _at_edges(slow: bool, instance: Instance, program: Program, report: Report) 
         for last in (False,) if slow else (False, True):
             fault = _fault(program.run, Fixed(coins, last), instance)
             if fault is not None:
-                drafted = program.draft and f"drafted {program.drafted}"
+                drafted = f"drafted {program.drafted}" if program.drafts else ""
                 where = ", ".join(filter(None, (which, f"on {named(instance)}", drafted)))
                 report.note(fault.kind, f"{fault.what}; {where}", f"edge {fault.kind}", edge=True)
 
@@ -91,17 +93,6 @@ def _with_equal_rows(
                         return
 
 
-def _outside(
-    verifier: DraftVerifier, sandbox: Sandbox, instance: Instance, broken: Callable[..., Arrays]
-) -> Iterator[Fault]:
-    # Tokens outside the vocabulary that broken arrays lead to. An exception is also acceptable.
-    for _, arrays in _arrays(verifier, instance):
-        for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = _fault(verifier.run_on(sandbox, broken(*arrays)), Fixed([coin]), None)
-            if fault is not None and fault.kind == "leaves the vocabulary":
-                yield fault
-
-
 def _arrays(verifier: DraftVerifier, instance: Instance) -> Iterator[tuple[Draft, Arrays]]:
     # (draft, arguments) of every call whose arguments are arrays.
     for _, draft in drafts(instance) if verifier.arrays else ():
@@ -123,12 +114,7 @@ def _once(run: Run, source: Source, instance: Instance | None) -> Fault | None:
         word, _ = run(source)
     except Fault as fault:
         return fault
-    impossible = _impossible(instance, word) if instance else None
-    if not impossible:
-        return None
-    return Fault("emits a token of probability zero", f"{impossible[-1]} after {impossible[:-1]}")
-
-
-def _impossible(instance: Instance, word: Prefix) -> Prefix | None:
-    ends = (end for end, token in enumerate(word) if not instance.target[word[:end]][token])
-    return next((word[: end + 1] for end in ends), None)
+    for end, token in enumerate(word):
+        if instance and not instance.target[word[:end]][token]:
+            return Fault("emits a token of probability zero", f"{token} after {word[:end]}")
+    return None

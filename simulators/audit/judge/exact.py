@@ -1,6 +1,6 @@
 """The exact law of a target's output on one instance, and the verdict on it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +24,6 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ZERO
-from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.batch import Batch
 
 BISECTION_SECONDS = 120.0  # seconds of bisection
@@ -85,10 +84,14 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, 
     Raises Fault if a call hangs, TooLarge if there are too many runs, or NotEnumerable.
     """
     sandbox.off = 0.0
-    law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds, each)
+    tested, probes = sandbox.repeats and (target.slow or target.whole), SLOW_PROBES if target.slow else PROBES
+    programs, deadline = target.programs(sandbox, instance, rounds), monotonic() + INSTANCE_SECONDS
+    runs, faults, fault_mass = emit(programs, sandbox, deadline, tested, each, probes)
+    means = [mass * tau for mass, (_, tau) in runs if tau is not None]
+    accepted = sum(means, ZERO) if len(means) == len(runs) else None
     length, p = instance.draft.depth + rounds, instance.target
     unknown = ""
-    got = law.complete(p, length).marginal(length)
+    got = Law((word, mass) for mass, (word, _) in runs).complete(p, length).marginal(length)
     want = law_of(p, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
     surplus = sum((max(got[word] - want[word], ZERO) for word in got), ZERO)
@@ -141,33 +144,32 @@ def shrunk(judge: Judge, failing: Case, shrinks: bool) -> Case:
 
 
 def emit(
-    target: Target, sandbox: Sandbox, instance: Instance, rounds: int, each: bool = False
-) -> tuple[Law, fmpq | None, fmpq, dict[str, str]]:
-    """The law of the words; then E[tau], the probability of faults, and the faults, as in `Case`."""
-    deadline = monotonic() + INSTANCE_SECONDS
-    tested = sandbox.repeats and (target.slow or target.whole)
-    words: list[tuple[Prefix, fmpq]] = []
-    accepted: fmpq | None = ZERO
-    fault_mass, faults = ZERO, dict[str, str]()
-    for program in target.programs(sandbox, instance, rounds):
+    programs: Iterable[Program],
+    sandbox: Sandbox,
+    deadline: float,
+    tested: bool = False,
+    each: bool = False,
+    probes: int = PROBES,
+) -> tuple[list[tuple[fmpq, tuple[Any, int | None]]], dict[str, str], fmpq]:
+    """(probability, result) of every run of the programs, of which the first is seen to repeat if it is not
+    `tested`; the faults of others, kind -> what happens, and their probability.
+    """
+    runs, faults, fault_mass = list[tuple[fmpq, Any]](), dict[str, str](), ZERO
+    for program in programs:
         if not tested:
             must_repeat(program.run)
             tested = sandbox.repeats = True
         if program.most_runs is not None and not sandbox.bisected:
-            over = "" if target.whole else f" over {rounds} rounds"
             with suppress(Opaque):  # its coins are then read by bisection
-                probes = SLOW_PROBES if target.slow else PROBES
-                _must_fit(program.run, probes, program.most_runs, instance.name + over)
+                _must_fit(program.run, probes, program.most_runs, program.what)
         for mass, result in runs_of(program, deadline, sandbox, each):
             if isinstance(result, Fault):
                 fault_mass += mass
                 drafted = "" if program.drafted is None else f" (drafted {program.drafted})"
                 faults.setdefault(result.kind, result.what + drafted)
             else:
-                word, tau = result
-                words.append((word, mass))
-                accepted = None if tau is None or accepted is None else accepted + mass * tau
-    return Law(words), accepted, fault_mass, faults
+                runs.append((mass, result))
+    return runs, faults, fault_mass
 
 
 def runs_of(
@@ -187,7 +189,7 @@ def runs_of(
             raise TooLarge("reading its coins by bisection takes too long")
         return run_or_fault(program.run, source)
 
-    for mass, result, _ in law_by_boxes(run, program.weight):
+    for mass, result, *_ in law_by_boxes(run, program.weight):
         yield mass, result
 
 
@@ -225,25 +227,23 @@ def followed(program: Program) -> Iterator[tuple[fmpq, tuple[Every, Any]]]:
 
 
 def _must_recur(program: Program, source: Every, result: object, sandbox: Sandbox) -> None:
-    def plain(random: Random) -> object:
-        replay = source.replay(random)
+    def plain(seed: int) -> object:
+        replay = source.replay(Random(seed))
         return result if replay is None else run_or_fault(program.run, replay)
 
-    state = sandbox.random.getstate()
-    found = plain(sandbox.random)
+    found = plain(sandbox.runs)
     if _same(found, result):
         return
-    again = Random()
-    again.setstate(state)
-    if not _same(plain(again), found):
+    if not _same(plain(sandbox.runs), found):
         raise NotEnumerable(HIDDEN)
-    if not _same(plain(sandbox.random), result):
+    if not _same(plain(-sandbox.runs), result):
         raise Opaque("its result with plain numbers as coins is another one")
 
 
 def _must_not_depend(program: Program, source: Every, result: object, sandbox: Sandbox) -> None:
     # Of integers that became plain numbers; one value may meet an edge by rounding.
-    replays = [source.replay(sandbox.random) for _ in range(VALUES)]
+    random = Random(sandbox.runs)
+    replays = [source.replay(random) for _ in range(VALUES)]
     others = [each for each in replays if each and not _same(run_or_fault(program.run, each), result)]
     if len(others) > 1:
         raise Opaque("its result depends on the value of an integer that it draws")

@@ -113,6 +113,7 @@ class _Audit:
                     report.undecided = "a final draw is judged by all its numbers"
                     report.final, report.undecided = final_draw(target, sandbox, plan.vocab), ""
                 elif plan.statistical:
+                    self.observer.progress(0, 0, "testing random runs")
                     self._test()
                     if sandbox.current.constant:
                         report.undecided = f"the same seed in every call: {sandbox.current.constant}"
@@ -307,6 +308,8 @@ class _Audit:
             now = sampled(target, self.sandbox, instance, plan.runs, error, seconds)
             if (now.rejected, bool(now.faults), now.detectable) > shows:
                 shows = now.rejected, bool(now.faults), now.detectable
-                report.add_sampled(now)
+                report.sampled = now
+                for kind, what in now.faults.items():
+                    report.note(kind, what)
             if now.rejected:
                 return

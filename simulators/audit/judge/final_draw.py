@@ -50,6 +50,7 @@ def final_draw(target: DraftVerifier, sandbox: Sandbox, vocab: int) -> Counted:
     with half on token 0. Raises NotEnumerable for any other.
     """
     asked: list[tuple[int, int]] = []
+    sandbox.observer.progress(0, vocab, "a final draw")
 
     def drawing(row: np.ndarray) -> Callable[[Any], int]:
         prepared = target.prepare(Table(vocab, {(): row}), Draft(Node((), None)))

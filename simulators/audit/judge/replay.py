@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from flint import fmpq
 
-from draftproof.simulators.audit.coins.bisection import Plain, law_by_boxes
+from draftproof.simulators.audit.coins.bisection import law_by_boxes
 from draftproof.simulators.audit.coins.sources import Every, Replay
 from draftproof.simulators.audit.coins.state import NotEnumerable
 from draftproof.simulators.audit.judge.exact import Case, followed, run_or_fault
@@ -165,21 +165,10 @@ def _runs(program: Program, sandbox: Sandbox) -> Iterator[tuple[fmpq, Any, Calla
         again = source.replay(Random(0))
         return again and (again.coins[:-1], source.chosen)
 
-    def drawn(coins: Sequence[float], wanted: Any) -> tuple[Sequence[float], Sequence[int]] | None:
-        sources: list[Plain] = []
-
-        def run(oracle: Any) -> Any:
-            sources.append(Plain(coins or [0.5], oracle))
-            return run_or_fault(program.run, sources[-1])
-
-        return next(
-            ((coins, sources[-1].chosen) for _, each in outcomes(run) if str(each) == str(wanted)), None
-        )
-
     if sandbox.bisected:
         plain = partial(run_or_fault, program.run)
-        for mass, result, coins in law_by_boxes(plain, program.weight):
-            yield mass, result, partial(drawn, coins, result)
+        for mass, result, *found in law_by_boxes(plain, program.weight):
+            yield mass, result, partial(tuple, found)
     else:
         for mass, (source, result) in followed(program):
             yield mass, result, partial(answers, source)
@@ -214,9 +203,8 @@ def _expected(
     if instance.draft.label != "chain":
         return found
     for program in target.calls(sandbox, instance):
-        assert program.draft is not None
         verified = outcomes(
-            lambda oracle, draft=program.draft: named("token").verify(oracle, draft, instance.target),
+            lambda oracle, draft=program.drafts[0]: named("token").verify(oracle, draft, instance.target),
             program.weight,
         )
         for mass, (node, row) in verified:

@@ -120,12 +120,6 @@ class Report(Reportable):
         )
         self.instances, self.sizes = self.instances + 1, largest
 
-    def add_sampled(self, sampled: Sampled) -> None:
-        """Adds the results of random runs, and their faults."""
-        self.sampled = sampled
-        for kind, what in sampled.faults.items():
-            self.note(kind, what)
-
     def note(self, kind: str, where: str, key: str = "", **more: Any) -> None:
         """Adds a finding, unless there is one of that kind, or of that `key`."""
         self.found.setdefault(key or kind, Finding(kind, where, **more))

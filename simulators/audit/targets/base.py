@@ -4,6 +4,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from reprlib import repr
 from typing import Any, TypeAlias
 
@@ -44,18 +45,20 @@ JOINT_RUNS, SLOW_RUNS = 100_000, 1_000
 class Program:
     """A function to run for every outcome of its coins, with the probability that it is reached.
 
-    If `draft` is None, the run also draws the draft. `most_runs` limits the number of runs.
+    Without `drafts`, one of each request, the run also draws them. `most_runs` limits the number of runs, of
+    `what`.
     """
 
     weight: fmpq
     run: Run
-    draft: Draft | None = None
+    drafts: tuple[Draft, ...] = ()
     most_runs: int | None = None
+    what: str = ""
 
     @property
     def drafted(self) -> str | None:
         """The drafted paths; None if the run draws the draft."""
-        return paths_text(self.draft) if self.draft else None
+        return " | ".join(map(paths_text, self.drafts)) if self.drafts else None
 
 
 class Target:
@@ -163,13 +166,14 @@ class DraftVerifier(Target):
         """
         if rounds > 1 or self.draw is not None:
             most = SLOW_RUNS if self.slow else JOINT_RUNS
-            yield Program(ONE, lambda source: self._decoded(sandbox, instance, rounds, source), None, most)
+            run = partial(self._decoded, sandbox, instance, rounds)
+            yield Program(ONE, run, (), most, f"{instance.name} over {rounds} rounds")
         else:
             yield from self.calls(sandbox, instance)
 
     def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
         for weight, draft in drafts(instance):
-            yield Program(weight, self.run_on(sandbox, self.prepare(instance.target, draft)), draft)
+            yield Program(weight, self.run_on(sandbox, self.prepare(instance.target, draft)), (draft,))
 
     def run_on(self, sandbox: Sandbox, prepared: Any) -> Run:
         """One call on these arguments, without the state of earlier calls."""

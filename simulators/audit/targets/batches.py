@@ -89,10 +89,8 @@ class ByRoles(Function):
         """What every request of a batch emits; the arrays have an axis of requests first."""
         return super().call(sandbox, source, given, position)
 
-    def programs_on(
-        self, sandbox: Sandbox, batch: Batch
-    ) -> Iterator[tuple[base.Program, tuple[Prefix, ...]]]:
-        """(program, drafts) of every draft of the batch; the weights sum to 1."""
+    def programs_on(self, sandbox: Sandbox, batch: Batch) -> Iterator[base.Program]:
+        """The programs of every draft of the batch; the weights sum to 1."""
         if len({(request.vocab, request.draft.depth) for request in batch.requests}) > 1:
             raise BadInput("the requests of an audited batch have one vocabulary and one draft depth")
         for each in product(*(list(drafts(request)) for request in batch.requests)):
@@ -103,7 +101,7 @@ class ByRoles(Function):
             given: Any = tuple(map(np.stack, zip(*parts, strict=True)))
             run: Any = partial(self._run, sandbox, batch.capacity, given)
             weight = prod((mass for mass, _ in each), start=ONE)
-            yield base.Program(weight, run), tuple(draft.path[-1].prefix for _, draft in each)
+            yield base.Program(weight, run, tuple(draft for _, draft in each))
 
     def bound_of(self, batch: Batch) -> fmpq:
         """The total variation of the joint law that rounding can cause."""

@@ -101,7 +101,7 @@ class Loop(base.Target):
                 raise Fault("raises", PROMPT_GIVEN)
             return words[:length], None
 
-        return base.Program(ONE, run, None, LOOP_RUNS)
+        return base.Program(ONE, run, (), LOOP_RUNS, instance.name)
 
     def sample(self, sandbox: Sandbox, chance: Chance, instance: Instance) -> Prefix:
         (program,) = self.programs(sandbox, instance, 1)

@@ -23,21 +23,23 @@ def plain(result: Any) -> Any:
 
 def integers(values: Any) -> list[int]:
     """Token ids as a list; ValueError or TypeError for anything else."""
-    if isinstance(values, str | bytes | dict | set) or len(values) > LONGEST:
-        raise ValueError("not a list of tokens")
-    found = list(values)
+    _must(not isinstance(values, str | bytes | dict | set) and len(values) <= LONGEST)
+    found: Any = list(values)
     while len(found) == 1 and isinstance(found[0], list):
         found = found[0]
-    if not all(map(_is_whole, found)):
-        raise ValueError("not token ids")
+    _must(all(map(_is_whole, found)))
     return found
+
+
+def _must(hold: bool) -> None:
+    if not hold:
+        raise ValueError("something else")
 
 
 def _number(value: Any) -> Any:
     while isinstance(value, list) and len(value) == 1:
         (value,) = value
-    if not _is_whole(value):
-        raise ValueError("not a number of tokens")
+    _must(_is_whole(value))
     return value
 
 
@@ -46,22 +48,19 @@ def _is_whole(value: Any) -> bool:
 
 
 def _kept(x: list[int], accepted: int, token: Any) -> list[int]:
-    if not 0 <= accepted <= len(x):
-        raise ValueError("not the number of accepted tokens")
+    _must(0 <= accepted <= len(x))
     return [*x[:accepted], _number(token)]
 
 
 def _tokens(result: Any, x: list[int]) -> list[int]:
     found = integers(result)
-    if isinstance(result, tuple) and len(result) == 2 and found[0] != x[0]:
-        raise ValueError("two numbers that are not tokens")
+    _must(not isinstance(result, tuple) or len(result) != 2 or found[0] == x[0])  # else two other numbers
     return found
 
 
 def _padded(result: Any, x: list[int]) -> list[int]:
     found = integers(result[0] if isinstance(result, tuple) else result)
-    if len(found) > len(x) + 1:  # fewer where a batch is padded to its longest request
-        raise ValueError("not padded")
+    _must(len(found) <= len(x) + 1)  # fewer where a batch is padded to its longest request
     while found and found[-1] < 0:
         found.pop()
     return found
@@ -70,8 +69,7 @@ def _padded(result: Any, x: list[int]) -> list[int]:
 def _tokens_and_count(result: Any, x: list[int]) -> list[int]:
     tokens, accepted = result
     found, count = integers(tokens), _number(accepted)
-    if not count < len(found) <= len(x) + 1 or found[:count] != x[:count]:
-        raise ValueError("not the number of accepted tokens")
+    _must(count < len(found) <= len(x) + 1 and found[:count] == x[:count])
     return _kept(x, count, found[count])
 
 
@@ -83,16 +81,14 @@ def _count_and_token(result: Any, x: list[int]) -> list[int]:
 def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
     accepted, token = result
     found = integers(accepted)
-    if found != x[: len(found)]:
-        raise ValueError("not the accepted tokens")
+    _must(found == x[: len(found)])
     return _kept(x, len(found), token)
 
 
 def _mask_and_token(result: Any, x: list[int]) -> list[int]:
     mask, token = result
     found = list(mask)
-    if len(found) != len(x) or not all(isinstance(each, bool) for each in found):
-        raise ValueError("not which tokens are accepted")
+    _must(len(found) == len(x) and all(isinstance(each, bool) for each in found))
     return _kept(x, [*found, False].index(False), token)
 
 

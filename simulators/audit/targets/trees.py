@@ -1,6 +1,7 @@
 """Targets that verify one draft of any kind, a tree for instance."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from itertools import product
 from typing import Any
 
@@ -10,7 +11,7 @@ from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets.base import DraftVerifier, emitted
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.tree import Tree as Siblings
 from draftproof.theory.errors import BadInput
@@ -64,23 +65,11 @@ class Tree(DraftVerifier):
         return [*found, *(scenario(name, tree, vocab) for tree in trees for name in CORE)]
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
-        new: dict[int, Node] = {}
-
-        def in_floats(node: Node) -> Node:
-            row = None if node.proposal is None else tuple(map(float, node.proposal))
-            new[id(node)] = Node(node.prefix, row, tuple(map(in_floats, node.children)), node.shape)
-            return new[id(node)]
-
-        root = in_floats(draft.root)
-        paths = tuple(tuple(new[id(node)] for node in path) for path in draft.paths)
-        floats = Draft(
-            root,
-            replacement=draft.replacement,
-            stratified=draft.stratified,
-            greedy=draft.greedy,
-            paths=paths if draft.merged else None,
-        )
-        return _FloatRows(target), floats, target.vocab, max(map(len, paths))
+        floats = deepcopy(draft)
+        for node in floats.root:
+            if node.proposal is not None:
+                node.proposal = tuple(map(float, node.proposal))  # type: ignore[assignment]
+        return _FloatRows(target), floats, target.vocab, max(map(len, floats.paths))
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
