@@ -46,7 +46,7 @@ def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -
     w = joint / joint.cummax(1).values if capped else joint
     pairs = zip(target.unbind(1), proposal.unbind(1), w[:, :-1, None].unbind(1), strict=False)
     odds = [torch.minimum(q.double(), w * p.double()).sum(-1) for p, q, w in pairs]
-    return torch.stack(odds, 1) * (tokens >= 0).cumprod(1)
+    return torch.stack(odds or [joint[:, 0]], 1)[:, : tokens.shape[1]] * (tokens >= 0).cumprod(1)
 
 
 def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:

@@ -6,6 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu.checks.models.acceptance import Acceptance
+from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine import verdict
 from draftproof.gpu.network.session import Draft
 from draftproof.gpu.sampling.rows import Sampling
@@ -64,3 +66,14 @@ def test_prompt_lookup_drafts_no_more_than_its_longest_chain():
     for step, size in zip(found, sizes, strict=True):
         assert size - 1 == (step.draft.tokens >= 0).sum(1).max()
         assert step.logits.shape[1] == size
+
+
+@pytest.mark.parametrize("verifier", ["block", "one-hot"])
+def test_acceptance_is_predicted_for_drafts_of_every_length(verifier):
+    steps = steps_of(verifier, "chain:4", "ngram", PROMPTS, max_new_tokens=24, ignore_end=True)
+    found = Acceptance(named(verifier), structure("chain:4"))
+    for step in steps:
+        found.add(step)
+    assert {1, 5} <= {step.draft.tree.size for step in steps}
+    assert found.total.steps == sum(len(step.accepted) for step in steps)
+    assert not found.problems
