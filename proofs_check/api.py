@@ -9,20 +9,15 @@ from draftproof.proofs_check import prove as prover
 from draftproof.proofs_check.claims.review import Review, review
 from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.prove import Proof
-from draftproof.simulators.api import drafted, path_of, rule_of, whole
+from draftproof.simulators.api import drafted, path_of, rule_of
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
 from draftproof.simulators.laws.repeat import must_have_a_law, of_a_user
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.laws.verdicts.against import must_measure
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.shape import checked_depth, every
-from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.top_k import TopK
-from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.errors import BadInput, extra, quoted
+from draftproof.theory.drafts.names import scheme as spelled
+from draftproof.theory.errors import BadInput, extra, quoted, whole
 from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
@@ -127,16 +122,15 @@ def must_run(rule: Verifier, draft: Scheme | None = None, vocab: int = 2) -> Non
 
 def usual(rule: Verifier, depth: int = 2) -> Scheme:
     """The draft on which a verifier is proved if none is named."""
-    checked_depth(depth)
-    makers: dict[str, Callable[[int], Scheme]] = {
-        "tree without replacement": lambda depth: Tree(every(2, depth), replacement=False),
-        "tree with replacement": lambda depth: Tree(every(2, depth), replacement=True),
-        "chain": Chain,
-        "greedy": lambda depth: Greedy(every(2, depth)),
-        "spechub": SpecHub,
-        "top-k": lambda depth: TopK(every(2, depth)),
+    words = {
+        "tree without replacement": "tree:2x{}",
+        "tree with replacement": "tree+:2x{}",
+        "chain": "chain:{}",
+        "greedy": "greedy:2x{}",
+        "spechub": "spechub:{}",
+        "top-k": "top-k:2x{}",
     }
-    for label in makers:
+    for label, word in words.items():
         if label in rule.drafts:
-            return makers[label](depth)
+            return spelled(word.format(depth))
     raise BadInput(f"{rule.name}: give its draft with --draft")

@@ -10,6 +10,7 @@ Against a declared law the product formula is that of its rows, which complete w
 after a full draft still comes from the target's own row.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -71,13 +72,12 @@ class Proof(Reportable):
     def __str__(self) -> str:
         against = f" against {self.against}" if self.against else ""
         took = f"{self.cells:,} cells, {self.parameters} parameters, {self.seconds:.1f} s"
-        return f"{self.verifier}, {self.scope}{against}: {self.verdict} ({took})"
+        return f"{self.verifier}{against}, {self.scope}: {self.verdict} ({took})"
 
     def to_dict(self) -> dict[str, Any]:
         """As --json has it, the counterexample as the document of an instance file."""
         shown = self.counterexample and self.counterexample.to_dict()
-        made = {**vars(self), "counterexample": shown, "left": list(map(spelled, self.left))}
-        return made if self.against else {name: made[name] for name in made if name != "against"}
+        return {**vars(self), "counterexample": shown, "left": list(map(spelled, self.left))}
 
 
 def prove(
@@ -106,8 +106,9 @@ def prove(
     if law.row is None and law != ITSELF:
         raise BadInput(f"{law} declares no law that could be proved; `check --against` measures it")
     started = thread_time()
-    size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
-    proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided")
+    shape = f" {json.dumps(scheme.shape)}" if hasattr(scheme, "shape") else ""  # type: ignore[attr-defined]
+    on = "" if scheme.kind == "chain" else f"{scheme.label}{shape}, "
+    proof = Proof(verifier.name, f"{on}vocab={vocab} depth={scheme.depth}", "undecided")
     proof.not_shown = not_shown(scheme.depth, vocab)
     proof.against = "" if law == ITSELF else str(law)
     statement = Statement(verifier, scheme, law)

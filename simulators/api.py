@@ -19,7 +19,7 @@ from draftproof.simulators.study.vectors import vectors as made_vectors
 from draftproof.simulators.support.limits import CALL_SECONDS
 from draftproof.simulators.user_code import named, of_function
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.errors import BadInput, extra, quoted
+from draftproof.theory.errors import BadInput, extra, quoted, whole
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.rows import Prefix
@@ -209,12 +209,6 @@ def path_of(path: object) -> Path:
         if isinstance(path, Path | str) and b"\0" not in os.fsencode(path):
             return Path(path)
     raise BadInput(f"a path is needed, not {quoted(path)}")
-
-
-def whole(name: str, value: object, least: int, most: int) -> None:
-    """BadInput unless the value is a whole number of that range."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BadInput(f"{name} must be a whole number from {least} to {most}, not {quoted(value)}")
 
 
 def rule_of(verifier: Judged) -> Verifier:

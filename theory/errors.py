@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from math import inf
 from reprlib import Repr
 
 _brief = Repr()
@@ -40,6 +41,19 @@ def printable(text: str) -> str:
     'a\\\\x1b[31mb'
     """
     return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
+def whole(name: str, value: object, least: int, most: float = inf) -> int:
+    """The value. Raises BadInput unless it is a whole number of that range.
+
+    >>> whole("depth", True, 1)
+    Traceback (most recent call last):
+    draftproof.theory.errors.BadInput: depth must be a whole number from 1, not True
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        end = "" if most == inf else f" to {most}"
+        raise BadInput(f"{name} must be a whole number from {least}{end}, not {quoted(value)}")
+    return value
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> BadInput:

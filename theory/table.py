@@ -7,7 +7,7 @@ from typing import Protocol
 
 from flint import fmpq
 
-from draftproof.theory.errors import BadInput, located, quoted
+from draftproof.theory.errors import BadInput, located, quoted, whole
 from draftproof.theory.numbers import ONE, ZERO, exact, text
 from draftproof.theory.rows import Prefix, Row, above
 
@@ -50,8 +50,7 @@ class Table:
 
         Raises BadInput that names the prefix; floats are refused.
         """
-        if isinstance(vocab, bool) or not isinstance(vocab, int) or vocab < 1:
-            raise BadInput(f"vocab must be a whole number from 1 on, not {quoted(vocab)}")
+        whole("vocab", vocab, 1)
         if not isinstance(rows, Mapping):
             raise BadInput(f"rows must be a mapping from prefixes to rows, not {quoted(rows)}")
         return cls(vocab, {prefix: exact_row(vocab, prefix, row) for prefix, row in rows.items()})

@@ -16,11 +16,9 @@ from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.user_code import named
-from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.shared.reportable import spelled as spelled_word
 from draftproof.theory.targets import ITSELF, declared
-from draftproof.theory.verifier import Verifier
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 DRAWN = {"chain": "one drafted chain", "any": "drafts of any kind"}
@@ -81,7 +79,7 @@ def prove(
         scheme = usual(rule, depth or 2) if spelled is None else draft_of(spelled)
         proof = prove_size(rule, scheme, vocab or 2, seconds, law)
         assert isinstance(proof, Proof)
-        answer, lines = proof.to_dict(), _lines(proof, rule, scheme)
+        answer, lines = proof.to_dict(), _lines(proof)
         if certificate and (wrong := proof.counterexample):
             found = judge(wrong, rule, 1)
             certificate.write_text(
@@ -93,13 +91,8 @@ def prove(
     return STATUS[answer["verdict"]]
 
 
-def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
-    size = f"{proof.scope.split()[0]} depth={scheme.depth}"
-    shape = f" {json.dumps(scheme.shape)}" if hasattr(scheme, "shape") else ""  # type: ignore[attr-defined]
-    on = f" on a {scheme.label}{shape}" if len(rule.drafts) > 1 else ""
-    against = f" against {proof.against}" if proof.against else ""
-    took = f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
-    yield f"{proof.verifier}{on}{against}, {size}: {proof.verdict} {took}"
+def _lines(proof: Proof) -> Iterator[str]:
+    yield str(proof)
     if proof.counterexample is not None:
         wrong = "another law" if proof.against else "not lossless"
         yield f"{wrong} on\n  {json.dumps(document(proof.counterexample))}"
@@ -120,7 +113,6 @@ def _every_size(found: Result) -> list[str]:
         *(f"  a theorem in Rocq about this very code: {each}" for each in [found.theorem] if each),
         *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
         *(f"  proved by induction: {claim}" for claim in found.claims),
-        *(f"  assumed, tested apart: {contract}" for contract in found.contracts),
-        f"{found.verifier}, {found.to_dict()['scope']}: {found.verdict} ({found.seconds:.1f} s)",
-        *filter(None, [found.why]),
+        *(f"  assumed, tested apart: {each}" for each in found.assumed),
+        str(found),
     ]

@@ -19,9 +19,9 @@ from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.machine.flow import Env, Function, Loop, NotFollowed
 from draftproof.proofs_check.every_size.machine.run import Run
 from draftproof.proofs_check.every_size.machine.space import UNIT
-from draftproof.proofs_check.every_size.machine.values import UNKNOWN, Chain, Edges, LeafOf, Named, Node
+from draftproof.proofs_check.every_size.machine.values import EDGES, UNKNOWN, Named, Node
 
-FIXED = (Named, LeafOf, Chain, Edges, int, type(None), FunctionType)
+FIXED = (Named, int, type(None), FunctionType)
 """What a variable can hold that means the same in every run."""
 
 
@@ -63,7 +63,7 @@ class Claim:
     def _is_fixed(self, name: str) -> bool:
         # Whether the variable means the same wherever the place is reached.
         old = self.env[name]
-        return isinstance(old, FIXED) and (name not in self.changing or isinstance(old, Edges))
+        return isinstance(old, FIXED) and (name not in self.changing or old is EDGES)
 
     def rate_in(self, run: Run, env: Env) -> Any:
         """The rate among a run's variables at the place: the value itself, of which bounds are known."""

@@ -61,8 +61,8 @@ INDEPENDENT = ALIKE | {"stratified", "greedy"}
 """Drafts whose siblings are drawn independently, all from one row, or each from its own."""
 
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, frozenset[str]]] = {
-    k_seq.planned: ((k_seq,), "e705dae3ac54ac9a", ALIKE),
-    lifted_k_seq.planned: ((lifted_k_seq, k_seq), "c8d84ed0ddc600a5", ALIKE),
+    k_seq.planned: ((k_seq, priority), "561b94db0241623b", ALIKE),
+    lifted_k_seq.planned: ((lifted_k_seq, k_seq, priority), "3c400809ffe12151", ALIKE),
     lifted.planned: (
         (lifted, layered, level, flow, siblings),
         "1a1daae1101f7ce0",
@@ -166,15 +166,15 @@ def digest(*modules: ModuleType) -> str:
 
 MODELLED: dict[ModuleType, str] = {
     rows: "8a8c86a7d82158e3",
-    table: "3a553c27151f865f",
+    table: "c7576e888ff38375",
     memo: "bafe50ceffbd2ff9",
     oracle: "c1d0b6ba4785b385",
     draft: "e2610e8cd33f2349",
     chain: "d75bd62c0834f187",
     tree: "8d52485591805292",
     greedy: "74d860f69817e9c0",
-    paths: "8c4f9edf5fcea25f",
-    shape: "cd235af7e4c7d6db",
+    paths: "3ad4a1adc46e631e",
+    shape: "29f138372f4b8c17",
     stratified: "2e84224d9317def9",
     strata: "628f3849eee42bce",
     verifier: "b5a76c942fe16b6c",

@@ -12,7 +12,7 @@ from draftproof.proofs_check.every_size.machine.flow import Env, Function, Loop,
 from draftproof.proofs_check.every_size.machine.iterations import AGAIN, PASS, Finished, exclusive
 from draftproof.proofs_check.every_size.machine.run import Run
 from draftproof.proofs_check.every_size.machine.state import Refuted
-from draftproof.proofs_check.every_size.machine.values import Below, Edges, Named, Node, Plan
+from draftproof.proofs_check.every_size.machine.values import EDGES, Below, Named, Node, Plan
 from draftproof.theory.verifier import Verifier
 
 
@@ -62,7 +62,7 @@ class Hypotheses:
 
     def _node_of(self, run: Run, loop: Loop, env: Env, items: Any) -> Any:
         # The node that the loop's claim is about where a run arrives.
-        if isinstance(items, Edges):
+        if items is EDGES:
             node: Any = run.child if run.start is loop else run.here
             if node is not run.here:
                 run.use(node)

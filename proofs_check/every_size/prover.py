@@ -38,7 +38,7 @@ class Result(Reportable):
     """`verdict` is "proved", or "undecided" with the reason in `why`.
 
     `drafts` are the ways of drawing children that the proof covers, `claims` the induction hypotheses that
-    were found, `contracts` what is assumed of functions that were not run; or `theorem` is the one that Rocq
+    were found, `assumed` what is assumed of functions that were not run; or `theorem` is the one that Rocq
     proved about this code, which then is not run. `seconds` are CPU seconds.
     """
 
@@ -47,7 +47,7 @@ class Result(Reportable):
     why: str = ""
     drafts: list[str] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
-    contracts: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
     theorem: str = ""
     cells: int = 0
     seconds: float = 0.0
@@ -57,9 +57,7 @@ class Result(Reportable):
         return f"{self.verifier}, {EVERY_SIZE}: {self.verdict} ({self.seconds:.1f} s){why}"
 
     def to_dict(self) -> dict[str, Any]:
-        made = {**vars(self), "scope": EVERY_SIZE, "counterexample": None, "assumed": self.contracts}
-        del made["contracts"]
-        return made
+        return {**vars(self), "scope": EVERY_SIZE, "counterexample": None}
 
 
 def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
@@ -91,7 +89,7 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
             found = proof.hypotheses
             result.drafts = [proof.mode]
             result.claims = [str(found.claims[place]) for place in found.order[1:]]
-            result.contracts = found.contracts
+            result.assumed = found.contracts
         result.verdict = "proved"
     except OutOfTime:
         result.why = f"out of time after {seconds:g} s"

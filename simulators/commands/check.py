@@ -50,6 +50,7 @@ from draftproof.theory.selection import RULES
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.shared.reportable import counted
 from draftproof.theory.targets import ITSELF, TARGETS, declared
+from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 from draftproof.theory.verifiers.token import VERIFIER as TOKEN
 
@@ -130,7 +131,7 @@ def check(
         counts = {"instances": found.instances, "seconds": found.seconds}
         click.echo(json.dumps({"results": found.results, "summary": summary, "ok": ok, **counts}))
     else:
-        _show(found, ok, against == OWN)
+        _show(found, work, ok, against == OWN)
     return INTERRUPTED if found.left else int(not ok)
 
 
@@ -142,7 +143,7 @@ def _work(
     given: int,
     grid: bool,
     every: bool,
-) -> Sequence[Piece]:
+) -> list[Piece]:
     # What is to be judged, of the standard suite if there are no families; the first `given` are instances.
     pairs = _pairs(against, names)
     for verifier, _ in pairs if grid and names else []:
@@ -163,7 +164,10 @@ def _work(
         work = _standard(pairs, pairs if names else [(TOKEN, None)], force, lanes)
     else:
         work = list(pieces(families, pairs, force, 0 if grid else None))
-    return _sized(work, bool(names)) if given else work
+    for at, piece in enumerate(work) if given else ():
+        fit = tuple(pair for pair in piece.pairs if _fits(piece.family[0], pair[0], bool(names)))
+        work[at] = replace(piece, pairs=fit)
+    return work
 
 
 def _grid(spelling: str | None, others: list[Any]) -> list[Grid]:
@@ -230,27 +234,15 @@ def _pairs(against: str | None, names: tuple[str, ...]) -> list[Pair]:
     return pairs
 
 
-def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
-    # The work on given instances. What is too large is left out, or refused if its
-    # verifier was named.
-    kept = []
-    with screen.progress() as bar:
-        task = bar.add_task("estimating", total=sum(len(piece.pairs) for piece in work))
-        for piece in work:
-            fit: list[Pair] = []
-            for verifier, law in piece.pairs:
-                try:
-                    for each in piece.family:
-                        if isinstance(each, Instance):
-                            size(each, verifier)
-                    fit.append((verifier, law))
-                except BadInput as error:
-                    if named:
-                        raise
-                    click.echo(f"left out: {error}", err=True)
-                bar.advance(task)
-            kept.append(replace(piece, pairs=tuple(fit)))
-    return kept
+def _fits(given: Instance | Batch, verifier: Verifier, named: bool) -> bool:
+    # Whether a given instance is small enough: if not, it is left out, or refused if the verifier was named.
+    try:
+        return isinstance(given, Batch) or size(given, verifier) > 0
+    except BadInput as error:
+        if named:
+            raise
+        click.echo(f"left out: {error}", err=True)
+        return False
 
 
 @dataclass
@@ -261,8 +253,6 @@ class _Found:
     left: int = 0
     uncertified: int = 0
     seconds: float = 0.0
-    vocabs: set[int] = field(default_factory=set)
-    depths: set[int] = field(default_factory=set)
 
 
 def _enumerate(
@@ -293,8 +283,6 @@ def _enumerate(
                         tally.add(verdict, piece, at)
                         if keep and (every or first_wrong):
                             found.results.append(_result(verdict, piece))
-                found.vocabs.add(piece.vocab)
-                found.depths.add(piece.depth)
                 found.instances += piece.instances
                 found.left -= piece.instances
                 bar.update(task, advance=piece.effort, done=found.instances)
@@ -309,7 +297,7 @@ def _enumerate(
     return found
 
 
-def _show(found: _Found, ok: bool, own: bool) -> None:
+def _show(found: _Found, work: Sequence[Piece], ok: bool, own: bool) -> None:
     tallies = list(found.tallies.values())
     for tally in tallies:
         failing, law = tally.failing(), tally.law
@@ -330,7 +318,8 @@ def _show(found: _Found, ok: bool, own: bool) -> None:
     if not found.instances:
         conclusion = "no verdict yet"
     left = f"; interrupted with {found.left:,} instances left" if found.left else ""
-    size = f" (V = {_spread(found.vocabs)}, depth {_spread(found.depths)})" if found.instances else ""
+    vocabs, depths = {piece.vocab for piece in work}, {piece.depth for piece in work}
+    size = f" (V = {_spread(vocabs)}, depth {_spread(depths)})" if found.instances else ""
     count = f"{counted(found.instances, 'instance')}, {counted(laws, 'exact law')}{size}"
     again = [tally.by_rationals for tally in tallies if tally.by_rationals is not None]
     lanes = f"; {sum(again):,} lanes decided by rationals" if again else ""

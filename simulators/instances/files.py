@@ -13,7 +13,7 @@ from draftproof.simulators.support.files import text_of
 from draftproof.simulators.support.make import limit_prefixes, prefixes
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.names import scheme as spelled_scheme
-from draftproof.theory.errors import BadInput, located, quoted
+from draftproof.theory.errors import BadInput, located, quoted, whole
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import DIGITS, exact, text
 from draftproof.theory.rows import Prefix
@@ -59,9 +59,7 @@ def parse(content: str, name: str = "") -> Instance:
 def _instance(value: Any, name: str) -> Instance:
     required = {"vocab", "target", "proposal", "draft"}
     document = _object(value, "the instance", required, {*required, "processors"})
-    vocab = document["vocab"]
-    if isinstance(vocab, bool) or not isinstance(vocab, int) or not 1 <= vocab <= VOCAB:
-        raise BadInput(f"vocab: must be a whole number from 1 to {VOCAB}, not {quoted(vocab)}")
+    vocab = whole("vocab:", document["vocab"], 1, VOCAB)
     target, given = _table(document["target"], "target", vocab), document["proposal"]
     proposal = (_by_depth if isinstance(given, list) else _table)(given, "proposal", vocab)
     steps = _processors(document.get("processors", []))

@@ -1,6 +1,7 @@
 """Checks verifiers on families of instances, on all cores; the results make one table."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,13 +192,12 @@ def pieces(
             requests, draft, outcomes = first.requests, "batch", first.outcomes
         else:
             requests, draft, outcomes = (first,), first.draft.label, first.draft.outcomes(first.vocab)
-        fit = _fit(family, pairs, force)
         vocab = max(request.vocab for request in requests)
         depth = max(request.draft.depth for request in requests)
         about = draft, outcomes, vocab, depth
         wide = lanes is not None and hasattr(family, "lanes") and len(family) >= lanes and draft in STEPS
         groups: dict[tuple[int, bool], list[Pair]] = {}
-        for pair in fit:
+        for pair in _fit(family, pairs, force):
             many = wide and not pair[0].ordered
             stops = outcomes // 32 or 1 if pair[0].carry is None else 2 * outcomes
             step = BATCH // stops if many else chunk(outcomes)
@@ -210,19 +210,13 @@ def pieces(
                 yield Piece(family, indices, tuple(some), *about, many, counted=not number)
 
 
-def _fit(family: Family | Sequence[Batch], pairs: Sequence[Pair], force: bool) -> tuple[Pair, ...]:
-    return tuple(
-        (verifier, law)
-        for verifier, law in pairs
-        if _can_run(verifier, family[0], force) and not (verifier.ordered and len(family) > LARGE)
-    )
-
-
-def _can_run(verifier: Verifier, given: Instance | Batch, force: bool) -> bool:
-    try:
-        return (force and isinstance(given, Instance)) or must_apply(verifier, given) is None
-    except BadInput:
-        return False
+def _fit(family: Family | Sequence[Batch], pairs: Sequence[Pair], force: bool) -> Iterator[Pair]:
+    for verifier, law in pairs:
+        with suppress(BadInput):
+            if not force or isinstance(family[0], Batch):
+                must_apply(verifier, family[0])
+            if not (verifier.ordered and len(family) > LARGE):
+                yield verifier, law
 
 
 def chunk(drafts: int) -> int:

@@ -20,7 +20,7 @@ from draftproof.theory.drafts import names as draft_names
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.ddtree import DDTree
 from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.shape import DEPTH, Shape, chain, inner
+from draftproof.theory.drafts.shape import DEPTH, Shape, every, inner
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -93,7 +93,8 @@ DESIGNS = (
     Design("same", "greedy", "hu-greedy", _fixed(Greedy), _nodes(values.greedy)),
     Design("same", "top-k", "nss", _fixed(TopK), _nodes(values.target_only)),
     Design("uneven", "without replacement", "traversal", _fixed(Tree, drafts.uneven), _WITHOUT),
-    Design("chain", "one", "block", _fixed(Tree, chain), _STRATA),  # which is lifted-priority on one path
+    # on one path lifted-priority is block
+    Design("chain", "one", "block", _fixed(Tree, partial(every, 1)), _STRATA),
     Design("DDTree", "top-k", "nss", _grown(DDTree), _nodes(values.target_only)),
     Design(
         "EAGLE-2",

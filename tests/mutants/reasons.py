@@ -12,7 +12,6 @@ _LEAF = "at a leaf p is the target's row"
 _STOPS = "the root, entered with rate 1, stops at once: Y ~ its row, and no draft is ever accepted"
 _NO_PATH = "no path is judged: all are passed over, and Y ~ the root's row"
 _RHO = "no smaller rho is found, and K-SEQ is lossless with the largest"
-_ONE = "rho = 1 is not tried, and K-SEQ is lossless with every larger one"
 
 REASONS: dict[tuple[str, str], str] = {
     ("token", "return leaf, target[child.prefix]"): _LOOP,
@@ -25,7 +24,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("naive-tree", "return node, target[child.prefix]"): _LOOP,
     ("khisti", "return child, target[node.prefix]"): _LOOP,
     ("k-seq", "kept = meet(q, scale(1 / rho, t))"): _SYMMETRIC,
-    ("k-seq", "low, high = steps - 0, k * steps  # low fails or is out of range, high holds"): _ONE,
     ("k-seq", "while (high - low) < 1:"): _RHO,
     ("k-seq", "holds = geometric(total(meet(scale(0 / rho, p), q)), k) <= rho"): _RHO,
     ("block", "w = [one(target[leaf.prefix[:-1]])]"): _KIND,

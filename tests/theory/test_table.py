@@ -63,8 +63,8 @@ def test_floats_are_the_nearest_to_the_rationals(table):
 FAULTS = {
     "missing root": (2, {(0,): [1, 0]}, "empty prefix is missing"),
     "no rows": (2, {}, "empty prefix is missing"),
-    "no vocabulary": (0, {(): []}, "vocab must be a whole number from 1 on, not 0"),
-    "negative vocabulary": (-3, {(): [1]}, "vocab must be a whole number from 1 on, not -3"),
+    "no vocabulary": (0, {(): []}, "vocab must be a whole number from 1, not 0"),
+    "negative vocabulary": (-3, {(): [1]}, "vocab must be a whole number from 1, not -3"),
     "too short": (3, {(): ["1/3", "2/3"]}, "row '': has 2 entries, vocab is 3"),
     "too long": (2, {(): ["1/3"] * 3}, "row '': has 3 entries, vocab is 2"),
     "empty": (2, {(): [1, 0], (1, 0): []}, "row '1 0': has 0 entries, vocab is 2"),

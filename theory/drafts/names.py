@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from draftproof.theory.drafts import SCHEMES, Scheme
-from draftproof.theory.drafts.shape import NODES, Shape, checked_depth, checked_shape, every
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.drafts.shape import DEPTH, NODES, Shape, checked_shape, every
+from draftproof.theory.errors import BadInput, quoted, whole
 
 EXAMPLES = (
     "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, strata:4x2, "
@@ -72,7 +72,7 @@ def shape(text: str) -> Shape:
         except RecursionError:
             raise BadInput("nested too deeply") from None
     children, depth = numbers(text, 2)
-    checked_depth(depth)
+    whole("depth", depth, 1, DEPTH)
     if sum(children**level for level in range(1, min(depth, 12) + 1)) > NODES:
         raise BadInput(f"shape has more than {NODES} nodes")
     return every(children, depth)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from draftproof.theory.draft import Draft, Node, Path
-from draftproof.theory.drafts.shape import Sized, chain
+from draftproof.theory.drafts.shape import Sized, every
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
@@ -47,7 +47,7 @@ def _merged(proposal: Rows, prefix: Prefix, leaves: list[Prefix]) -> Node:
     children = (
         _merged(proposal, (*prefix, x), [leaf for leaf in below if leaf[len(prefix)] == x]) for x in tokens
     )
-    shape = tuple([chain(len(leaf) - len(prefix) - 1) for leaf in below])
+    shape = tuple([every(1, len(leaf) - len(prefix) - 1) for leaf in below])
     return Node(prefix, proposal[prefix], tuple(children), shape)
 
 

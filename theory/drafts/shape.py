@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Self, TypeAlias
 
 from draftproof.theory.draft import Node
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, whole
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
@@ -20,11 +20,6 @@ Siblings: TypeAlias = Callable[[Oracle, Row, int], list[int]]
 
 DEPTH, NODES = 256, 4096
 """Largest depth and number of drafted tokens that a scheme takes."""
-
-
-def chain(depth: int) -> Shape:
-    """The shape of one path."""
-    return every(1, depth)
 
 
 def every(children: int, depth: int) -> Shape:
@@ -46,12 +41,6 @@ def inner(shape: Shape) -> Iterator[int]:
         yield len(shape)
         for child in shape:
             yield from inner(child)
-
-
-def checked_depth(depth: object, name: str = "depth", most: int = DEPTH) -> None:
-    """Raises BadInput unless `depth` is a whole number from 1 to `most`."""
-    if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= most:
-        raise BadInput(f"{name} must be a whole number from 1 to {most}, not {quoted(depth)}")
 
 
 def checked_shape(shape: object) -> Shape:
@@ -107,7 +96,7 @@ class Sized:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            checked_depth(getattr(self, field.name), field.name, self.largest.get(field.name, DEPTH))
+            whole(field.name, getattr(self, field.name), 1, self.largest.get(field.name, DEPTH))
 
     def smaller(self) -> Iterator[Self]:
         for field in fields(self):

@@ -6,7 +6,7 @@ from math import prod
 
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, whole
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Number, Prefix, one
 from draftproof.theory.selection.view import Rule, View
@@ -53,8 +53,7 @@ class Batch:
         for r, request in enumerate(self.requests, 1):
             if not isinstance(request.draft, Chain):
                 raise BadInput(f"request {r}: selection is defined on chains, not on {request.draft.label}")
-        if isinstance(self.capacity, bool) or not isinstance(self.capacity, int) or self.capacity < 0:
-            raise BadInput(f"selection: capacity must be a whole number from 0, not {quoted(self.capacity)}")
+        whole("selection: capacity", self.capacity, 0)
         if self.outcomes > OUTCOMES:
             raise BadInput(f"the batch has more than {OUTCOMES:,} drafts, too many to enumerate")
         most = min(self.capacity, sum(request.draft.depth for request in self.requests))

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get
 
 from flint import fmpq
 
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, quoted, whole
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.rows import Prefix, Row, descending, normalise, point, total
@@ -55,11 +55,9 @@ def positive(name: str, value: object) -> fmpq:
     return number
 
 
-def whole(name: str, value: object) -> int:
+def number(name: str, value: object) -> int:
     """A whole number from 1 to 1000."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
-        raise BadInput(f"{name} must be a whole number from 1 to 1000, not {quoted(value)}")
-    return value
+    return whole(name, value, 1, 1000)
 
 
 def by_token(name: str, value: object) -> dict[str, fmpq]:
@@ -103,7 +101,7 @@ class Mask(Processor, kind="mask"):
         if not isinstance(edges, dict) or not all(isinstance(each, dict) for each in edges.values()):
             raise BadInput("edges must be an object: state -> token -> state")
         if self.whole is not None:
-            whole("whole", self.whole)
+            number("whole", self.whole)
         if not isinstance(self.ends, list | tuple):
             raise BadInput("ends must be a list of states")
         for state in (self.start, *self.ends, *(x for each in edges.values() for x in each.values())):
@@ -173,7 +171,7 @@ class Presence(Processor, kind="presence"):
 class Repetition(Processor, kind="repetition"):
     """A token that occurred has its log-probability multiplied by `penalty`, a whole number."""
 
-    penalty: Annotated[int, whole]
+    penalty: Annotated[int, number]
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         return tuple([mass**self.penalty if x in prefix else mass for x, mass in enumerate(row)])
@@ -201,7 +199,7 @@ class MinP(Processor, kind="min-p"):
 class TopK(Processor, kind="top-k"):
     """Only the `count` likeliest tokens stay, ties by id."""
 
-    count: Annotated[int, whole]
+    count: Annotated[int, number]
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         stay = descending(row)[: self.count]
@@ -269,9 +267,6 @@ class Processed(Table):
                 row = normalise(row)
             self._processed[prefix] = row
         return self._processed[prefix]
-
-    def floats(self) -> Table:
-        raise BadInput("processed rows are exact; they are not run in floats")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Processed) and super().__eq__(other) and self.processors == other.processors

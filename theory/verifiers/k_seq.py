@@ -7,12 +7,12 @@
 0.708027
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from draftproof.theory.rows import Number, Row, excess, meet, normalise, point, scale, share, total
 from draftproof.theory.shared.memo import remembered
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.shared.priority import Plan
 
 STEPS = 1024
 """rho is the smallest multiple of 1/STEPS that the rule allows; rho* itself is algebraic."""
@@ -39,30 +39,25 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return node, target[node.prefix]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the children keep of a row t, with `entries` (mass, most) for each in turn: a child whose token is
-    x is kept with `share(mass[x], most[x])`, where it is judged. `left` is what they leave of t on average.
-    """
-
-    entries: list[tuple[Row, Row]]
-    left: Row
-
-    def judged(self, node: Node) -> Iterator[tuple[Node, Number]]:
-        """The children in drawing order, each with its rate."""
-        for child, (mass, most) in zip(node.children, self.entries, strict=True):
-            yield child, share(mass[child.token], most[child.token])
-
-
 def planned(draft: Draft, node: Node, t: Row) -> Plan:
-    """The plan of a drafted node: t - min(t/rho, q) (1 - (1 - beta)^k) / beta is left."""
-    q, k = node.proposal, len(node.children)
-    rho = smallest_rho(t, q, k)
-    kept = meet(scale(1 / rho, t), q)
-    return Plan([(t, scale(rho, q))] * k, excess(t, scale(geometric(total(kept), k), kept)))
+    """The plan of a drafted node."""
+    return plan(t, node.proposal, len(node.children))
 
 
 @remembered(1024)
+def plan(t: Row, q: Row, k: int) -> Plan:
+    """The plan for k siblings: t - min(t/rho, q) (1 - (1 - beta)^k) / beta is left."""
+    rho = smallest_rho(t, q, k)
+    kept = meet(scale(1 / rho, t), q)
+    return in_turn([(t, scale(rho, q))] * k, excess(t, scale(geometric(total(kept), k), kept)))
+
+
+def in_turn(entries: Sequence[tuple[Row, Row]], left: Row) -> Plan:
+    """The plan in which child j, judged in its turn, is kept with `share(mass[x], most[x])` of entry j."""
+    pairs = [(j, x, mass, most) for j, (mass, most) in enumerate(entries) for x in range(len(left))]
+    return Plan({(x, j): share(mass[x], most[x]) for j, x, mass, most in pairs}, left)
+
+
 def smallest_rho(p: Row, q: Row, k: int, steps: int = STEPS) -> Number:
     """The smallest rho = n/steps in [1, k] with 1 - (1 - beta)^k <= rho beta; every larger one holds too.
 

@@ -7,13 +7,12 @@
 0.708062
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from draftproof.theory.rows import Number, Row, add, excess, meet, one, scale, total
+from draftproof.theory.rows import Row, add, excess, meet, scale, total
+from draftproof.theory.shared.memo import remembered
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.k_seq import Plan, geometric, smallest_rho
+from draftproof.theory.verifiers.k_seq import geometric, in_turn, smallest_rho
 from draftproof.theory.verifiers.lifted_priority import lifted
+from draftproof.theory.verifiers.shared.priority import Plan
 
 STEPS = 2**40
 """rho is the smallest multiple of 1/STEPS that the rule allows: rho* to more digits than a float32 has, so
@@ -26,24 +25,16 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return lifted(oracle, draft, target, planned)
 
 
-@dataclass(frozen=True)
-class Shared(Plan):
-    """A plan of K-SEQ that says of each child how likely it is the one that is kept."""
-
-    def shares(self, node: Node) -> Iterator[tuple[Node, Number]]:
-        """The children in drawing order, each with this probability."""
-        unkept = one(self.left)
-        for child, rate in self.judged(node):
-            yield child, unkept * rate
-            unkept = unkept - unkept * rate
+def planned(draft: Draft, node: Node, t: Row) -> Plan:
+    """The plan of a drafted node."""
+    return plan(t, node.proposal, len(node.children))
 
 
-def planned(draft: Draft, node: Node, t: Row) -> Shared:
-    """The plan of a drafted node: a child is kept with min(1, t / (rho q)), the last one with
-    min(1, t / (rho' q)), rho' <= rho, so that a token with t < rho' q gives all its mass, as each would at
-    rho*.
+@remembered(1024)
+def plan(t: Row, q: Row, k: int) -> Plan:
+    """The plan for k siblings: one is kept with min(1, t / (rho q)), the last one with min(1, t / (rho' q)),
+    rho' <= rho, so that a token with t < rho' q gives all its mass, as each would at rho*.
     """
-    q, k = node.proposal, len(node.children)
     rho = smallest_rho(t, q, k, STEPS)
     kept = meet(scale(1 / rho, t), q)
     beta = total(kept)
@@ -51,7 +42,7 @@ def planned(draft: Draft, node: Node, t: Row) -> Shared:
     early = geometric(beta, k) - late
     t_last, q_last = scale(1 - early / rho, t), scale(late, q)
     taken = add(scale(early, kept), meet(t_last, q_last))
-    return Shared([(t, scale(rho, q))] * (k - 1) + [(t_last, q_last)], excess(t, taken))
+    return in_turn([(t, scale(rho, q))] * (k - 1) + [(t_last, q_last)], excess(t, taken))
 
 
 VERIFIER = Verifier(

@@ -14,10 +14,10 @@ from draftproof.proofs_check.every_size.machine.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.machine.space import UNIT
 from draftproof.proofs_check.every_size.machine.state import State
 from draftproof.proofs_check.every_size.machine.values import (
-    Chain,
+    EDGES,
+    LEAF,
+    PATH,
     Children,
-    Edges,
-    LeafOf,
     Named,
     Node,
     Plan,
@@ -139,14 +139,14 @@ class Objects(State):
                 return entry
             case Named(name="target"), Prefix(node=node) if self.resolved(node) is self.here:
                 return self.target_row
-            case Chain(), -1:
-                return LeafOf()
+            case Named(name="path"), -1:
+                return LEAF
         raise NotFollowed(f"an item of {type(value).__name__}")
 
     def attribute(self, value: Any, attribute: str) -> Any:
         """value.attribute: of a node, of the draft, or of a plan."""
         match value, attribute:
-            case ((Node() | LeafOf()), "prefix"):
+            case ((Node() | Named(name="leaf")), "prefix"):
                 return Prefix(value)
             case Node(), "proposal" if value is self.here:
                 return self.proposal_row if self.inner else None
@@ -159,7 +159,7 @@ class Objects(State):
             case Named(name="draft"), "root" if self.hypotheses.at_root:
                 return self.here
             case Named(name="draft"), "path" if self.mode == "chain":
-                return Chain()
+                return PATH
         raise NotFollowed(f"{type(value).__name__}.{attribute}")
 
     def method(self, value: Any, method: str, arguments: list[Any]) -> Any:
@@ -196,9 +196,9 @@ class Objects(State):
         if options:
             raise NotFollowed("arguments by name")
         if function is pairwise:
-            if len(arguments) != 1 or not isinstance(arguments[0], Chain):
+            if len(arguments) != 1 or arguments[0] is not PATH:
                 raise NotFollowed(f"pairwise of {', '.join(type(each).__name__ for each in arguments)}")
-            return Edges()
+            return EDGES
         if function is rows.one and len(arguments) == 1 and isinstance(arguments[0], Row):
             return self.space.number(1)
         if function in OPERATIONS:

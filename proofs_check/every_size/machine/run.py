@@ -26,12 +26,12 @@ from draftproof.proofs_check.every_size.machine.flow import (
 from draftproof.proofs_check.every_size.machine.objects import Objects
 from draftproof.proofs_check.every_size.machine.state import Refuted
 from draftproof.proofs_check.every_size.machine.values import (
+    EDGES,
+    PATH,
     UNKNOWN,
     Below,
-    Chain,
     Children,
-    Edges,
-    LeafOf,
+    Named,
     Node,
     Row,
     Unknown,
@@ -71,7 +71,7 @@ class Run(Objects):
         if isinstance(statement, ast.While):
             return loop.body if self.truth(self.value(statement.test, env)) else loop.exit
         items = env[iterator(statement)]
-        if isinstance(items, Edges):
+        if items is EDGES:
             if not self.inner:
                 return loop.exit
             self.bind(statement.target, (self.here, self.draw_child()), env)
@@ -99,7 +99,7 @@ class Run(Objects):
                 return number(0)
             case Below(node=node):
                 return self.arrived(node)
-            case (Node() | LeafOf() as node, row):
+            case (Node() | Named(name="leaf") as node, row):
                 return self.stopped(self.resolved(node), row)
         raise NotFollowed(f"the result is {type(result).__name__}, not (node, row)")
 
@@ -176,7 +176,7 @@ class Run(Objects):
                 for each, part in zip(targets, value, strict=True):
                     self.bind(each, part, env)
             case _:
-                said = "the path's nodes as a list" if isinstance(value, Chain) else type(value).__name__
+                said = "the path's nodes as a list" if value is PATH else type(value).__name__
                 raise NotFollowed(f"line {target.lineno}: an assignment of {said} is not followed")
 
     def name(self, name: str, env: Env) -> Any:
@@ -197,7 +197,7 @@ class Run(Objects):
                 return value
             case None:
                 return False
-            case Below() | Node() | LeafOf():
+            case Below() | Node() | Named(name="leaf"):
                 return True
             case Children():
                 return self.inner

@@ -5,7 +5,7 @@ from typing import Any
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.machine.flow import Env, Function, NotFollowed
 from draftproof.proofs_check.every_size.machine.space import LAW, UNIT, Space
-from draftproof.proofs_check.every_size.machine.values import LeafOf, Node, Row, Token
+from draftproof.proofs_check.every_size.machine.values import LEAF, Node, Row, Token
 from draftproof.theory import rows
 from draftproof.theory.oracle import Oracle
 
@@ -83,7 +83,7 @@ class State:
 
     def resolved(self, node: Any) -> Any:
         """The node, the chain's last one being `here` where that has no children."""
-        return self.here if isinstance(node, LeafOf) and not self.inner else node
+        return self.here if node is LEAF and not self.inner else node
 
     # What must hold.
 

@@ -38,11 +38,6 @@ class Node:
     used: bool = False
 
 
-@dataclass(frozen=True)
-class LeafOf:
-    """The last node of the drafted chain."""
-
-
 @dataclass(frozen=True, eq=False)
 class Prefix:
     """The context of a node: good for looking up rows only."""
@@ -56,20 +51,14 @@ class Children:
 
 
 @dataclass(frozen=True)
-class Chain:
-    """The drafted chain as a list of nodes."""
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The pairs (node, child) of the chain, from `here` down."""
-
-
-@dataclass(frozen=True)
 class Named:
-    """An object of the program that only its attributes are asked for: the oracle, the draft, the target."""
+    """An object of the program that is the same wherever it is met: the oracle, the draft, the target."""
 
     name: str
+
+
+PATH, EDGES, LEAF = Named("path"), Named("edges"), Named("leaf")
+"""The drafted chain as a list of nodes; its pairs (node, child), from `here` down; its last node."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,7 @@ def read(verifier, monkeypatch):
     proof = prove_every_size(verifier)
     monkeypatch.undo()
     assert proof.verdict == "proved"
-    said = {each.partition(":")[0] for each in proof.contracts}
+    said = {each.partition(":")[0] for each in proof.assumed}
     contracts = [
         modules
         for function, (modules, _, _) in CONTRACTS.items()

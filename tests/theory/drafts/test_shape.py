@@ -3,16 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.shape import (
-    DEPTH,
-    NODES,
-    chain,
-    checked_shape,
-    every,
-    inner,
-    measure,
-    smaller_shapes,
-)
+from draftproof.theory.drafts.shape import DEPTH, NODES, checked_shape, every, inner, measure, smaller_shapes
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
@@ -42,8 +33,7 @@ def test_regular_shapes(children, depth):
     assert measure(shape) == depth
     assert set(inner(shape)) == {children}
     assert sum(inner(shape)) == sum(children**level for level in range(1, depth + 1))
-    assert chain(depth) == every(1, depth)
-    assert chain(2) == (((),),)
+    assert every(1, 2) == (((),),)
 
 
 @given(shapes(6, depth=4))
@@ -51,7 +41,7 @@ def test_each_step_smaller_takes_one_leaf_away(shape):
     smaller = list(smaller_shapes(shape))
     assert all(sum(inner(each)) == sum(inner(shape)) - 1 for each in smaller)
     assert all(checked_shape(each) == each for each in smaller)
-    assert bool(smaller) == (shape != chain(1))
+    assert bool(smaller) == (shape != every(1, 1))
 
 
 WRONG = {
