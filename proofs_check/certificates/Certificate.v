@@ -5,6 +5,21 @@ Require Import String List Arith Bool.
 Import ListNotations.
 Unset Elimination Schemes.
 
+(** What holds of an option, or else; what it has, or else. *)
+Definition on {A} (o : option A) (none : bool) (f : A -> bool) : bool := match o with Some a => f a | None => none end.
+Definition or_else {A} (o : option A) (none : A) : A := match o with Some a => a | None => none end.
+
+(** An instance: models as tables, and how drafts are drawn.  A law: of each first draft the verification, and what was
+    found.  With [calls] = 0 it is of one call, which stops at drafted nodes, perhaps with the mean number of accepted
+    tokens; else of the first [depth + calls] tokens of so many calls.  Of a plan, the mass of each draft with each block;
+    prices of both, whose sum is at least the number of tokens that agree; and the optimum, which is the value of both. *)
+Record instance_of_ {T S : Type} := Instance { vocab : nat; target : T; proposal : T; draws : S; depth : nat }.
+Record certificate_of_ {K F N : Type} := Certificate { calls : nat; verified : list K; found : F; tau : option N }.
+Record coupling_of_ {N : Type} := Coupling { plan : list (list N); of_drafts : list N; of_blocks : list N; optimum : N }.
+Arguments Instance {T S}.
+Arguments Certificate {K F N}.
+Arguments Coupling {N}.
+
 Module Type NUMBER.
   Parameter t : Type.
   Parameters zero one : t.
@@ -29,36 +44,32 @@ End Both.
 Module Over (N : NUMBER).
 Import N.
 
-Definition token := nat.
-Definition context := list token.
-Definition row := list t.
+Notation token := nat.
+Notation context := (list token).
+Notation row := (list t).
 
 Definition sum (l : list t) : t := fold_right add zero l.
 Definition at_token (r : row) (x : token) : t := nth x r zero.
-Fixpoint times (n : nat) (x : t) : t := match n with 0 => zero | S n => add x (times n x) end.
+Definition times (n : nat) (x : t) : t := sum (repeat x n).
 
 (** Masses that are a distribution: none below zero, and one together. *)
 Definition distribution (l : list t) : bool := forallb (fun m => negb (less m zero)) l && equal (sum l) one.
 
 (** ** The two models: a row for a context is that of its longest suffix in the table *)
 
-Definition table := list (context * row).
+Notation table := (list (context * row)).
 
-Fixpoint find (T : table) (c : context) : option row :=
-  match T with
-  | [] => None
-  | (d, r) :: T => if both Nat.eqb c d then Some r else find T c
-  end.
+Definition entry (T : table) (c : context) : option row := option_map snd (find (fun '(d, _) => both Nat.eqb c d) T).
 
 Fixpoint row_of (T : table) (c : context) : row :=
-  match find T c with
+  match entry T c with
   | Some r => r
   | None => match c with [] => [] | _ :: suffix => row_of T suffix end
   end.
 
 Definition is_row (V : nat) (r : row) : bool := (length r =? V) && distribution r.
 Definition is_table (V : nat) (T : table) : bool :=
-  forallb (fun '(_, r) => is_row V r) T && match find T [] with Some _ => true | None => false end.
+  forallb (fun '(_, r) => is_row V r) T && on (entry T []) false (fun _ => true).
 
 (** ** Drafts: each with its probability *)
 
@@ -68,22 +79,14 @@ Definition bind {A B} (m : law A) (f : A -> law B) : law B :=
   flat_map (fun '(w, a) => map (fun '(v, b) => (mul w v, b)) (f a)) m.
 
 (** A token drawn from a row. *)
-Fixpoint drawn (x : token) (r : row) : law token :=
-  match r with
-  | [] => []
-  | m :: r => if less zero m then (m, x) :: drawn (S x) r else drawn (S x) r
-  end.
-Definition draw : row -> law token := drawn 0.
+Definition draw (r : row) : law token :=
+  concat (zip (fun x m => if less zero m then [(m, x)] else []) (seq 0 (length r)) r).
 
 Definition normalise (r : row) : row :=
   let mass := sum r in if less zero mass then map (fun m => div m mass) r else r.
 
-Fixpoint emptied (x : token) (tokens : list token) (r : row) : row :=
-  match r with
-  | [] => []
-  | m :: r => (if existsb (Nat.eqb x) tokens then zero else m) :: emptied (S x) tokens r
-  end.
-Definition without (r : row) (tokens : list token) : row := normalise (emptied 0 tokens r).
+Definition without (r : row) (tokens : list token) : row :=
+  normalise (zip (fun x m => if existsb (Nat.eqb x) tokens then zero else m) (seq 0 (length r)) r).
 Definition has_mass (r : row) : bool := less zero (sum r).
 
 (** The tokens of positive mass, the likeliest first, equal ones by their number. *)
@@ -123,11 +126,8 @@ Definition strata (r : row) (n : nat) : list row :=
   let line := inclusion n order in
   map (fun j => map (stratum (times j one) zero line) (seq 0 (length r))) (seq 0 n).
 
-Fixpoint each_of (rows : list row) : law (list token) :=
-  match rows with
-  | [] => ret []
-  | r :: rows => bind (draw r) (fun x => bind (each_of rows) (fun l => ret (x :: l)))
-  end.
+Definition each_of : list row -> law (list token) :=
+  fold_right (fun r l => bind (draw r) (fun x => bind l (fun l => ret (x :: l)))) (ret []).
 
 Fixpoint one_by_one (n : nat) (r : row) : law (list token) :=
   match n with
@@ -175,17 +175,12 @@ Fixpoint grow (how : drawing) (q : context -> row) (s : shape) (c : context) : l
           end) below tokens) (fun l => ret (Drafted l)))
   end.
 
-Fixpoint every (n depth : nat) : shape :=
-  match depth with 0 => Shape [] | S depth => Shape (repeat (every n depth) n) end.
+Definition every (n depth : nat) : shape := fold_right (fun _ s => Shape (repeat s n)) (Shape []) (seq 0 depth).
 
 (** Paths are drawn one after the other; here equal ones stay apart. *)
-Fixpoint paths (q : context -> row) (count depth : nat) (c : context) : law (list (token * draft)) :=
-  match count with
-  | 0 => ret []
-  | S count =>
-      bind (grow Replacement q (every 1 depth) c) (fun '(Drafted path) =>
-        bind (paths q count depth c) (fun rest => ret (path ++ rest)))
-  end.
+Definition paths (q : context -> row) (count depth : nat) (c : context) : law (list (token * draft)) :=
+  let path := grow Replacement q (every 1 depth) c in
+  fold_right (fun _ l => bind path (fun '(Drafted path) => bind l (fun rest => ret (path ++ rest)))) (ret []) (seq 0 count).
 
 (** How the drafter draws.  [Listed]: the drafts stand in the certificate with their probabilities. *)
 Inductive scheme := Tree (how : drawing) (s : shape) | Paths (count depth : nat) | Listed (l : law draft).
@@ -211,6 +206,9 @@ Fixpoint node (d : draft) (c : context) : bool :=
   | x :: c => match d with Drafted below => existsb (fun '(y, d) => (x =? y) && node d c) below end
   end.
 
+(** What is emitted: with some probability a text, and the row of its next token. *)
+Notation ending := (t * (context * option row))%type.
+
 Section Law.
 Variables (V : nat) (once : bool) (D : context -> law draft).
 
@@ -220,15 +218,11 @@ Fixpoint sampler (d : option draft) (k : verification) : bool :=
   match k with
   | Branch l => distribution (map fst l) && forallb (fun '(_, k) => sampler d k) l
   | Stop c extra =>
-      match d with Some d => node d c | None => true end &&
-      match extra with Some r => is_row V r | None => true end
+      on d true (fun d => node d c) && on extra true (is_row V)
   | Again c l =>
-      match d with Some _ => false | None => true end && distribution (map fst (D c)) &&
+      on d true (fun _ => false) && distribution (map fst (D c)) &&
       both (fun k '(_, d) => sampler (if once then Some d else None) k) l (D c)
   end.
-
-(** What is emitted: with some probability a text, and the row of its next token. *)
-Definition ending : Type := t * (context * option row).
 
 Fixpoint endings (w : t) (k : verification) : list ending :=
   match k with
@@ -267,11 +261,11 @@ Definition below (x : token) (l : list ending) : list ending :=
   flat_map (fun '(w, (d, extra)) =>
     match d with y :: d => if x =? y then [(w, (d, extra))] else [] | [] => [] end) l.
 
-Definition following (l : list ending) : t :=
-  sum (map (fun '(w, (d, extra)) => match d, extra with [], None => w | _, _ => zero end) l).
-
+Definition ended (f : option row -> t) (l : list ending) : t :=
+  sum (map (fun '(w, (d, extra)) => match d with [] => mul w (f extra) | _ => zero end) l).
+Definition following : list ending -> t := ended (fun extra => match extra with None => one | _ => zero end).
 Definition added (l : list ending) (x : token) : t :=
-  sum (map (fun '(w, (d, extra)) => match d, extra with [], Some r => mul w (at_token r x) | _, _ => zero end) l).
+  ended (fun extra => match extra with Some r => at_token r x | None => zero end) l.
 
 Fixpoint right (V fuel : nat) (c : context) (l : list ending) (here want : t) : bool :=
   match l, fuel with
@@ -288,16 +282,11 @@ End Target.
 
 (** ** The checker *)
 
-Record instance := Instance { vocab : nat; target : table; proposal : table; draws : scheme; depth : nat }.
+Definition instance : Type := @instance_of_ table scheme.
 
 Inductive verdict := Lossless | Wrong (prefix : context) (got want : t).
 
-(** A law: of each first draft the verification, and what was found.  With [calls] = 0 it is of one call, which stops
-    at drafted nodes, perhaps with the mean number of accepted tokens; else of the first [depth + calls] tokens of so
-    many calls. *)
-Record certificate := Certificate {
-  calls : nat; verified : list verification; found : verdict; tau : option t
-}.
+Definition certificate : Type := @certificate_of_ verification verdict t.
 
 Definition sound_instance (I : instance) : bool :=
   is_table (vocab I) (target I) && is_table (vocab I) (proposal I).
@@ -320,13 +309,10 @@ Definition check (I : instance) (K : certificate) : bool :=
   let process := Again [] (verified K) in
   let l := endings (drafted I) one process in
   sampler (vocab I) once (drafted I) None process &&
-  match tau K with Some mean => once && equal (accepted l) mean | None => true end && verdict_holds I K l.
+  on (tau K) true (fun mean => once && equal (accepted l) mean) && verdict_holds I K l.
 
-(** ** The most that a first call can accept: drafts coupled with target blocks
-
-    Of a plan, the mass of each draft with each block; prices of both, whose sum is at least the number of tokens that
-    agree; and the optimum, which is the value of both. *)
-Record coupling := Coupling { plan : list row; of_drafts : list t; of_blocks : list t; optimum : t }.
+(** ** The most that a first call can accept: drafts coupled with target blocks *)
+Definition coupling : Type := @coupling_of_ t.
 
 (** How many tokens of the block are drafted. *)
 Fixpoint agree (y : context) (d : draft) : nat :=
@@ -344,18 +330,16 @@ Fixpoint blocks (p : context -> row) (n : nat) (c : context) : law context :=
 Definition dot (l m : list t) : t := sum (zip mul l m).
 Definition plus : list t -> list t -> list t := zip add.
 
-Definition no_less (x y : t) : bool := negb (less x y).
-
 (** [ws] and [ms]: the masses of drafts and blocks; [R]: what agrees. *)
 Definition couples (ws ms : list t) (F : list row) : bool :=
-  both (fun w f => equal (sum f) w && both (fun x (_ : t) => no_less x zero) f ms) ws F &&
+  both (fun w f => equal (sum f) w && both (fun x (_ : t) => negb (less x zero)) f ms) ws F &&
   both equal (fold_right plus (map (fun _ => zero) ms) F) ms.
 
 Definition worth (F R : list row) : t := sum (zip dot F R).
 
 Definition best (ws ms : list t) (R : list row) (c : coupling) : bool :=
   (length (of_blocks c) =? length ms) && couples ws ms (plan c) &&
-  both (fun u r => both (fun v x => no_less (add u v) x) (of_blocks c) r) (of_drafts c) R &&
+  both (fun u r => both (fun v x => negb (less (add u v) x)) (of_blocks c) r) (of_drafts c) R &&
   equal (worth (plan c) R) (optimum c) && equal (add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c).
 
 Definition rewards (ds : law draft) (ys : law context) : list row :=

@@ -1,7 +1,7 @@
 (** Lines of a certificate: what each JSON value means, and the checker of a whole file. *)
 
 Require Import String List Arith Bool.
-Require Import Certificate.
+Require Import Certificate Cells.
 Import ListNotations.
 Unset Elimination Schemes.
 Local Open Scope string_scope.
@@ -26,6 +26,7 @@ Fixpoint field {A} (name : string) (l : list (string * A)) : option A :=
 
 Module Checker (N : NUMBER).
 Module C := Certificate.Over N.
+Module D := Cells.Over N.
 Import N C.
 
 (** JSON, as the reader hands it over.  A text that is spelled as a rational is its number. *)
@@ -62,18 +63,13 @@ Definition scheme_of (v : value) : option (scheme * nat) :=
   let shaped how s := let? s := s in Some (Tree how s, height s) in
   let drawn how := shaped how (get "shape" shape_of v) in
   let regular how n := shaped how (option_map (every n) depth) in
-  if String.eqb kind "chain" then regular Replacement 1
-  else if String.eqb kind "spechub" then regular Hub 2
-  else if String.eqb kind "top-k" then drawn Top
-  else if String.eqb kind "greedy" then drawn Greedy
-  else if String.eqb kind "stratified" then drawn Strata
-  else if String.eqb kind "tree" then
-    let? again := get "replacement" text v in drawn (if String.eqb again "true" then Replacement else NoReplacement)
-  else
-    let? d := depth in
-    if String.eqb kind "paths" then let? n := get "count" whole v in Some (Paths n d, d)
-    else if String.eqb kind "listed" then let? l := get "drafts" (list_of (pair number tree_of)) v in Some (Listed l, d)
-    else None.
+  let again := get "replacement" text v in
+  let? s := field kind
+    [("chain", regular Replacement 1); ("spechub", regular Hub 2); ("top-k", drawn Top); ("greedy", drawn Greedy);
+     ("stratified", drawn Strata);
+     ("tree", let? again := again in drawn (if String.eqb again "true" then Replacement else NoReplacement));
+     ("paths", let? d := depth in let? n := get "count" whole v in Some (Paths n d, d));
+     ("listed", let? d := depth in let? l := get "drafts" (list_of (pair number tree_of)) v in Some (Listed l, d))] in s.
 
 Definition instance_of (v : value) : option instance :=
   let? V := get "vocab" whole v in
@@ -88,19 +84,13 @@ Definition instance_of (v : value) : option instance :=
     [{"again": [c, [K, ..]]}]: another call; else the tokens of a text and, unless it is the target's, the row
     of its next token. *)
 
-Definition outcomes (v : value) : bool := match v with Items (Items _ :: _) => true | _ => false end.
-
-Fixpoint stop_of (l : list value) : option (context * row) :=
-  match l with
-  | Whole x :: l => let? (c, r) := stop_of l in Some (x :: c, r)
-  | _ => let? r := all number l in Some ([], r)
-  end.
+Definition stop_of (l : list value) : option verification :=
+  let c := flat_map (fun v => match v with Whole x => [x] | _ => [] end) l in
+  let? r := all number (skipn (length c) l) in Some (Stop c (match r with [] => None | _ => Some r end)).
 
 Fixpoint verification_of (v : value) : option verification :=
   match v with
-  | Items l =>
-      if outcomes v then option_map Branch (all (pair number verification_of) l)
-      else let? (c, r) := stop_of l in Some (Stop c (match r with [] => None | _ => Some r end))
+  | Items l => match all (pair number verification_of) l with Some (b :: r) => Some (Branch (b :: r)) | _ => stop_of l end
   | Fields ((_, v) :: _) =>
       let? (c, l) := pair (list_of whole) (list_of verification_of) v in Some (Again c l)
   | _ => None
@@ -108,7 +98,7 @@ Fixpoint verification_of (v : value) : option verification :=
 
 Definition certificate_of (v : value) : option certificate :=
   let? ks := get "drafts" (list_of verification_of) v in
-  let calls := match get "calls" whole v with Some n => n | None => 0 end in
+  let calls := or_else (get "calls" whole v) 0 in
   let mean := get "accepted" number v in
   match get "wrong" Some v with
   | None => Some (Certificate calls ks Lossless mean)
@@ -126,26 +116,70 @@ Definition coupling_of (v : value) : option coupling :=
   let? m := get "optimum" number v in
   Some (Coupling f u w m).
 
+(** ** Proofs of one size: polynomials are named by their places in a list *)
+
+Section Polynomials.
+Variable given : list D.polynomial.
+
+Definition polynomial_of (v : value) : option D.polynomial := let? i := whole v in nth_error given i.
+Definition fact_of : value -> option D.fact := pair polynomial_of (list_of whole).
+Definition clause_of : value -> option D.clause :=
+  pair (list_of fact_of) (fun v => match v with
+    | Text _ => Some None
+    | _ => option_map Some (list_of (pair number (list_of whole)) v)
+    end).
+
+Definition terms_of (v : value) : option D.polynomial :=
+  let? l := list_of (pair number (list_of (list_of whole))) v in
+  Some (D.total (map (fun '(c, a) => D.times [(c, [])] (D.product (map D.variable a))) l)).
+
+(** [{"cut": [[p, s], [yes, no]]}]; [{"drafter": [c, [[x, [w, K]], ..]]}], likewise "next" and "coin" (with any c), where
+    a weight w is [["1/2", [factors, divisors]]]; the tokens of a text; or what never happens, by any word. *)
+Fixpoint run_of (v : value) : option D.run :=
+  let drawn := list_of (pair whole (pair (pair number (pair (list_of polynomial_of) (list_of polynomial_of))) run_of)) in
+  match v with
+  | Fields ((key, v) :: _) =>
+      if String.eqb key "cut" then
+        let? ((p, s), (yes, no)) := pair fact_of (pair run_of run_of) v in Some (D.Cut p s yes no)
+      else
+        let? (c, l) := pair (list_of whole) drawn v in
+        Some (D.Draw (if String.eqb key "drafter" then D.Drafter c else if String.eqb key "next" then D.Next c else D.Coin) l)
+  | Items _ => option_map D.Stop (list_of whole v)
+  | _ => Some D.Never
+  end.
+End Polynomials.
+
+Definition proof_of (v : value) : option D.proof :=
+  let? V := get "tokens" whole v in
+  let? n := get "longest" whole v in
+  let? given := get "polynomials" (list_of terms_of) v in
+  let? ks := get "excluded" (list_of (clause_of given)) v in
+  let? steps := get "steps" whole v in
+  let? k := get "run" (run_of given) v in
+  let children := get "children" (list_of whole) v in
+  let again := or_else (get "replacement" text v) "true" in
+  Some (D.Proof V n (on children true (fun _ => false)) (String.eqb again "true") (or_else children []) ks steps k).
+
 (** ** A file: an instance, laws on it, and so on *)
 
 Inductive outcome :=
 | Begun (I : instance)        (** an instance with sound rows *)
 | Accepted (K : certificate)  (** a law of the last instance, found to be as the certificate says *)
 | Optimal (c : coupling)      (** the optimum of the last instance *)
-| Refused.
+| Proved (K : D.proof).       (** a verifier at one size, for all rows *)
 
-(** [now] is the last instance. *)
-Definition line (now : option instance) (v : value) : outcome :=
-  match get "vocab" Some v, now with
-  | Some _, _ =>
-      match instance_of v with Some i => if sound_instance i then Begun i else Refused | None => Refused end
-  | None, Some i =>
-      match certificate_of v, coupling_of v with
-      | Some K, _ => if check i K then Accepted K else Refused
-      | None, Some c => if check_optimum i c then Optimal c else Refused
-      | None, None => Refused
-      end
-  | None, None => Refused
-  end.
+(** [now] is the last instance.  What is read as something that does not hold is refused: [None]. *)
+Definition line (now : option instance) (v : value) : option outcome :=
+  let taken {A} (o : option A) (holds : A -> bool) (f : A -> outcome) := option_map (fun a => if holds a then Some (f a) else None) o in
+  let found :=
+    match taken (instance_of v) sound_instance Begun, now with
+    | None, Some i =>
+        match taken (certificate_of v) (check i) Accepted with
+        | None => taken (coupling_of v) (check_optimum i) Optimal
+        | found => found
+        end
+    | found, _ => found
+    end in
+  match found with Some o => o | None => let? K := proof_of v in if D.check K then Some (Proved K) else None end.
 
 End Checker.

@@ -2,7 +2,7 @@
     comparisons. *)
 
 Require Import String List Arith Bool Lia Ring_theory Ring.
-Require Import Certificate Lines.
+Require Import Certificate Cells Lines.
 Import ListNotations.
 
 Module Type RING.
@@ -47,13 +47,12 @@ Proof. induction l as [|x l IH]; intros m; simpl; [|rewrite IH]; ring. Qed.
 Lemma row_of_is_row : forall V T c, is_table V T = true -> is_row V (row_of T c) = true.
 Proof.
   intros V T c H. apply andb_prop in H as [H E]. rewrite forallb_forall in H.
-  assert (F : forall d r, find T d = Some r -> is_row V r = true).
-  { clear E. intros d r. induction T as [|[e s] T IH]; simpl; [discriminate|]. destruct (both Nat.eqb d e).
-    - intros [= <-]. exact (H (e, s) (or_introl eq_refl)).
-    - apply IH. intros x I. apply H. right. auto. }
+  assert (F : forall d r, entry T d = Some r -> is_row V r = true).
+  { intros d r G. unfold entry in G. destruct (find _ T) as [[e s]|] eqn:I; [|discriminate]. injection G as <-.
+    apply find_some in I as [I _]. exact (H _ I). }
   induction c as [|x c IH]; simpl.
-  - destruct (find T []) eqn:G; [eauto|discriminate E].
-  - destruct (find T (x :: c)) eqn:G; eauto.
+  - destruct (entry T []) eqn:G; [eauto|discriminate E].
+  - destruct (entry T (x :: c)) eqn:G; eauto.
 Qed.
 
 (** A process draws every draft and branch with its probability: its endings have the whole together. *)
@@ -64,13 +63,13 @@ Proof.
     transitivity (mul w (sum (map fst l))); [|rewrite D'; ring]. clear D'.
     induction l as [|[m k] l IHl]; simpl in *; [ring|]. apply andb_prop in H as [H1 H2].
     inversion IH as [|? ? IHk IHrest]; subst. specialize (IHk d (mul w m) H1). specialize (IHl IHrest H2).
-    simpl in IHk. unfold ending in *. rewrite map_app, sum_app, IHk, IHl. ring.
+    simpl in IHk. rewrite map_app, sum_app, IHk, IHl. ring.
   - apply andb_prop in H as [D' H]. apply andb_prop in D' as [_ D']. apply andb_prop in D' as [_ D'].
     apply equal_spec in D'. transitivity (mul w (sum (map fst (D c)))); [|rewrite D'; ring]. clear D'.
     revert H. generalize (D c) as ds. induction l as [|k l IHl]; intros [|[v e] ds] H; simpl in *; try discriminate;
       [ring|]. apply andb_prop in H as [H1 H2].
     inversion IH as [|? ? IHk IHrest]; subst. specialize (IHk _ (mul w v) H1). specialize (IHl IHrest ds H2).
-    unfold ending in *. rewrite map_app, sum_app, IHk, IHl. ring.
+    rewrite map_app, sum_app, IHk, IHl. ring.
 Qed.
 
 Section Target.
@@ -81,7 +80,7 @@ Lemma mass_step : forall c x u l,
   add (mass p (below x l) (c ++ [x]) u)
     (mul (add (mul (following l) (at_token (p c) x)) (added l x)) (follows p (c ++ [x]) u)).
 Proof.
-  intros c x u. unfold mass, following, added.
+  intros c x u. unfold mass, following, added, ended.
   induction l as [|[w [[|y d] extra]] l IH]; [simpl; ring| |]; simpl in *.
   - rewrite IH. destruct extra; ring.
   - rewrite IH. destruct (x =? y); simpl; ring.
@@ -128,8 +127,8 @@ Proof.
 Qed.
 
 (** What each mass is worth at most, at the prices of its draft and its block. *)
-Lemma row_at_most : forall u f v r ms, both (fun x (_ : t) => no_less x zero) f ms = true -> length v = length ms ->
-  both (fun v x => no_less (add u v) x) v r = true -> le (dot f r) (add (mul u (sum f)) (dot f v)).
+Lemma row_at_most : forall u f v r ms, both (fun x (_ : t) => negb (less x zero)) f ms = true -> length v = length ms ->
+  both (fun v x => negb (less (add u v) x)) v r = true -> le (dot f r) (add (mul u (sum f)) (dot f v)).
 Proof.
   intros u. unfold le, dot. induction f as [|x f IH]; intros [|y v] [|z r] [|m ms] N L H; simpl in *; try discriminate.
   - replace (add (mul u zero) zero) with zero by ring. apply same_not_less.
@@ -139,8 +138,8 @@ Proof.
     apply less_add; [|eapply IH; eauto]. apply less_mul; apply negb_true_iff; auto.
 Qed.
 
-Lemma worth_at_most : forall R F us v ws ms, both (fun w f => equal (sum f) w && both (fun x (_ : t) => no_less x zero) f ms) ws F = true ->
-  length v = length ms -> both (fun u r => both (fun v x => no_less (add u v) x) v r) us R = true -> length ws = length us ->
+Lemma worth_at_most : forall R F us v ws ms, both (fun w f => equal (sum f) w && both (fun x (_ : t) => negb (less x zero)) f ms) ws F = true ->
+  length v = length ms -> both (fun u r => both (fun v x => negb (less (add u v) x)) v r) us R = true -> length ws = length us ->
   le (worth F R) (add (dot ws us) (dot (fold_right plus (map (fun _ => zero) ms) F) v)) /\
   length (fold_right plus (map (fun _ => zero) ms) F) = length ms.
 Proof.
@@ -233,21 +232,31 @@ Proof.
       assert (equal want want = true) by (apply equal_spec; auto). congruence.
 Qed.
 
-(** Of a file, line by line: what is accepted holds of the instance begun last. *)
+(** Of a file, line by line: what is accepted holds of the instance begun last; what an accepted proof of a size means
+    is proved in [CellsSound.v]. *)
 Theorem line_sound : forall now v, match now with Some i => sound_instance i = true | None => True end ->
   match line now v with
-  | Begun i => instance_of v = Some i /\ sound_instance i = true
-  | Accepted K => certificate_of v = Some K /\ exists i, now = Some i /\ holds i K
-  | Optimal c => coupling_of v = Some c /\ exists i, now = Some i /\ optimal i c
-  | Refused => True
+  | Some (Begun i) => instance_of v = Some i /\ sound_instance i = true
+  | Some (Accepted K) => certificate_of v = Some K /\ exists i, now = Some i /\ holds i K
+  | Some (Optimal c) => coupling_of v = Some c /\ exists i, now = Some i /\ optimal i c
+  | Some (Proved K) => proof_of v = Some K /\ D.check K = true
+  | None => True
   end.
 Proof.
-  intros now v N. unfold line. destruct (get "vocab"%string Some v).
-  - destruct (instance_of v) as [i|]; auto. destruct (sound_instance i) eqn:S; auto.
-  - destruct now as [i|]; auto. destruct (certificate_of v) as [K|].
+  intros now v N. unfold line.
+  assert (P : match (let? K := proof_of v in if D.check K then Some (Proved K) else None) with
+    | Some (Proved K) => proof_of v = Some K /\ D.check K = true
+    | Some _ => False
+    | None => True
+    end) by (destruct (proof_of v) as [K|]; simpl; auto; destruct (D.check K) eqn:H; auto).
+  destruct (instance_of v) as [i|]; simpl; [destruct (sound_instance i) eqn:S; auto|].
+  destruct now as [i|]; simpl.
+  - destruct (certificate_of v) as [K|]; simpl.
     + destruct (check i K) eqn:H; auto. split; auto. exists i. split; auto. apply check_sound; auto.
-    + destruct (coupling_of v) as [c|]; auto. destruct (check_optimum i c) eqn:H; auto.
-      split; auto. exists i. split; auto. apply optimum_sound. auto.
+    + destruct (coupling_of v) as [c|]; simpl.
+      * destruct (check_optimum i c) eqn:H; auto. split; auto. exists i. split; auto. apply optimum_sound. auto.
+      * destruct (let? K := proof_of v in _) as [[]|]; tauto.
+  - destruct (let? K := proof_of v in _) as [[]|]; tauto.
 Qed.
 
 End Sound.

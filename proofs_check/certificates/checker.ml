@@ -3,6 +3,10 @@
 
 let rec add = (+)
 
+(** val mul : int -> int -> int **)
+
+let rec mul = ( * )
+
 (** val sub : int -> int -> int **)
 
 let rec sub = fun n m -> Stdlib.max 0 (n-m)
@@ -27,6 +31,10 @@ let rec fold_right = fun f x l -> List.fold_left (fun y a -> f a y) x (List.rev 
 
 let rec firstn = fun n l -> List.filteri (fun i _ -> i < n) l
 
+(** val skipn : int -> 'a1 list -> 'a1 list **)
+
+let rec skipn = fun n l -> List.filteri (fun i _ -> i >= n) l
+
 (** val seq : int -> int -> int list **)
 
 let rec seq = fun first n -> List.init n (fun i -> first + i)
@@ -34,6 +42,20 @@ let rec seq = fun first n -> List.init n (fun i -> first + i)
 (** val repeat : 'a1 -> int -> 'a1 list **)
 
 let rec repeat = fun x n -> List.init n (fun _ -> x)
+
+(** val on : 'a1 option -> bool -> ('a1 -> bool) -> bool **)
+
+let on = (fun o none some -> Option.fold ~none ~some o)
+
+(** val or_else : 'a1 option -> 'a1 -> 'a1 **)
+
+let or_else = (fun o default -> Option.value o ~default)
+
+type ('t, 's) instance_of_ = { vocab : int; target : 't; proposal : 't; draws : 's; depth : int }
+
+type ('k, 'f, 'n) certificate_of_ = { calls : int; verified : 'k list; found : 'f; tau : 'n option }
+
+type 'n coupling_of_ = { plan : 'n list list; of_drafts : 'n list; of_blocks : 'n list; optimum : 'n }
 
 module type NUMBER =
  sig
@@ -58,86 +80,59 @@ module type NUMBER =
 
 (** val zip : ('a1 -> 'a2 -> 'a3) -> 'a1 list -> 'a2 list -> 'a3 list **)
 
-let rec zip f l m =
-  match l with
-  | [] -> []
-  | a :: l0 -> (match m with
-                | [] -> []
-                | b :: m0 -> (f a b) :: (zip f l0 m0))
+let rec zip = fun f l m -> match l, m with a :: l, b :: m -> f a b :: zip f l m | _ -> []
 
 (** val both : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool **)
 
-let rec both h l m =
-  match l with
-  | [] -> (match m with
-           | [] -> true
-           | _ :: _ -> false)
-  | a :: l0 -> (match m with
-                | [] -> false
-                | b :: m0 -> (&&) (h a b) (both h l0 m0))
+let rec both = (fun f l m -> List.compare_lengths l m = 0 && List.for_all2 f l m)
 
 module Over =
  functor (N:NUMBER) ->
  struct
-  type token = int
-
-  type context = token list
-
-  type row = N.t list
-
   (** val sum : N.t list -> N.t **)
 
   let sum l =
     fold_right N.add N.zero l
 
-  (** val at_token : row -> token -> N.t **)
+  (** val at_token : N.t list -> int -> N.t **)
 
   let at_token r x =
     nth x r N.zero
 
   (** val times : int -> N.t -> N.t **)
 
-  let rec times n x =
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> N.zero)
-      (fun n0 -> N.add x (times n0 x))
-      n
+  let times n x =
+    sum (repeat x n)
 
   (** val distribution : N.t list -> bool **)
 
   let distribution l =
     (&&) (List.for_all (fun m -> not (N.less m N.zero)) l) (N.equal (sum l) N.one)
 
-  type table = (context * row) list
+  (** val entry : (int list * N.t list) list -> int list -> N.t list option **)
 
-  (** val find : table -> context -> row option **)
+  let entry t0 c =
+    Option.map snd (List.find_opt (fun pat -> let (d, _) = pat in both (=) c d) t0)
 
-  let rec find t0 c =
-    match t0 with
-    | [] -> None
-    | p :: t1 -> let (d, r) = p in if both (=) c d then Some r else find t1 c
-
-  (** val row_of : table -> context -> row **)
+  (** val row_of : (int list * N.t list) list -> int list -> N.t list **)
 
   let rec row_of t0 c =
-    match find t0 c with
+    match entry t0 c with
     | Some r -> r
     | None -> (match c with
                | [] -> []
                | _ :: suffix -> row_of t0 suffix)
 
-  (** val is_row : int -> row -> bool **)
+  (** val is_row : int -> N.t list -> bool **)
 
   let is_row v r =
     (&&) ((=) (List.length r) v) (distribution r)
 
-  (** val is_table : int -> table -> bool **)
+  (** val is_table : int -> (int list * N.t list) list -> bool **)
 
   let is_table v t0 =
     (&&) (List.for_all (fun pat -> let (_, r) = pat in is_row v r) t0)
-      (match find t0 [] with
-       | Some _ -> true
-       | None -> false)
+      (on (entry t0 []) false (fun _ -> true))
 
   type 'a law = (N.t * 'a) list
 
@@ -152,65 +147,52 @@ module Over =
     List.concat_map (fun pat ->
       let (w, a) = pat in map (fun pat0 -> let (v, b) = pat0 in ((N.mul w v), b)) (f a)) m
 
-  (** val drawn : token -> row -> token law **)
+  (** val draw : N.t list -> int law **)
 
-  let rec drawn x = function
-  | [] -> []
-  | m :: r0 ->
-    if N.less N.zero m then (m, x) :: (drawn (Stdlib.Int.succ x) r0) else drawn (Stdlib.Int.succ x) r0
+  let draw r =
+    List.concat (zip (fun x m -> if N.less N.zero m then (m, x) :: [] else []) (seq 0 (List.length r)) r)
 
-  (** val draw : row -> token law **)
-
-  let draw =
-    drawn 0
-
-  (** val normalise : row -> row **)
+  (** val normalise : N.t list -> N.t list **)
 
   let normalise r =
     let mass0 = sum r in if N.less N.zero mass0 then map (fun m -> N.div m mass0) r else r
 
-  (** val emptied : token -> token list -> row -> row **)
-
-  let rec emptied x tokens = function
-  | [] -> []
-  | m :: r0 -> (if List.exists ((=) x) tokens then N.zero else m) :: (emptied (Stdlib.Int.succ x) tokens r0)
-
-  (** val without : row -> token list -> row **)
+  (** val without : N.t list -> int list -> N.t list **)
 
   let without r tokens =
-    normalise (emptied 0 tokens r)
+    normalise (zip (fun x m -> if List.exists ((=) x) tokens then N.zero else m) (seq 0 (List.length r)) r)
 
-  (** val has_mass : row -> bool **)
+  (** val has_mass : N.t list -> bool **)
 
   let has_mass r =
     N.less N.zero (sum r)
 
-  (** val placed : (N.t * token) -> token law -> token law **)
+  (** val placed : (N.t * int) -> int law -> int law **)
 
   let rec placed a = function
   | [] -> a :: []
   | b :: l0 -> if N.less (fst a) (fst b) then b :: (placed a l0) else a :: (b :: l0)
 
-  (** val ordered : row -> token law **)
+  (** val ordered : N.t list -> int law **)
 
   let ordered r =
     fold_right placed [] (draw r)
 
-  (** val likeliest : row -> int -> token list **)
+  (** val likeliest : N.t list -> int -> int list **)
 
   let likeliest r n =
     firstn n (map snd (ordered r))
 
-  (** val inclusion : int -> token law -> token law **)
+  (** val inclusion : int -> int law -> int law **)
 
   let rec inclusion sure l = match l with
   | [] -> []
-  | p :: rest ->
+  | p :: rest0 ->
     let (m, x) = p in
     let mass0 = sum (map fst l) in
     if N.less (times sure m) mass0
     then map (fun pat -> let (m0, x0) = pat in ((N.div (times sure m0) mass0), x0)) l
-    else (N.one, x) :: (inclusion (sub sure (Stdlib.Int.succ 0)) rest)
+    else (N.one, x) :: (inclusion (sub sure (Stdlib.Int.succ 0)) rest0)
 
   (** val overlap : N.t -> N.t -> N.t -> N.t **)
 
@@ -219,14 +201,14 @@ module Over =
     let high = if N.less (N.add start m) (N.add j N.one) then N.add start m else N.add j N.one in
     if N.less low high then N.sub high low else N.zero
 
-  (** val stratum : N.t -> N.t -> token law -> token -> N.t **)
+  (** val stratum : N.t -> N.t -> int law -> int -> N.t **)
 
   let rec stratum j start l x =
     match l with
     | [] -> N.zero
     | p :: l0 -> let (m, y) = p in if (=) x y then overlap start m j else stratum j (N.add start m) l0 x
 
-  (** val strata : row -> int -> row list **)
+  (** val strata : N.t list -> int -> N.t list list **)
 
   let strata r n =
     let order = ordered r in
@@ -234,13 +216,12 @@ module Over =
     let line0 = inclusion n0 order in
     map (fun j -> map (stratum (times j N.one) N.zero line0) (seq 0 (List.length r))) (seq 0 n0)
 
-  (** val each_of : row list -> token list law **)
+  (** val each_of : N.t list list -> int list law **)
 
-  let rec each_of = function
-  | [] -> ret []
-  | r :: rows1 -> bind (draw r) (fun x -> bind (each_of rows1) (fun l -> ret (x :: l)))
+  let each_of =
+    fold_right (fun r l -> bind (draw r) (fun x -> bind l (fun l0 -> ret (x :: l0)))) (ret [])
 
-  (** val one_by_one : int -> row -> token list law **)
+  (** val one_by_one : int -> N.t list -> int list law **)
 
   let rec one_by_one n r =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
@@ -259,7 +240,7 @@ module Over =
   | Hub
   | Strata
 
-  (** val siblings : drawing -> row -> int -> token list law **)
+  (** val siblings : drawing -> N.t list -> int -> int list law **)
 
   let siblings how q n =
     match how with
@@ -268,24 +249,24 @@ module Over =
     | Top -> ret (likeliest q n)
     | Greedy ->
       let top = likeliest q (sub n (Stdlib.Int.succ 0)) in
-      let rest = without q top in
-      if has_mass rest then bind (draw rest) (fun x -> ret (x :: top)) else ret top
+      let rest0 = without q top in
+      if has_mass rest0 then bind (draw rest0) (fun x -> ret (x :: top)) else ret top
     | Hub ->
       let hub = nth 0 (likeliest q (Stdlib.Int.succ 0)) 0 in
-      let rest = without q (hub :: []) in
+      let rest0 = without q (hub :: []) in
       bind (draw q) (fun x ->
         if not ((=) x hub)
         then ret (x :: (hub :: []))
-        else if has_mass rest then bind (draw rest) (fun y -> ret (x :: (y :: []))) else ret (x :: []))
+        else if has_mass rest0 then bind (draw rest0) (fun y -> ret (x :: (y :: []))) else ret (x :: []))
     | Strata -> each_of (strata q n)
 
   type draft =
-  | Drafted of (token * draft) list
+  | Drafted of (int * draft) list
 
   type shape =
   | Shape of shape list
 
-  (** val grow : drawing -> (context -> row) -> shape -> context -> draft law **)
+  (** val grow : drawing -> (int list -> N.t list) -> shape -> int list -> draft law **)
 
   let rec grow how q s c =
     let Shape below0 = s in
@@ -302,33 +283,28 @@ module Over =
                  | [] -> ret []
                  | x :: tokens1 ->
                    bind (grow how q s0 ((@) c (x :: []))) (fun d ->
-                     bind (all0 below2 tokens1) (fun rest -> ret ((x, d) :: rest))))
+                     bind (all0 below2 tokens1) (fun rest0 -> ret ((x, d) :: rest0))))
             in all0 below0 tokens) (fun l -> ret (Drafted l))))
 
   (** val every : int -> int -> shape **)
 
-  let rec every n depth0 =
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> Shape [])
-      (fun depth1 -> Shape (repeat (every n depth1) n))
-      depth0
+  let every n depth0 =
+    fold_right (fun _ s -> Shape (repeat s n)) (Shape []) (seq 0 depth0)
 
-  (** val paths : (context -> row) -> int -> int -> context -> (token * draft) list law **)
+  (** val paths : (int list -> N.t list) -> int -> int -> int list -> (int * draft) list law **)
 
-  let rec paths q count depth0 c =
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> ret [])
-      (fun count0 ->
-      bind (grow Replacement q (every (Stdlib.Int.succ 0) depth0) c) (fun pat ->
-        let Drafted path = pat in bind (paths q count0 depth0 c) (fun rest -> ret ((@) path rest))))
-      count
+  let paths q count depth0 c =
+    let path = grow Replacement q (every (Stdlib.Int.succ 0) depth0) c in
+    fold_right (fun _ l ->
+      bind path (fun pat -> let Drafted path0 = pat in bind l (fun rest0 -> ret ((@) path0 rest0)))) 
+      (ret []) (seq 0 count)
 
   type scheme =
   | Tree of drawing * shape
   | Paths of int * int
   | Listed of draft law
 
-  (** val drafts : scheme -> (context -> row) -> context -> draft law **)
+  (** val drafts : scheme -> (int list -> N.t list) -> int list -> draft law **)
 
   let drafts s q c =
     match s with
@@ -338,49 +314,41 @@ module Over =
 
   type verification =
   | Branch of verification law
-  | Stop of context * row option
-  | Again of context * verification list
+  | Stop of int list * N.t list option
+  | Again of int list * verification list
 
-  (** val node : draft -> context -> bool **)
+  (** val node : draft -> int list -> bool **)
 
   let rec node d = function
   | [] -> true
   | x :: c0 ->
     let Drafted below0 = d in List.exists (fun pat -> let (y, d0) = pat in (&&) ((=) x y) (node d0 c0)) below0
 
-  (** val sampler : int -> bool -> (context -> draft law) -> draft option -> verification -> bool **)
+  (** val sampler : int -> bool -> (int list -> draft law) -> draft option -> verification -> bool **)
 
   let rec sampler v once d d0 = function
   | Branch l ->
     (&&) (distribution (map fst l)) (List.for_all (fun pat -> let (_, k0) = pat in sampler v once d d0 k0) l)
-  | Stop (c, extra) ->
-    (&&) (match d0 with
-          | Some d1 -> node d1 c
-          | None -> true) (match extra with
-                           | Some r -> is_row v r
-                           | None -> true)
+  | Stop (c, extra) -> (&&) (on d0 true (fun d1 -> node d1 c)) (on extra true (is_row v))
   | Again (c, l) ->
-    (&&) ((&&) (match d0 with
-                | Some _ -> false
-                | None -> true) (distribution (map fst (d c))))
+    (&&) ((&&) (on d0 true (fun _ -> false)) (distribution (map fst (d c))))
       (both (fun k0 pat -> let (_, d1) = pat in sampler v once d (if once then Some d1 else None) k0) l (d c))
 
-  type ending = N.t * (context * row option)
-
-  (** val endings : (context -> draft law) -> N.t -> verification -> ending list **)
+  (** val endings :
+      (int list -> draft law) -> N.t -> verification -> (N.t * (int list * N.t list option)) list **)
 
   let rec endings d w = function
   | Branch l -> List.concat_map (fun pat -> let (m, k0) = pat in endings d (N.mul w m) k0) l
   | Stop (c, extra) -> (w, (c, extra)) :: []
   | Again (c, l) -> List.concat (zip (fun k0 pat -> let (v, _) = pat in endings d (N.mul w v) k0) l (d c))
 
-  (** val follows : (context -> row) -> context -> context -> N.t **)
+  (** val follows : (int list -> N.t list) -> int list -> int list -> N.t **)
 
   let rec follows p c = function
   | [] -> N.one
   | x :: u0 -> N.mul (at_token (p c) x) (follows p ((@) c (x :: [])) u0)
 
-  (** val begins : (context -> row) -> context -> context -> row option -> context -> N.t **)
+  (** val begins : (int list -> N.t list) -> int list -> int list -> N.t list option -> int list -> N.t **)
 
   let rec begins p c d extra = function
   | [] -> N.one
@@ -391,17 +359,19 @@ module Over =
                               | None -> p c) x) (follows p ((@) c (x :: [])) u0)
      | y :: d0 -> if (=) x y then begins p ((@) c (x :: [])) d0 extra u0 else N.zero)
 
-  (** val mass : (context -> row) -> ending list -> context -> context -> N.t **)
+  (** val mass :
+      (int list -> N.t list) -> (N.t * (int list * N.t list option)) list -> int list -> int list -> N.t **)
 
   let mass p l c u =
     sum (map (fun pat -> let (w, y) = pat in let (d, extra) = y in N.mul w (begins p c d extra u)) l)
 
-  (** val accepted : ending list -> N.t **)
+  (** val accepted : (N.t * (int list * N.t list option)) list -> N.t **)
 
   let accepted l =
     sum (map (fun pat -> let (w, y) = pat in let (d, _) = y in times (List.length d) w) l)
 
-  (** val below : token -> ending list -> ending list **)
+  (** val below :
+      int -> (N.t * (int list * N.t list option)) list -> (N.t * (int list * N.t list option)) list **)
 
   let below x l =
     List.concat_map (fun pat ->
@@ -411,33 +381,32 @@ module Over =
        | [] -> []
        | y0 :: d0 -> if (=) x y0 then (w, (d0, extra)) :: [] else [])) l
 
-  (** val following : ending list -> N.t **)
+  (** val ended : (N.t list option -> N.t) -> (N.t * (int list * N.t list option)) list -> N.t **)
 
-  let following l =
+  let ended f l =
     sum
       (map (fun pat ->
-        let (w, y) = pat in
-        let (d, extra) = y in
-        (match d with
-         | [] -> (match extra with
-                  | Some _ -> N.zero
-                  | None -> w)
-         | _ :: _ -> N.zero)) l)
+        let (w, y) = pat in let (d, extra) = y in (match d with
+                                                   | [] -> N.mul w (f extra)
+                                                   | _ :: _ -> N.zero)) l)
 
-  (** val added : ending list -> token -> N.t **)
+  (** val following : (N.t * (int list * N.t list option)) list -> N.t **)
+
+  let following =
+    ended (fun extra -> match extra with
+                        | Some _ -> N.zero
+                        | None -> N.one)
+
+  (** val added : (N.t * (int list * N.t list option)) list -> int -> N.t **)
 
   let added l x =
-    sum
-      (map (fun pat ->
-        let (w, y) = pat in
-        let (d, extra) = y in
-        (match d with
-         | [] -> (match extra with
-                  | Some r -> N.mul w (at_token r x)
-                  | None -> N.zero)
-         | _ :: _ -> N.zero)) l)
+    ended (fun extra -> match extra with
+                        | Some r -> at_token r x
+                        | None -> N.zero) l
 
-  (** val right : (context -> row) -> int -> int -> context -> ending list -> N.t -> N.t -> bool **)
+  (** val right :
+      (int list -> N.t list) -> int -> int -> int list -> (N.t * (int list * N.t list option)) list -> N.t ->
+      N.t -> bool **)
 
   let rec right p v fuel c l here want =
     match l with
@@ -453,121 +422,54 @@ module Over =
              (N.mul want (at_token r x))) (seq 0 v))
          fuel)
 
-  type instance = { vocab : int; target : table; proposal : table; draws : scheme; depth : int }
-
-  (** val vocab : instance -> int **)
-
-  let vocab i =
-    i.vocab
-
-  (** val target : instance -> table **)
-
-  let target i =
-    i.target
-
-  (** val proposal : instance -> table **)
-
-  let proposal i =
-    i.proposal
-
-  (** val draws : instance -> scheme **)
-
-  let draws i =
-    i.draws
-
-  (** val depth : instance -> int **)
-
-  let depth i =
-    i.depth
+  type instance = ((int list * N.t list) list, scheme) instance_of_
 
   type verdict =
   | Lossless
-  | Wrong of context * N.t * N.t
+  | Wrong of int list * N.t * N.t
 
-  type certificate = { calls : int; verified : verification list; found : verdict; tau : N.t option }
-
-  (** val calls : certificate -> int **)
-
-  let calls c =
-    c.calls
-
-  (** val verified : certificate -> verification list **)
-
-  let verified c =
-    c.verified
-
-  (** val found : certificate -> verdict **)
-
-  let found c =
-    c.found
-
-  (** val tau : certificate -> N.t option **)
-
-  let tau c =
-    c.tau
+  type certificate = (verification, verdict, N.t) certificate_of_
 
   (** val sound_instance : instance -> bool **)
 
   let sound_instance i =
-    (&&) (is_table (vocab i) (target i)) (is_table (vocab i) (proposal i))
+    (&&) (is_table i.vocab i.target) (is_table i.vocab i.proposal)
 
-  (** val drafted : instance -> context -> draft law **)
+  (** val drafted : instance -> int list -> draft law **)
 
   let drafted i =
-    drafts (draws i) (row_of (proposal i))
+    drafts i.draws (row_of i.proposal)
 
   (** val longest : instance -> certificate -> int **)
 
   let longest i k =
-    add (depth i) (calls k)
+    add i.depth k.calls
 
-  (** val verdict_holds : instance -> certificate -> ending list -> bool **)
+  (** val verdict_holds : instance -> certificate -> (N.t * (int list * N.t list option)) list -> bool **)
 
   let verdict_holds i k l =
-    let p = row_of (target i) in
-    (match found k with
-     | Lossless -> right p (vocab i) (Stdlib.Int.succ (longest i k)) [] l N.zero N.one
+    let p = row_of i.target in
+    (match k.found with
+     | Lossless -> right p i.vocab (Stdlib.Int.succ (longest i k)) [] l N.zero N.one
      | Wrong (u, got, want) ->
        (&&)
          ((&&)
-           ((&&) ((||) ((=) (calls k) 0) ((<=) (List.length u) (longest i k))) (N.equal (mass p l [] u) got))
+           ((&&) ((||) ((=) k.calls 0) ((<=) (List.length u) (longest i k))) (N.equal (mass p l [] u) got))
            (N.equal (follows p [] u) want)) (not (N.equal got want)))
 
   (** val check : instance -> certificate -> bool **)
 
   let check i k =
-    let once = (=) (calls k) 0 in
-    let process = Again ([], (verified k)) in
+    let once = (=) k.calls 0 in
+    let process = Again ([], k.verified) in
     let l = endings (drafted i) N.one process in
     (&&)
-      ((&&) (sampler (vocab i) once (drafted i) None process)
-        (match tau k with
-         | Some mean -> (&&) once (N.equal (accepted l) mean)
-         | None -> true)) (verdict_holds i k l)
+      ((&&) (sampler i.vocab once (drafted i) None process)
+        (on k.tau true (fun mean0 -> (&&) once (N.equal (accepted l) mean0)))) (verdict_holds i k l)
 
-  type coupling = { plan : row list; of_drafts : N.t list; of_blocks : N.t list; optimum : N.t }
+  type coupling = N.t coupling_of_
 
-  (** val plan : coupling -> row list **)
-
-  let plan c =
-    c.plan
-
-  (** val of_drafts : coupling -> N.t list **)
-
-  let of_drafts c =
-    c.of_drafts
-
-  (** val of_blocks : coupling -> N.t list **)
-
-  let of_blocks c =
-    c.of_blocks
-
-  (** val optimum : coupling -> N.t **)
-
-  let optimum c =
-    c.optimum
-
-  (** val agree : context -> draft -> int **)
+  (** val agree : int list -> draft -> int **)
 
   let rec agree y d =
     match y with
@@ -577,7 +479,7 @@ module Over =
       fold_right (fun pat most ->
         let (z, d0) = pat in if (=) x z then max (Stdlib.Int.succ (agree y0 d0)) most else most) 0 below0
 
-  (** val blocks : (context -> row) -> int -> context -> context law **)
+  (** val blocks : (int list -> N.t list) -> int -> int list -> int list law **)
 
   let rec blocks p n c =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
@@ -595,33 +497,28 @@ module Over =
   let plus =
     zip N.add
 
-  (** val no_less : N.t -> N.t -> bool **)
-
-  let no_less x y =
-    not (N.less x y)
-
-  (** val couples : N.t list -> N.t list -> row list -> bool **)
+  (** val couples : N.t list -> N.t list -> N.t list list -> bool **)
 
   let couples ws ms f =
-    (&&) (both (fun w f0 -> (&&) (N.equal (sum f0) w) (both (fun x _ -> no_less x N.zero) f0 ms)) ws f)
+    (&&) (both (fun w f0 -> (&&) (N.equal (sum f0) w) (both (fun x _ -> not (N.less x N.zero)) f0 ms)) ws f)
       (both N.equal (fold_right plus (map (fun _ -> N.zero) ms) f) ms)
 
-  (** val worth : row list -> row list -> N.t **)
+  (** val worth : N.t list list -> N.t list list -> N.t **)
 
   let worth f r =
     sum (zip dot f r)
 
-  (** val best : N.t list -> N.t list -> row list -> coupling -> bool **)
+  (** val best : N.t list -> N.t list -> N.t list list -> coupling -> bool **)
 
   let best ws ms r c =
     (&&)
       ((&&)
-        ((&&) ((&&) ((=) (List.length (of_blocks c)) (List.length ms)) (couples ws ms (plan c)))
-          (both (fun u r0 -> both (fun v x -> no_less (N.add u v) x) (of_blocks c) r0) (of_drafts c) r))
-        (N.equal (worth (plan c) r) (optimum c)))
-      (N.equal (N.add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c))
+        ((&&) ((&&) ((=) (List.length c.of_blocks) (List.length ms)) (couples ws ms c.plan))
+          (both (fun u r0 -> both (fun v x -> not (N.less (N.add u v) x)) c.of_blocks r0) c.of_drafts r))
+        (N.equal (worth c.plan r) c.optimum))
+      (N.equal (N.add (dot ws c.of_drafts) (dot ms c.of_blocks)) c.optimum)
 
-  (** val rewards : draft law -> context law -> row list **)
+  (** val rewards : draft law -> int list law -> N.t list list **)
 
   let rewards ds ys =
     map (fun pat -> let (_, d) = pat in map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys) ds
@@ -630,7 +527,541 @@ module Over =
 
   let check_optimum i c =
     let ds = drafted i [] in
-    let ys = blocks (row_of (target i)) (depth i) [] in best (map fst ds) (map fst ys) (rewards ds ys) c
+    let ys = blocks (row_of i.target) i.depth [] in best (map fst ds) (map fst ys) (rewards ds ys) c
+ end
+
+(** val precedes : ('a1 -> 'a1 -> bool) -> ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool **)
+
+let rec precedes same less0 l m =
+  match l with
+  | [] -> false
+  | x :: l0 ->
+    (match m with
+     | [] -> true
+     | y :: m0 -> (||) (less0 x y) ((&&) (same x y) (precedes same less0 l0 m0)))
+
+(** val insert :
+    ('a1 -> 'a1 -> bool) -> ('a1 -> 'a1 -> bool) -> ('a1 -> 'a1 -> 'a1 list -> 'a1 list) -> 'a1 -> 'a1 list
+    -> 'a1 list **)
+
+let rec insert same less0 joined x l = match l with
+| [] -> x :: []
+| y :: m ->
+  if same x y then joined x y m else if less0 y x then y :: (insert same less0 joined x m) else x :: l
+
+(** val drop : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> 'a1 list **)
+
+let rec drop same x = function
+| [] -> []
+| y :: l0 -> if same x y then l0 else y :: (drop same x l0)
+
+(** val words : int -> int -> int list list **)
+
+let words v n =
+  fold_right (fun _ -> List.concat_map (fun u -> map (fun x -> (@) u (x :: [])) (seq 0 v))) ([] :: [])
+    (seq 0 n)
+
+(** val zero_only : int list **)
+
+let zero_only =
+  (Stdlib.Int.succ 0) :: []
+
+(** val above : int list **)
+
+let above =
+  (Stdlib.Int.succ (Stdlib.Int.succ 0)) :: []
+
+(** val not_below : int list **)
+
+let not_below =
+  (Stdlib.Int.succ 0) :: ((Stdlib.Int.succ (Stdlib.Int.succ 0)) :: [])
+
+(** val any : int list **)
+
+let any =
+  0 :: not_below
+
+(** val within : int list -> int list -> bool **)
+
+let within s u =
+  List.for_all (fun x -> List.exists ((=) x) u) s
+
+(** val outside : int list -> int list -> int list **)
+
+let outside s u =
+  List.filter (fun x -> not (List.exists ((=) x) u)) s
+
+(** val sign_times : int -> int -> int **)
+
+let sign_times x y =
+  if (||) ((=) x (Stdlib.Int.succ 0)) ((=) y (Stdlib.Int.succ 0))
+  then Stdlib.Int.succ 0
+  else if (=) x y then Stdlib.Int.succ (Stdlib.Int.succ 0) else 0
+
+(** val signs_times : int list -> int list -> int list **)
+
+let signs_times s u =
+  List.concat_map (fun x -> map (sign_times x) u) s
+
+module Coq_Over =
+ functor (N:NUMBER) ->
+ struct
+  (** val plus : (N.t * int list list) list -> (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let plus =
+    fold_right
+      (insert (fun a b -> both (both (=)) (snd a) (snd b)) (fun a b ->
+        precedes (both (=)) (precedes (=) (<)) (snd a) (snd b)) (fun a b p ->
+        let c = N.add (fst a) (fst b) in if N.equal c N.zero then p else (c, (snd a)) :: p))
+
+  (** val term : N.t -> int list list -> (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let term c a p =
+    map (fun pat ->
+      let (d, b) = pat in
+      ((N.mul c d), (fold_right (insert (both (=)) (precedes (=) (<)) (fun v w a0 -> v :: (w :: a0))) b a))) p
+
+  (** val times : (N.t * int list list) list -> (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let times p q =
+    fold_right (fun pat r -> let (c, a) = pat in plus (term c a q) r) [] p
+
+  (** val minus : (N.t * int list list) list -> (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let minus p q =
+    plus p (term (N.sub N.zero N.one) [] q)
+
+  (** val one_p : (N.t * int list list) list **)
+
+  let one_p =
+    (N.one, []) :: []
+
+  (** val variable : int list -> (N.t * int list list) list **)
+
+  let variable v =
+    (N.one, (v :: [])) :: []
+
+  (** val product : (N.t * int list list) list list -> (N.t * int list list) list **)
+
+  let product l =
+    fold_right times one_p l
+
+  (** val total : (N.t * int list list) list list -> (N.t * int list list) list **)
+
+  let total l =
+    fold_right plus [] l
+
+  (** val same_p : (N.t * int list list) list -> (N.t * int list list) list -> bool **)
+
+  let same_p =
+    both (fun pat pat0 -> let (c, a) = pat in let (d, b) = pat0 in (&&) (both (both (=)) a b) (N.equal c d))
+
+  (** val put :
+      int list -> (N.t * int list list) list -> (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let put v g p =
+    if List.exists (fun pat -> let (_, a) = pat in List.exists (both (=) v) a) p
+    then total
+           (map (fun pat ->
+             let (c, a) = pat in
+             times ((c, []) :: []) (product (map (fun x -> if both (=) x v then g else variable x) a))) p)
+    else p
+
+  (** val no_term : (N.t * int list list) list -> bool **)
+
+  let no_term p =
+    same_p p []
+
+  (** val reduce :
+      (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let reduce f p =
+    fold_right (fun pat p0 -> let (v, g) = pat in put v g p0) p (snd f)
+
+  (** val lead : (N.t * int list list) list -> N.t **)
+
+  let lead = function
+  | [] -> N.one
+  | p0 :: _ -> let (c, _) = p0 in c
+
+  (** val monic : (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let monic p =
+    if (||) (N.equal (lead p) N.one) (N.equal (lead p) N.zero) then p else term (N.div N.one (lead p)) [] p
+
+  (** val turned : (N.t * int list list) list -> int list -> int list **)
+
+  let turned p s =
+    if N.less (lead p) N.zero then map (fun x -> sub (Stdlib.Int.succ (Stdlib.Int.succ 0)) x) s else s
+
+  (** val may_be :
+      (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list -> int list **)
+
+  let may_be f p =
+    let p0 = reduce f p in
+    if no_term p0
+    then zero_only
+    else turned p0
+           (snd
+             (or_else (List.find_opt (fun f0 -> same_p (fst f0) (monic p0)) ((one_p, above) :: (fst f))) (p0,
+               any)))
+
+  (** val rest :
+      int -> (N.t * int list list) list -> (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let rec rest steps g p =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> p)
+      (fun steps0 ->
+      match g with
+      | [] -> p
+      | p0 :: _ ->
+        let (_, a) = p0 in
+        (match p with
+         | [] -> p
+         | p1 :: r ->
+           let (c, b) = p1 in
+           let quotient = fold_right (drop (both (=))) b a in
+           if (=) (add (List.length quotient) (List.length a)) (List.length b)
+           then rest steps0 g (minus p (term c quotient g))
+           else (c, b) :: (rest steps0 g r)))
+      steps
+
+  (** val refuted : (((N.t * int list list) list * int list) list * (N.t * int list) list option) -> bool **)
+
+  let refuted k =
+    let literal = fun i -> nth i (fst k) ([], zero_only) in
+    let has = fun s i -> within (snd (literal i)) s in
+    on (snd k) true (fun l ->
+      (&&)
+        ((&&)
+          (no_term
+            (total
+              (map (fun pat -> let (c, is) = pat in term c [] (product (map (fun i -> fst (literal i)) is)))
+                l)))
+          (List.for_all (fun pat ->
+            let (c, is) = pat in
+            (||) (List.exists (has zero_only) is)
+              ((&&) (not (N.less c N.zero)) (List.for_all (has not_below) is))) l))
+        (List.exists (fun pat -> let (c, is) = pat in (&&) (N.less N.zero c) (List.for_all (has above) is)) l))
+
+  (** val solved : (N.t * int list list) list -> (int list * (N.t * int list list) list) list **)
+
+  let solved p =
+    firstn (Stdlib.Int.succ 0)
+      (List.concat_map (fun pat ->
+        let (c, a) = pat in
+        let v = nth 0 a [] in
+        if (&&) ((=) (List.length a) (Stdlib.Int.succ 0))
+             ((=) (List.length (List.filter (fun pat0 -> let (_, b) = pat0 in List.exists (both (=) v) b) p))
+               (Stdlib.Int.succ 0))
+        then (v, (minus (variable v) (term (N.div N.one c) [] p))) :: []
+        else []) p)
+
+  (** val units :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> (((N.t * int list
+      list) list * int list) list * (int list * (N.t * int list list) list) list) -> ((N.t * int list list)
+      list * int list) list **)
+
+  let units clauses f =
+    List.concat_map (fun k ->
+      match List.filter (fun pat -> let (p, s) = pat in not (within (may_be f p) s)) (fst k) with
+      | [] -> ([], above) :: []
+      | p0 :: l ->
+        let (p, s) = p0 in
+        if (&&) ((=) (List.length l) 0) (not (within (may_be f p) (outside any s)))
+        then (p, (outside any s)) :: []
+        else []) clauses
+
+  (** val learn :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int ->
+      ((N.t * int list list) list * int list) list -> (((N.t * int list list) list * int list) list * (int
+      list * (N.t * int list list) list) list) -> (((N.t * int list list) list * int list) list * (int
+      list * (N.t * int list list) list) list) option **)
+
+  let rec learn clauses steps todo f =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> Some f)
+      (fun steps0 ->
+      match todo with
+      | [] -> Some f
+      | p0 :: todo0 ->
+        let (p, s) = p0 in
+        let g = reduce f p in
+        let now = List.filter (fun x -> List.exists ((=) x) s) (may_be f p) in
+        if (=) (List.length now) 0
+        then None
+        else if within (may_be f p) s
+             then learn clauses steps0 todo0 f
+             else let found0 = if within now zero_only then solved g else [] in
+                  let new0 = ((monic g), (turned g now)) :: (fst f) in
+                  let g0 = ((if (=) (List.length found0) 0 then new0 else []), ((@) found0 (snd f))) in
+                  learn clauses steps0
+                    ((@) (if (=) (List.length found0) 0 then [] else new0) ((@) todo0 (units clauses g0))) g0)
+      steps
+
+  (** val part :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int ->
+      (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list -> int list -> bool -> (((N.t * int list list) list * int list) list * (int
+      list * (N.t * int list list) list) list) option **)
+
+  let part clauses steps f p s yes =
+    learn clauses steps ((p, (if yes then s else outside any s)) :: []) f
+
+  (** val parts :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int ->
+      (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list -> int list -> ((((N.t * int list list) list * int list) list * (int
+      list * (N.t * int list list) list) list) -> bool -> bool) -> bool **)
+
+  let parts clauses steps f p s k =
+    List.for_all (fun yes -> on (part clauses steps f p s yes) true (fun f0 -> k f0 yes))
+      (true :: (false :: []))
+
+  (** val apart :
+      (N.t * int list list) list list -> (N.t * int list list) list list -> (N.t * int list list) list
+      list * (N.t * int list list) list list **)
+
+  let rec apart l m =
+    match l with
+    | [] -> ([], m)
+    | p :: l0 ->
+      if List.exists (same_p p) m
+      then apart l0 (drop same_p p m)
+      else let (l1, m0) = apart l0 m in ((p :: l1), m0)
+
+  (** val add_q :
+      ((N.t * int list list) list * (N.t * int list list) list list) -> ((N.t * int list list)
+      list * (N.t * int list list) list list) -> (N.t * int list list) list * (N.t * int list list) list list **)
+
+  let add_q a b =
+    let (mine, theirs) = apart (snd a) (snd b) in
+    ((plus (times (fst a) (product theirs)) (times (fst b) (product mine))), ((@) mine (snd b)))
+
+  (** val scaled :
+      (N.t * ((N.t * int list list) list list * (N.t * int list list) list list)) -> ((N.t * int list list)
+      list * (N.t * int list list) list list) -> (N.t * int list list) list * (N.t * int list list) list list **)
+
+  let scaled w a =
+    let (c, p) = w in
+    let (up, down) = p in
+    let (up0, below0) = apart up (snd a) in ((term c [] (times (fst a) (product up0))), ((@) below0 down))
+
+  (** val same_q :
+      int -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      ((N.t * int list list) list * (N.t * int list list) list list) -> ((N.t * int list list)
+      list * (N.t * int list list) list list) -> bool **)
+
+  let same_q steps f a b =
+    let p = reduce f (fst (add_q a (scaled ((N.sub N.zero N.one), ([], [])) b))) in
+    (||) (no_term p)
+      (List.exists (fun pat -> let (g, s) = pat in (&&) (within s zero_only) (no_term (rest steps g p)))
+        (fst f))
+
+  (** val no_zero :
+      (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list list -> bool **)
+
+  let no_zero f l =
+    List.for_all (fun p -> not (List.exists ((=) (Stdlib.Int.succ 0)) (may_be f p))) l
+
+  (** val is_law :
+      int -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * ((N.t * int list list) list list * (N.t * int list list) list list)) list -> bool **)
+
+  let is_law steps f l =
+    (&&)
+      (List.for_all (fun pat ->
+        let (c, y) = pat in
+        let (up, down) = y in
+        (&&) (no_zero f down)
+          (within (turned ((c, []) :: []) (fold_right signs_times above (map (may_be f) ((@) up down))))
+            not_below)) l)
+      (same_q steps f (fold_right add_q ([], []) (map (fun w -> scaled w (one_p, [])) l)) (one_p, []))
+
+  type value =
+  | Leaf of ((N.t * int list list) list * (N.t * int list list) list list)
+  | Split of (N.t * int list list) list * int list * value * value
+
+  (** val serves :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int -> value ->
+      value -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list)
+      -> bool **)
+
+  let rec serves clauses steps v =
+    let rec with_v w f =
+      match v with
+      | Leaf a ->
+        (match w with
+         | Leaf b -> (&&) (no_zero f (snd a)) (same_q steps f a b)
+         | Split (p, s, yes, no) -> parts clauses steps f p s (fun f0 b -> with_v (if b then yes else no) f0))
+      | Split (p, s, yes, no) ->
+        parts clauses steps f p s (fun f0 b -> serves clauses steps (if b then yes else no) w f0)
+    in with_v
+
+  (** val split :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int ->
+      (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list -> int list -> ((((N.t * int list list) list * int list) list * (int
+      list * (N.t * int list list) list) list) -> bool -> value) -> value **)
+
+  let split clauses steps f p s k =
+    let y = part clauses steps f p s true in
+    let n = part clauses steps f p s false in
+    let value0 = fun o b -> match o with
+                            | Some f0 -> k f0 b
+                            | None -> Leaf ([], []) in
+    let yes = value0 y true in
+    let no = value0 n false in
+    if on n true (serves clauses steps yes no)
+    then yes
+    else if on y true (serves clauses steps no yes) then no else Split (p, s, yes, no)
+
+  (** val add_v :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int -> value ->
+      value -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list)
+      -> value **)
+
+  let rec add_v clauses steps v =
+    let rec with_v w f =
+      match v with
+      | Leaf a ->
+        (match w with
+         | Leaf b -> Leaf (add_q a b)
+         | Split (p, s, yes, no) -> split clauses steps f p s (fun f0 b -> with_v (if b then yes else no) f0))
+      | Split (p, s, yes, no) ->
+        split clauses steps f p s (fun f0 b -> add_v clauses steps (if b then yes else no) w f0)
+    in with_v
+
+  (** val scaled_v :
+      (N.t * ((N.t * int list list) list list * (N.t * int list list) list list)) -> value -> value **)
+
+  let rec scaled_v w = function
+  | Leaf a -> Leaf (scaled w a)
+  | Split (p, s, yes, no) -> Split (p, s, (scaled_v w yes), (scaled_v w no))
+
+  type who =
+  | Coin
+  | Drafter of int list
+  | Next of int list
+
+  type run =
+  | Cut of (N.t * int list list) list * int list * run * run
+  | Draw of who
+     * (int * ((N.t * ((N.t * int list list) list list * (N.t * int list list) list list)) * run)) list
+  | Stop of int list
+  | Never
+
+  (** val entry : int -> int -> int list -> int -> (N.t * int list list) list **)
+
+  let entry v letter c x =
+    if (=) (Stdlib.Int.succ x) v
+    then minus one_p (total (map (fun y -> variable (letter :: ((@) c (y :: [])))) (seq 0 x)))
+    else if (<) x v then variable (letter :: ((@) c (x :: []))) else []
+
+  (** val drafts :
+      int -> int -> bool -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list)
+      list) list) -> int list -> int list list -> int list -> (int * ((N.t * ((N.t * int list list) list
+      list * (N.t * int list list) list list)) * run)) list -> bool **)
+
+  let drafts steps v replacement f arities d c l =
+    let gone =
+      if replacement then [] else List.filter (fun x -> List.exists (both (=) ((@) c (x :: []))) d) (seq 0 v)
+    in
+    let mass0 = minus one_p (total (map (entry v (Stdlib.Int.succ 0) c) gone)) in
+    (&&)
+      ((&&)
+        ((<)
+          (List.length
+            (List.filter (fun d0 -> List.exists (fun x -> both (=) d0 ((@) c (x :: []))) (seq 0 v)) d))
+          (mul (List.length (List.filter (both (=) c) d)) (nth (List.length c) arities 0)))
+        (no_zero f (mass0 :: [])))
+      (List.for_all (fun pat ->
+        let (x, y) = pat in
+        let (w, _) = y in
+        (&&) ((&&) ((<) x v) (not (List.exists ((=) x) gone)))
+          (same_q steps f (scaled w (mass0, [])) ((entry v (Stdlib.Int.succ 0) c x), []))) l)
+
+  (** val sampler :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int -> int ->
+      bool -> bool -> run -> int list -> int list list -> (N.t * int list list) list list -> (((N.t * int
+      list list) list * int list) list * (int list * (N.t * int list list) list) list) -> bool **)
+
+  let rec sampler clauses steps v listed replacement k arities d up f =
+    match k with
+    | Cut (p, s, yes, no) ->
+      parts clauses steps f p s (fun f0 b ->
+        sampler clauses steps v listed replacement (if b then yes else no) arities d up f0)
+    | Draw (by_, l) ->
+      (&&) (is_law steps f (map (fun b -> fst (snd b)) l))
+        (let each = fun arities0 d0 ->
+           List.for_all (fun pat ->
+             let (x, y) = pat in
+             let (y0, k0) = y in
+             let (_, y2) = y0 in
+             let (up0, _) = y2 in sampler clauses steps v listed replacement k0 arities0 (d0 x) up0 f) l
+         in
+         match by_ with
+         | Coin -> each arities (fun _ -> d)
+         | Drafter c ->
+           (&&) ((||) listed (drafts steps v replacement f arities d c l))
+             (each arities (fun x -> ((@) c (x :: [])) :: d))
+         | Next c ->
+           (&&) ((||) listed (List.exists (both (=) c) d)) (each [] (fun x -> ((@) c (x :: [])) :: [])))
+    | Stop c -> (||) listed (List.exists (both (=) c) d)
+    | Never -> List.exists (fun p -> within (may_be f p) zero_only) up
+
+  (** val follows : int -> int list -> int list -> (N.t * int list list) list **)
+
+  let rec follows v c = function
+  | [] -> one_p
+  | x :: u0 -> times (entry v 0 c x) (follows v ((@) c (x :: [])) u0)
+
+  (** val begins : int -> int list -> int list -> (N.t * int list list) list **)
+
+  let begins v c u =
+    if both (=) (firstn (List.length u) c) (firstn (List.length c) u)
+    then follows v c (skipn (List.length c) u)
+    else []
+
+  (** val mean :
+      (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int -> int -> int
+      list -> run -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list)
+      list) -> value **)
+
+  let rec mean clauses steps v u k f =
+    match k with
+    | Cut (p, s, yes, no) ->
+      split clauses steps f p s (fun f0 b -> mean clauses steps v u (if b then yes else no) f0)
+    | Draw (_, l) ->
+      fold_right (fun v0 w -> add_v clauses steps w v0 f) (Leaf ([], []))
+        (map (fun pat -> let (_, y0) = pat in let (w, k0) = y0 in scaled_v w (mean clauses steps v u k0 f)) l)
+    | Stop c -> Leaf ((begins v c u), [])
+    | Never -> Leaf ([], [])
+
+  (** val rows : int -> int -> int -> ((N.t * int list list) list * int list) list **)
+
+  let rows v letter n =
+    List.concat_map (fun c -> map (fun x -> ((entry v letter c x), not_below)) (seq 0 v))
+      (List.concat_map (words v) (seq 0 n))
+
+  type proof =
+  | Proof of int * int * bool * bool * int list
+     * (((N.t * int list list) list * int list) list * (N.t * int list) list option) list * int * run
+
+  (** val check : proof -> bool **)
+
+  let check = function
+  | Proof (v, longest0, listed, replacement, arities, l, steps, k0) ->
+    (&&) (List.for_all refuted l)
+      (on (learn l steps ((@) (rows v 0 longest0) (rows v (Stdlib.Int.succ 0) longest0)) ([], [])) true
+        (fun f ->
+        (&&) (sampler l steps v listed replacement k0 arities ([] :: []) [] f)
+          (List.for_all (fun u -> serves l steps (Leaf ((follows v [] u), [])) (mean l steps v u k0 f) f)
+            (words v longest0))))
  end
 
 (** val all : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option **)
@@ -649,6 +1080,8 @@ module Checker =
  functor (N:NUMBER) ->
  struct
   module C = Over(N)
+
+  module D = Coq_Over(N)
 
   type value =
   | Whole of int
@@ -703,7 +1136,7 @@ module Checker =
            | _ :: _ -> None)))
   | _ -> None
 
-  (** val rows : value -> C.table option **)
+  (** val rows : value -> (int list * N.t list) list option **)
 
   let rows =
     list_of (pair (list_of whole) (list_of number))
@@ -729,29 +1162,20 @@ module Checker =
     Option.bind (get "kind" text v) (fun kind ->
       let depth0 = get "depth" whole v in
       let shaped = fun how s -> Option.bind s (fun s0 -> Some ((C.Tree (how, s0)), (height s0))) in
-      let drawn0 = fun how -> shaped how (get "shape" shape_of v) in
+      let drawn = fun how -> shaped how (get "shape" shape_of v) in
       let regular = fun how n -> shaped how (Option.map (C.every n) depth0) in
-      if (=) kind "chain"
-      then regular C.Replacement (Stdlib.Int.succ 0)
-      else if (=) kind "spechub"
-           then regular C.Hub (Stdlib.Int.succ (Stdlib.Int.succ 0))
-           else if (=) kind "top-k"
-                then drawn0 C.Top
-                else if (=) kind "greedy"
-                     then drawn0 C.Greedy
-                     else if (=) kind "stratified"
-                          then drawn0 C.Strata
-                          else if (=) kind "tree"
-                               then Option.bind (get "replacement" text v) (fun again ->
-                                      drawn0 (if (=) again "true" then C.Replacement else C.NoReplacement))
-                               else Option.bind depth0 (fun d ->
-                                      if (=) kind "paths"
-                                      then Option.bind (get "count" whole v) (fun n -> Some ((C.Paths (n,
-                                             d)), d))
-                                      else if (=) kind "listed"
-                                           then Option.bind (get "drafts" (list_of (pair number tree_of)) v)
-                                                  (fun l -> Some ((C.Listed l), d))
-                                           else None))
+      let again = get "replacement" text v in
+      Option.bind
+        (field kind (("chain", (regular C.Replacement (Stdlib.Int.succ 0))) :: (("spechub",
+          (regular C.Hub (Stdlib.Int.succ (Stdlib.Int.succ 0)))) :: (("top-k", (drawn C.Top)) :: (("greedy",
+          (drawn C.Greedy)) :: (("stratified", (drawn C.Strata)) :: (("tree",
+          (Option.bind again (fun again0 ->
+            drawn (if (=) again0 "true" then C.Replacement else C.NoReplacement)))) :: (("paths",
+          (Option.bind depth0 (fun d ->
+            Option.bind (get "count" whole v) (fun n -> Some ((C.Paths (n, d)), d))))) :: (("listed",
+          (Option.bind depth0 (fun d ->
+            Option.bind (get "drafts" (list_of (pair number tree_of)) v) (fun l -> Some ((C.Listed l), d))))) :: [])))))))))
+        (fun s -> s))
 
   (** val instance_of : value -> C.instance option **)
 
@@ -760,37 +1184,28 @@ module Checker =
       Option.bind (get "target" rows v) (fun p ->
         Option.bind (get "proposal" rows v) (fun q ->
           Option.bind (get "draft" scheme_of v) (fun pat ->
-            let (s, d) = pat in Some { C.vocab = v0; C.target = p; C.proposal = q; C.draws = s; C.depth = d }))))
+            let (s, d) = pat in Some { vocab = v0; target = p; proposal = q; draws = s; depth = d }))))
 
-  (** val outcomes : value -> bool **)
+  (** val stop_of : value list -> C.verification option **)
 
-  let outcomes = function
-  | Items l -> (match l with
-                | [] -> false
-                | v0 :: _ -> (match v0 with
-                              | Items _ -> true
-                              | _ -> false))
-  | _ -> false
-
-  (** val stop_of : value list -> (C.context * C.row) option **)
-
-  let rec stop_of l = match l with
-  | [] -> Option.bind (all number l) (fun r -> Some ([], r))
-  | v :: l0 ->
-    (match v with
-     | Whole x -> Option.bind (stop_of l0) (fun pat -> let (c, r) = pat in Some ((x :: c), r))
-     | _ -> Option.bind (all number l) (fun r -> Some ([], r)))
+  let stop_of l =
+    let c = List.concat_map (fun v -> match v with
+                                      | Whole x -> x :: []
+                                      | _ -> []) l in
+    Option.bind (all number (skipn (List.length c) l)) (fun r -> Some (C.Stop (c,
+      (match r with
+       | [] -> None
+       | _ :: _ -> Some r))))
 
   (** val verification_of : value -> C.verification option **)
 
-  let rec verification_of v = match v with
+  let rec verification_of = function
   | Items l ->
-    if outcomes v
-    then Option.map (fun x -> C.Branch x) (all (pair number verification_of) l)
-    else Option.bind (stop_of l) (fun pat ->
-           let (c, r) = pat in Some (C.Stop (c, (match r with
-                                                 | [] -> None
-                                                 | _ :: _ -> Some r))))
+    (match all (pair number verification_of) l with
+     | Some l0 -> (match l0 with
+                   | [] -> stop_of l
+                   | b :: r -> Some (C.Branch (b :: r)))
+     | None -> stop_of l)
   | Fields l ->
     (match l with
      | [] -> None
@@ -804,17 +1219,15 @@ module Checker =
 
   let certificate_of v =
     Option.bind (get "drafts" (list_of verification_of) v) (fun ks ->
-      let calls0 = match get "calls" whole v with
-                   | Some n -> n
-                   | None -> 0 in
-      let mean = get "accepted" number v in
+      let calls0 = or_else (get "calls" whole v) 0 in
+      let mean0 = get "accepted" number v in
       (match get "wrong" (fun x -> Some x) v with
        | Some w ->
          Option.bind (get "prefix" (list_of whole) w) (fun u ->
            Option.bind (get "got" number w) (fun got ->
-             Option.bind (get "want" number w) (fun want -> Some { C.calls = calls0; C.verified = ks;
-               C.found = (C.Wrong (u, got, want)); C.tau = mean })))
-       | None -> Some { C.calls = calls0; C.verified = ks; C.found = C.Lossless; C.tau = mean }))
+             Option.bind (get "want" number w) (fun want -> Some { calls = calls0; verified = ks; found =
+               (C.Wrong (u, got, want)); tau = mean0 })))
+       | None -> Some { calls = calls0; verified = ks; found = C.Lossless; tau = mean0 }))
 
   (** val coupling_of : value -> C.coupling option **)
 
@@ -822,31 +1235,99 @@ module Checker =
     Option.bind (get "plan" (list_of (list_of number)) v) (fun f ->
       Option.bind (get "of drafts" (list_of number) v) (fun u ->
         Option.bind (get "of blocks" (list_of number) v) (fun w ->
-          Option.bind (get "optimum" number v) (fun m -> Some { C.plan = f; C.of_drafts = u; C.of_blocks = w;
-            C.optimum = m }))))
+          Option.bind (get "optimum" number v) (fun m -> Some { plan = f; of_drafts = u; of_blocks = w;
+            optimum = m }))))
+
+  (** val polynomial_of : (N.t * int list list) list list -> value -> (N.t * int list list) list option **)
+
+  let polynomial_of given v =
+    Option.bind (whole v) (fun i -> List.nth_opt given i)
+
+  (** val fact_of :
+      (N.t * int list list) list list -> value -> ((N.t * int list list) list * int list) option **)
+
+  let fact_of given =
+    pair (polynomial_of given) (list_of whole)
+
+  (** val clause_of :
+      (N.t * int list list) list list -> value -> (((N.t * int list list) list * int list) list * (N.t * int
+      list) list option) option **)
+
+  let clause_of given =
+    pair (list_of (fact_of given)) (fun v ->
+      match v with
+      | Text _ -> Some None
+      | _ -> Option.map (fun x -> Some x) (list_of (pair number (list_of whole)) v))
+
+  (** val terms_of : value -> (N.t * int list list) list option **)
+
+  let terms_of v =
+    Option.bind (list_of (pair number (list_of (list_of whole))) v) (fun l -> Some
+      (D.total
+        (map (fun pat -> let (c, a) = pat in D.times ((c, []) :: []) (D.product (map D.variable a))) l)))
+
+  (** val run_of : (N.t * int list list) list list -> value -> D.run option **)
+
+  let rec run_of given v =
+    let drawn =
+      list_of
+        (pair whole
+          (pair (pair number (pair (list_of (polynomial_of given)) (list_of (polynomial_of given))))
+            (run_of given)))
+    in
+    (match v with
+     | Items _ -> Option.map (fun x -> D.Stop x) (list_of whole v)
+     | Fields l ->
+       (match l with
+        | [] -> Some D.Never
+        | p :: _ ->
+          let (key, v0) = p in
+          if (=) key "cut"
+          then Option.bind (pair (fact_of given) (pair (run_of given) (run_of given)) v0) (fun pat ->
+                 let (p0, p1) = pat in let (p2, s) = p0 in let (yes, no) = p1 in Some (D.Cut (p2, s, yes, no)))
+          else Option.bind (pair (list_of whole) drawn v0) (fun pat ->
+                 let (c, l0) = pat in
+                 Some (D.Draw
+                 ((if (=) key "drafter" then D.Drafter c else if (=) key "next" then D.Next c else D.Coin),
+                 l0))))
+     | _ -> Some D.Never)
+
+  (** val proof_of : value -> D.proof option **)
+
+  let proof_of v =
+    Option.bind (get "tokens" whole v) (fun v0 ->
+      Option.bind (get "longest" whole v) (fun n ->
+        Option.bind (get "polynomials" (list_of terms_of) v) (fun given ->
+          Option.bind (get "excluded" (list_of (clause_of given)) v) (fun ks ->
+            Option.bind (get "steps" whole v) (fun steps ->
+              Option.bind (get "run" (run_of given) v) (fun k ->
+                let children = get "children" (list_of whole) v in
+                let again = or_else (get "replacement" text v) "true" in
+                Some (D.Proof (v0, n, (on children true (fun _ -> false)), ((=) again "true"),
+                (or_else children []), ks, steps, k))))))))
 
   type outcome =
   | Begun of C.instance
   | Accepted of C.certificate
   | Optimal of C.coupling
-  | Refused
+  | Proved of D.proof
 
-  (** val line : C.instance option -> value -> outcome **)
+  (** val line : C.instance option -> value -> outcome option **)
 
   let line now v =
-    match get "vocab" (fun x -> Some x) v with
-    | Some _ ->
-      (match instance_of v with
-       | Some i -> if C.sound_instance i then Begun i else Refused
-       | None -> Refused)
-    | None ->
-      (match now with
-       | Some i ->
-         (match certificate_of v with
-          | Some k -> if C.check i k then Accepted k else Refused
-          | None ->
-            (match coupling_of v with
-             | Some c -> if C.check_optimum i c then Optimal c else Refused
-             | None -> Refused))
-       | None -> Refused)
+    let taken = fun o holds f -> Option.map (fun a -> if holds a then Some (f a) else None) o in
+    let found0 =
+      match taken (instance_of v) C.sound_instance (fun x -> Begun x) with
+      | Some o -> Some o
+      | None ->
+        (match now with
+         | Some i ->
+           (match taken (certificate_of v) (C.check i) (fun x -> Accepted x) with
+            | Some o -> Some o
+            | None -> taken (coupling_of v) (C.check_optimum i) (fun x -> Optimal x))
+         | None -> None)
+    in
+    (match found0 with
+     | Some o -> o
+     | None -> Option.bind (proof_of v) (fun k -> if D.check k then Some (Proved k) else None))
  end

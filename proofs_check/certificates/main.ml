@@ -9,8 +9,10 @@ module Number = struct
 end
 
 module It = Checker.Checker (Number)
+open Checker
 open It
 open It.C
+open It.D
 
 exception Bad of string
 
@@ -74,22 +76,28 @@ let () =
   let file = if Array.length Sys.argv = 2 then open_in Sys.argv.(1) else (prerr_endline "usage: checker FILE"; exit 2) in
   let now = ref None and number = ref 0 in
   let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and optima = ref 0 and listed = ref 0 in
+  let sizes = ref 0 and assumed = ref 0 in
   let refuse why = Printf.printf "line %d: refused%s\n" !number why; exit 1 in
   (try
      while true do
        let text = input_line file in
        incr number;
        match line !now (parse text) with
-       | Begun i -> now := Some i; incr instances; (match i.draws with Listed _ -> incr listed | _ -> ())
-       | Accepted k -> (match k.found with Lossless -> incr lossless | Wrong _ -> incr lossy)
-       | Optimal _ -> incr optima
-       | Refused -> refuse ""
+       | Some (Begun i) -> now := Some i; incr instances; (match i.draws with Listed _ -> incr listed | _ -> ())
+       | Some (Accepted k) -> (match k.found with Lossless -> incr lossless | Wrong _ -> incr lossy)
+       | Some (Optimal _) -> incr optima
+       | Some (Proved (Proof (_, _, drawn, _, _, l, _, _))) ->
+           incr sizes;
+           if drawn then incr listed;
+           assumed := !assumed + List.length (List.filter (fun (_, why) -> why = None) l)
+       | None -> refuse ""
        | exception Bad why -> refuse (": " ^ why)
        | exception Stack_overflow -> refuse ": it needs a larger stack (ulimit -s unlimited)"
      done
    with End_of_file -> ());
   Printf.printf "accepted: %d laws that are the target's, %d that are not, on %d instances" !lossless !lossy !instances;
   if !optima > 0 then Printf.printf ", optima: %d" !optima;
+  if !sizes > 0 then Printf.printf ", proofs of a size: %d, cells empty on z3's word: %d" !sizes !assumed;
   if !listed > 0 then Printf.printf ", of %d the drafts as listed" !listed;
   print_newline ();
-  if !lossless + !lossy + !optima = 0 then exit 1
+  if !lossless + !lossy + !optima + !sizes = 0 then exit 1

@@ -1,0 +1,225 @@
+"""Certificates of one size: a verifier's run on symbols as a tree of cuts, draws and texts, and the signs
+that exclude each other, each with a proof. `proofs_check/certificates` has their checker.
+
+    python -m tests.proofs_check.sizes block chain:1 3 block.jsonl
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from itertools import combinations_with_replacement, product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
+
+from draftproof.proofs_check.cells.cell import Cell, Cut, sides
+from draftproof.proofs_check.cells.domain import Domain, draw
+from draftproof.proofs_check.cells.enumeration import Draw, Replay
+from draftproof.proofs_check.cells.solver import Solver, rational
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, LeafRead, Symbol, flip
+from draftproof.proofs_check.prove import Statement, _failing
+from draftproof.simulators.laws.enumerate import Invalid
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.names import scheme as named_scheme
+from draftproof.theory.drafts.shape import chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import text
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.targets import ITSELF
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import named
+
+STEPS = 1_000_000  # of what is learned in a cell, at most
+DEGREE = 3  # factors of a product in a proof, at most
+PRODUCTS = 5000  # that are tried
+
+
+class Told:
+    """An oracle whose draws say who draws, and after which tokens."""
+
+    def __init__(self, oracle: Oracle, who: str, after: Callable[[Row], Prefix]):
+        self.oracle, self.who, self.after = oracle, who, after
+
+    def choose(self, row: Row) -> int:
+        after = self.after(row)
+        try:
+            return self.oracle.choose(row)
+        except Draw as stopped:
+            raise Draw(*stopped.args, self.who, after) from None
+
+    def accept(self, probability: Any) -> bool:
+        return self.oracle.accept(probability)
+
+
+class Run:
+    """A verifier on a domain where it is proved. Facts name polynomials by their places in a list."""
+
+    def __init__(self, domain: Domain, verifier: Verifier, scheme: Scheme):
+        self.domain, self.verifier, self.scheme = domain, verifier, scheme
+        self.solver = domain.enumeration.solver
+        self.longest = domain.depth + domain.leaves
+        self.places: dict[tuple[str, bool], int] = {}
+
+    def line(self) -> str:
+        """The certificate. `children` are of kinds of drafts whose draws the checker follows."""
+        made: dict[str, Any] = {"cells": self.verifier.name, "tokens": self.domain.vocab, "steps": STEPS}
+        made |= {"longest": self.longest, "run": self.after(self.domain.whole, ())}
+        empty = [sorted(facts) for facts, point in self.solver._answers.items() if point is None]
+        made["excluded"] = [self.excluded(facts) for facts in sorted(empty)]
+        made["polynomials"] = [self.terms(*name) for name in self.places]
+        if self.scheme.kind in ("chain", "paths", "tree"):
+            levels, shape = [], getattr(self.scheme, "shape", ())
+            if not shape:
+                shape = (chain(self.scheme.depth - 1),) * getattr(self.scheme, "count", 1)
+            while shape:
+                levels.append(len(shape))
+                shape = shape[0]
+            replacement = str(getattr(self.scheme, "replacement", True)).lower()
+            made |= {"children": levels, "replacement": replacement}
+        return json.dumps(made, separators=(",", ":")) + "\n"
+
+    def emitted(self, oracle: Oracle) -> Prefix:
+        """The text of a call as far as the target does not go on alone."""
+        domain, at = self.domain, ()
+
+        def context(row: Row) -> Prefix:  # that of the siblings before, if the row is none of the proposal's
+            nonlocal at
+            at = next((prefix for prefix, each in domain.proposal.given() if each is row), at)
+            return at
+
+        draft = draw(self.scheme, Told(oracle, "drafter", context), domain.proposal)
+        node, row = self.verifier.verify(oracle, draft, domain.target)
+        word, following = node.prefix, domain.target
+        if self.verifier.carry is not None:
+            following = self.verifier.carry(domain.target, domain.proposal, draft, node)
+        if len(word) == self.longest and row is not domain.target[word]:
+            raise LeafRead
+        while row is not domain.target[word]:
+            word = (*word, Told(oracle, "next", lambda _, at=word: at).choose(row))
+            if len(word) >= self.longest:
+                break
+            row = following[word]
+        return word
+
+    def after(self, cell: Cell, trail: tuple[int, ...]) -> Any:
+        """What follows the draws of the trail in the cell."""
+        self.domain.enumeration.cell = cell
+        try:
+            try:
+                return self.emitted(Replay(trail))
+            except Draw as stopped:
+                said: Any = (*stopped.args, "coin", ())
+                branches, who, context = said[:3]
+            if any(mass < 0 for _, mass in branches):
+                raise Invalid("a probability is negative")
+        except Cut as cut:
+            return self.cut(cell, cut, lambda part: self.after(part, trail))
+        drawn = []
+        for x, mass in reversed(branches):  # the checker adds the last one first
+            mass = self.domain.enumeration.reduced(cell, mass)
+            if mass.top:
+                drawn.append([x, [self.weight(mass), self.branch(cell, (*trail, x), mass)]])
+        return {who: [context, drawn]}
+
+    def branch(self, cell: Cell, trail: tuple[int, ...], mass: Symbol) -> Any:
+        """What follows a draw, where it has a mass."""
+        self.domain.enumeration.cell = cell
+        try:
+            return self.after(cell, trail) if mass > 0 else "never"
+        except Cut as cut:
+            return self.cut(cell, cut, lambda part: self.branch(part, trail, mass))
+
+    def cut(self, cell: Cell, cut: Cut, go: Callable[[Cell], Any]) -> Any:
+        """The parts of the cell, where the polynomial has such a sign and where it has not."""
+        parts = [part for part in sides(cell, *cut.args) if part is not None]
+        if len(parts) == 1:
+            return go(parts[0])
+        return {"cut": [self.fact(*self.solver.fact(*cut.args)), [go(part) for part in parts]]}
+
+    def fact(self, key: str, signs: int, turned: bool = False) -> list[Any]:
+        """The place of a polynomial, or of its negative, with the signs that it may have."""
+        place = self.places.setdefault((key, turned), len(self.places))
+        return [place, [at for at, each in enumerate((NEGATIVE, ZERO, POSITIVE)) if each & signs]]
+
+    def terms(self, key: str, turned: bool) -> list[Any]:
+        """Coefficients with their variables: 0 for p or 1 for q, the context and the token."""
+        names = [name.split("_") for name in self.domain.number.variables.names()]
+        words = [["pq".index(letter), *map(int, tokens)] for letter, *tokens in names]
+        polynomial = self.solver.polynomials[key] * (-1 if turned else 1)
+        return [
+            [str(c), [word for word, power in zip(words, powers, strict=True) for _ in range(power)]]
+            for powers, c in polynomial.terms()
+        ]
+
+    def weight(self, mass: Symbol) -> list[Any]:
+        """A quotient: a number, and the factors of both sides."""
+        factors = []
+        for part in (mass.top, mass.bottom):
+            found = [] if part.is_constant() else self.solver.factors(self.solver.canonical(part)[0])
+            factors.append([self.fact(key, 0)[0] for key, power in found for _ in range(power)])
+        return [text(mass.top.leading_coefficient() / mass.bottom.leading_coefficient()), factors]
+
+    def excluded(self, facts: list[tuple[str, int]]) -> list[Any]:
+        """Signs that exclude each other, each without the negative ones, and the proof if one is found."""
+        facts = [(key, signs) for key, signs in facts if signs not in (ANY, NEGATIVE | POSITIVE)]
+        turned = [bool(signs & NEGATIVE) for _, signs in facts]
+        literals = [
+            (self.solver.polynomials[key] * (-1 if turn else 1), flip(signs) if turn else signs)
+            for (key, signs), turn in zip(facts, turned, strict=True)
+        ]
+        found = refutation(literals)
+        used = sorted({i for _, factors in found for i in factors}) if found else range(len(facts))
+        shown = [self.fact(facts[i][0], literals[i][1], turned[i]) for i in used]
+        return [shown, [[c, list(map(used.index, factors))] for c, factors in found] if found else "z3"]
+
+
+def refutation(literals: list[tuple[fmpq_mpoly, int]]) -> list[tuple[str, tuple[int, ...]]]:
+    """A sum of products of literals, with coefficients, that is zero, though one summand is above zero and
+    none below; empty if none is found.
+    """
+    one = literals[0][0].context().constant(1)
+    for degree in range(1, DEGREE + 1):
+        some = range(len(literals))
+        products = [each for n in range(degree + 1) for each in combinations_with_replacement(some, n)]
+        if len(products) > PRODUCTS:
+            break
+        multipliers = fmpq_mpoly_ctx.get([f"c{k}" for k in range(len(products))], Ordering.degrevlex).gens()
+        sums: dict[tuple[int, ...], Any] = {}
+        solver, facts, strict = Solver(), [], multipliers[0]
+        for c, each in zip(multipliers, products, strict=True):
+            for powers, coefficient in prod((literals[i][0] for i in each), start=one).terms():
+                sums[powers] = sums.get(powers, 0) + coefficient * c
+            signs = {literals[i][1] for i in each}
+            if ZERO not in signs:
+                facts.append(solver.fact(c, ZERO | POSITIVE))
+            if each and signs == {POSITIVE}:
+                strict += c
+        facts += [solver.fact(each, ZERO) for each in sums.values() if each]
+        _, found = solver.model([*facts, solver.fact(strict, POSITIVE)], products=False)
+        if found:
+            values = ((found.get(f"c{k}"), each) for k, each in enumerate(products))
+            sizes = ((rational(c, 1), each) for c, each in values if c is not None)
+            return [(text(c), each) for c, each in sizes if c]
+    return []
+
+
+def of_size(verifier: Verifier, scheme: Scheme, vocab: int, seconds: float = 600.0) -> str:
+    """The certificate of a verifier that follows the target at this size. BadInput where it is not proved."""
+    for leaves in (False, True):
+        domain = Domain(vocab, scheme.depth, seconds, leaves)
+        try:
+            for word in product(range(vocab), repeat=scheme.depth + leaves):
+                for _, fault in _failing(domain, Statement(verifier, scheme, ITSELF), word):
+                    raise BadInput(f"{verifier.name} is not proved: {fault}")
+            return Run(domain, verifier, scheme).line()
+        except LeafRead:
+            continue
+    raise AssertionError
+
+
+if __name__ == "__main__":
+    name, drafts, vocab, file = sys.argv[1:]
+    Path(file).write_text(of_size(named(name), named_scheme(drafts), int(vocab)), encoding="utf-8")
