@@ -23,7 +23,7 @@ from draftproof.proofs_check.prove import Statement, _failing
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.names import scheme as named_scheme
-from draftproof.theory.drafts.shape import chain
+from draftproof.theory.drafts.shape import every
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
 from draftproof.theory.oracle import Oracle
@@ -73,7 +73,7 @@ class Run:
         if self.scheme.kind in ("chain", "paths", "tree"):
             levels, shape = [], getattr(self.scheme, "shape", ())
             if not shape:
-                shape = (chain(self.scheme.depth - 1),) * getattr(self.scheme, "count", 1)
+                shape = (every(1, self.scheme.depth - 1),) * getattr(self.scheme, "count", 1)
             while shape:
                 levels.append(len(shape))
                 shape = shape[0]
