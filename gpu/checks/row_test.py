@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.checks.models.greedy import generated
+from draftproof.gpu.checks.models.joint import logits_after
 from draftproof.gpu.checks.twin import computed_in, shortened
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
@@ -18,6 +19,7 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.network.models import Model, quiet
 from draftproof.gpu.sampling.device import memory_errors, out_of_memory
 from draftproof.gpu.sampling.history import along
+from draftproof.gpu.sampling.rows import PLAIN
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 from draftproof.theory.errors import BadInput
 
@@ -81,7 +83,8 @@ def checked(model: Model) -> Model:
     with quiet():
         found = compared(model, TREE_DRAFT)
         if not found.ok:
-            model = replace(model, why=_why(model.network, found))
+            # kinds of layers that are not attention say more than the error they raise
+            model = replace(model, why=(found.failure and _other(model.network)) or str(found))
             found = compared(model, CHAIN_DRAFT)
     if found.ok:
         return replace(model, rows=str(found))
@@ -124,11 +127,6 @@ def trusted(model: Model) -> Model:
     if other := _other(model.network):
         raise BadInput(f"{model.name}: {other}; leave out --no-row-test")
     return model
-
-
-def _why(network: Any, found: Found) -> str:
-    """Why trees are refused: kinds of layers that are not attention say more than the error they raise."""
-    return (found.failure and _other(network)) or str(found)
 
 
 def _other(network: Any) -> str | None:
@@ -202,9 +200,7 @@ def _plain(network: Any, words: Sequence[Word]) -> Tensor:
         by_length[len(word)].append(word)
     rows = {}
     for same in by_length.values():
-        ids = torch.tensor(same, device=network.device)
-        logits = network(input_ids=ids, use_cache=False).logits[:, -1]
-        rows |= zip(same, logits.double().log_softmax(-1), strict=True)
+        rows |= zip(same, logits_after(network, (), same, PLAIN).log_softmax(-1), strict=True)
     return torch.stack([rows[word] for word in words])
 
 

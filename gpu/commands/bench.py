@@ -16,10 +16,10 @@ from draftproof.theory.errors import BadInput
 @command("bench")
 @shared.compared
 @option("--count", type=IntRange(1), help="Largest number of prompts [default: 4].")
-@option("--batch", "batches", type=IntRange(1, 2**16), multiple=True, help="Texts at once [default: 1].")
-@option("--max-new-tokens", "tokens", type=IntRange(1), help="Length of each text [default: 64].")
-@option("--repeats", type=IntRange(1), help="Repeats of each cell [default: 3].")
-@option("--temperature", "temperatures", type=FloatRange(0), multiple=True, help="[default: 0.2, 0.6, 1]")
+@option("--batch", "batches", type=IntRange(1, 2**16), multiple=True, default=(1,), help="Texts at once.")
+@option("--max-new-tokens", "tokens", type=IntRange(1), default=64, help="Length of each text.")
+@option("--repeats", type=IntRange(1), default=3, help="Repeats of each cell.")
+@option("--temperature", "temperatures", type=FloatRange(0), multiple=True, default=(0.2, 0.6, 1.0))
 @shared.device
 @shared.settings(
     option("--top-k", type=IntRange(min=0)),
@@ -27,7 +27,7 @@ from draftproof.theory.errors import BadInput
     shared.selections,
     shared.budget,
     shared.chat,
-    option("--seed", type=IntRange(0)),
+    option("--seed", type=IntRange(0), default=0),
     shared.dtype,
     shared.no_row_test,
 )
@@ -85,10 +85,9 @@ def _bench(options: dict[str, Any]) -> Any:
     from draftproof.gpu.commands.settings import selected, setup
     from draftproof.gpu.engine.prompts import prompts
 
-    most = max(options["batches"], default=1)
+    most = max(options["batches"])
     given = setup(options, DRAFTS, selected(options), "plain decoding is always measured too")
-    asked = ((key, options[key]) for key in Plan.__match_args__)
-    plan = Plan(**{key: value for key, value in asked if value not in (None, ())})
+    plan = Plan(**{key: options[key] for key in Plan.__match_args__})
     count = options["count"] or max(4, most)
     texts = prompts(options["prompts"], given.target, count, chat=options["chat"])
     if len(texts) < most:

@@ -42,7 +42,8 @@ DRAFT = f"{DRAFTS}; + is for draws with replacement, strata for one child from e
     "seeds",
     type=IntRange(min=0),
     multiple=True,
-    help="One for all prompts, or one for each, so that a text does not depend on the others [default: 0].",
+    default=(0,),
+    help="One for all prompts, or one for each, so that a text does not depend on the others.",
 )
 @shared.device
 @shared.settings(
@@ -100,7 +101,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, "Transcript"
     rows = sampling(options)
     every = questions(options["file"]) if options["file"] else given
     prompts = asked(every, target, options["chat"])
-    seeds = options["seeds"] or (0,)
+    seeds = options["seeds"]
     if len(seeds) not in (1, len(prompts)):
         raise BadInput(f"--seed: {len(seeds)} seeds for {len(prompts)} prompts")
     options["seed"] = seeds[0] if len(seeds) == 1 else list(seeds)
@@ -133,16 +134,15 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
         rows = "temperature", "top_k", "top_p", "min_p", "processors"
         parts = transcript.prompts, texts, transcript.ids, transcript.finished
         keys = "prompt", "text", "tokens", "finished"
-        selecting = ("selection", "budget", "batch") if options["selection"] else ()
-        answer = {name: options[name] for name in ("model", "drafter", "verifier", *rows, "seed")} | {
+        names = "model", "drafter", "verifier", *rows, "seed", "selection", "budget", "batch"
+        answer = {name: options[name] for name in names} | {
             "draft": options["spelling"],
             "outputs": [dict(zip(keys, each, strict=True)) for each in zip(*parts, strict=True)],
             "tokens": tokens,
             "steps": steps,
             "block_efficiency": round(mean, 4),
             "accepted": transcript.accepted,
-            **({"verified": transcript.verified} if selecting else {}),
-            **{name: options[name] for name in selecting},
+            "verified": transcript.verified,
             "error": transcript.error,
             "seconds": round(seconds, 3),
             "loading": round(loaded - started, 3),

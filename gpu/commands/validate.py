@@ -23,7 +23,7 @@ MANY = 128
 @option("--runs", type=IntRange(1), default=500, help="Decodings per tested law.")
 @option("--length", type=IntRange(1, 6), default=3, help="Tokens per tested law.")
 @option("--top-k", type=IntRange(1, 16), multiple=True, default=(2, 4), help="Values of top-k to test.")
-@option("--max-new-tokens", type=IntRange(1), default=32, help="Of the greedy texts.")
+@option("--max-new-tokens", "tokens", type=IntRange(1), default=32, help="Of the greedy texts.")
 @option("--temperature", type=FloatRange(0, min_open=True), default=1.0)
 @option("--seed", type=IntRange(0), default=0)
 @shared.device
@@ -107,8 +107,7 @@ def _prepared(options: dict[str, Any]) -> Any:
     given = setup({**options, "top_k": 0}, DRAFTS, selections, refusal)
     if given.drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
         given = replace(given, selections=())
-    asked = ("runs", "requests", "length", "half_width", "batch", "seed", "temperature", "top_k")
-    plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
+    plan = Plan(**{key: options[key] for key in Plan.__match_args__})
     many = [each.ids for each in prompts(options["prompts"], given.target, count=MANY, chat=options["chat"])]
     few = many[:8]
     if options["prompts"] is None:

@@ -61,7 +61,10 @@ class Decoding:
         if drafter is not None and structure is not None:
             why = misfit(self.verifier, structure, drafter, self.target)
         if self.selection is not None:
-            why = why or cannot_select(structure)
+            if structure is None:
+                why = "there is no draft to select from"
+            elif structure.kind != "chain":
+                why = why or f"selection is defined on chains, not on {structure.name}"
             if self.batch is not None and self.selection.batch is not None:
                 why = why or "a selection within groups of prompts needs all of them at once"
         if why:
@@ -89,13 +92,4 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{drafter.name} drafts chains, not {structure.name}"
     if drafter.deepest is not None and structure.depth > drafter.deepest:
         return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
-    return None
-
-
-def cannot_select(structure: Structure | None) -> str | None:
-    """The reason why drafts of this structure cannot be selected from; None if they can."""
-    if structure is None:
-        return "there is no draft to select from"
-    if structure.kind != "chain":
-        return f"selection is defined on chains, not on {structure.name}"
     return None

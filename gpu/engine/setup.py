@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.engine.decoding import cannot_select, misfit
+from draftproof.gpu.engine.decoding import misfit
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
@@ -60,8 +60,8 @@ class Setup:
 
     def selecting(self, way: Way) -> list[Way]:
         """The same with each of the `selections`; none if its drafts cannot be selected from."""
-        unfit = cannot_select(way.structure)
-        return [] if unfit else [way._replace(selection=each) for each in self.selections]
+        chain = way.structure is not None and way.structure.kind == "chain"
+        return [way._replace(selection=each) for each in self.selections] if chain else []
 
     def decode(
         self, way: Way, prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any

@@ -103,7 +103,7 @@ class Launch:
         tables = (getattr(batch.tree, name) for name in ("parents", "rows", "turn"))
         if not batch.tree.shared:
             tables = (table.expand(B, -1).contiguous() for table in tables)
-        self.tree = Tree(*tables, 0 if batch.tree.shared else N)
+        self.tree = Tree(*tables, stride=0 if batch.tree.shared else N)
         self.of_row = max(1, self.split.size // sizes.draw)  # warps
 
     def all(self) -> None:

@@ -1,6 +1,6 @@
 """The texts of a batch as processors remember them, and rows that follow a drafted prefix."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import torch
@@ -97,14 +97,6 @@ def _must_go_on(emptied: list[Emptied], possible: Tensor) -> None:
     for name, empty in emptied:
         if bool((empty & possible).any()):
             raise BadInput(f"{name} leaves no token to go on with")
-
-
-def after(sampling: Sampling, logits: Tensor, prompt: Sequence[int], words: Tensor) -> Tensor:
-    """Logits [n, V] after a prompt and n emitted words [n, d], processed; there is no draft."""
-    prompts = torch.tensor([list(prompt)], device=logits.device).expand(len(logits), -1)
-    history = History(sampling.processors, prompts, len(prompt) + words.shape[1])
-    history.add(words)
-    return history.processed(sampling, logits[:, None], words[:, None, :0], prompts[:, :1] >= 0)[:, 0]
 
 
 def along(tree: Tree, tokens: Tensor) -> Tensor:

@@ -121,17 +121,12 @@ def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> T
         rates = rates.scatter(1, torch.zeros_like(order[:, :1]), 1.0).gather(1, order)
         rejected = pad((1 - rates).cumprod(1)[:, :-1], (1, 0), value=1)
         return torch.zeros_like(rates).scatter(1, order, rates * rejected)
-    reach = torch.zeros_like(rates)
-    reach[:, 0] = 1
-    left = torch.ones_like(rates)  # the probability that none of a node's earlier children was accepted
-    parents = tree.parents.expand(len(rates), -1)
-    for i in range(1, tree.size):
-        up, rate = parents[:, i : i + 1], rates[:, i : i + 1]
-        before = left.gather(1, up)
-        after = before * (1 - rate)
-        reach[:, i : i + 1] = reach.gather(1, up) * (before - after)
-        left = left.scatter(1, up, after)
-    return reach * left
+    nodes, refused = torch.arange(tree.size, device=rates.device), (1 - rates)[:, None]
+    entered = rates * torch.where(tree.older, refused, 1.0).prod(-1)
+    entered[:, 0] = 1
+    reach = torch.where(tree.above, entered[:, None], 1.0).prod(-1)
+    below = (tree.parents[:, None] == nodes[:, None]) & (nodes > 0)
+    return reach * torch.where(below, refused, 1.0).prod(-1)
 
 
 def level_law(tree: Tree, stops: Tensor) -> Tensor:

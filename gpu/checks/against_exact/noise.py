@@ -4,7 +4,7 @@ All drafts and all paths of decisions are tried, with the uniforms at both ends 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
@@ -43,8 +43,8 @@ class Agreement:
     narrow: int = 0  # cases left out, because an interval is narrower than the rounding error
 
     def __add__(self, other: "Agreement") -> "Agreement":
-        counts = "instances", "drafts", "rows", "wrong", "narrow"
-        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in counts})
+        both = zip(astuple(self)[1:], astuple(other)[1:], strict=True)
+        return Agreement(self.verifier, *map(sum, both))
 
 
 def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier] = ()) -> Iterator[Agreement]:

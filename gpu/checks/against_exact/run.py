@@ -74,12 +74,10 @@ class Found:
         table = screen.table(title, "l" + "r" * len(headings), "verifier", *headings)
         table.columns[0].no_wrap = True
         for name in sorted({*self.noise, *(each.verifier for each in self.large)}):
-            noise, large = self.noise.get(name), [each for each in self.large if each.verifier == name]
-            counts = (noise.instances, noise.rows, noise.wrong) if noise else ()
-            cells = [f"{count:,}" for count in counts] or [""] * 3
-            if large:
-                cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
-            table.add_row(name, *cells)
+            noise = self.noise.get(name, Agreement(name))
+            large = [(each.rows, each.wrong) for each in self.large if each.verifier == name]
+            counts = noise.instances, noise.rows, noise.wrong, *map(sum, zip((0, 0), *large, strict=True))
+            table.add_row(name, *(f"{count:,}" for count in counts))
         return table
 
 

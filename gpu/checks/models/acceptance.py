@@ -87,7 +87,9 @@ class Acceptance:
         """Adds a step."""
         drafts, tau = step.drafts, torch.tensor(step.accepted)
         reached = tau[:, None] > torch.arange(self.depth)
-        law = self._wide(tau_law(self.verifier, step), self.depth + 1)
+        law = tau_law(self.verifier, step).cpu()
+        missing = self.depth + 1 - law.shape[1]  # a selection may leave shorter drafts than the structure's
+        law = pad(law, (0, missing))
         self.total.add(law, tau)
         self.positions.add_odds(law.flip(1).cumsum(1).flip(1)[:, 1:], reached)
         self.drafted += int(drafts.there.sum())
@@ -100,12 +102,7 @@ class Acceptance:
                 odds = covered(drafts.tree, drafts.target, drafts.tokens)
             else:
                 odds = chain_odds(drafts.target, drafts.proposal, drafts.tokens, name == "stateless")
-            test.add_odds(self._wide(odds, self.depth), reached)
-
-    @staticmethod
-    def _wide(law: Tensor, size: int) -> Tensor:
-        """A selection may leave shorter drafts than the structure's."""
-        return pad(law.cpu(), (0, size - law.shape[1]))
+            test.add_odds(pad(odds.cpu(), (0, missing)), reached)
 
     def _draws(self, drafts: Drafts, proposal: Tensor) -> None:
         # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin with that probability gives an outcome 0 or 1.

@@ -12,7 +12,7 @@ from torch import Tensor
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.network.models import Model
-from draftproof.gpu.sampling.history import after
+from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.simulators.support.anytime import ERROR, Process
 from draftproof.theory.errors import BadInput
@@ -37,8 +37,10 @@ def logits_after(
     processed with the words in their history; with `vocab` only the first ones of a row.
     """
     ids = torch.tensor([[*prompt, *word] for word in words], device=network.device)
-    parts = [network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
-    return after(sampling, torch.cat(parts).double(), prompt, ids[:, len(prompt) :])
+    parts = [network(input_ids=part, use_cache=False).logits[:, -1:, :vocab] for part in ids.split(512)]
+    history = History(sampling.processors, ids[:, : len(prompt)], ids.shape[1])
+    history.add(ids[:, len(prompt) :])
+    return history.processed(sampling, torch.cat(parts).double(), ids[:, None, :0], ids[:, :1] >= 0)[:, 0]
 
 
 @torch.inference_mode()

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.sampling.history import History, after
+from draftproof.gpu.sampling.history import History
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.theory.table import Table
@@ -90,7 +90,9 @@ def test_rows_after_emitted_words_are_those_after_drafted_ones():
     asked = sampling({"frequency_penalty": 0.5, "repetition_penalty": 1.3, "bad_words_ids": [[0, 1]]})
     words = torch.tensor([[0, 0], [1, 3], [2, 0]])
     logits = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
-    emitted = after(asked, logits, [3, 2], words)
+    history = History(asked.processors, torch.tensor([[3, 2]] * 3), 4)
+    history.add(words)
+    emitted = history.processed(asked, logits[:, None], words[:, None, :0])[:, 0]
     history = History(asked.processors, torch.tensor([[3, 2, -1]] * 3), 8)
     assert torch.equal(history.processed(asked, logits[:, None], words[:, None])[:, 0], emitted)
     history.keep([2, 0])
