@@ -40,7 +40,6 @@ def row_of(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
     `over_faster_plain` is the ratio to the faster one of plain decoding by this engine and by transformers.
     """
     phases, whole = cell.phases, sum(cell.phases.values())
-    plain = [each for name in (PLAIN, TRANSFORMERS) if (each := _like(cells, cell, name, ""))]
     row: dict[str, Any] = {
         "method": cell.method,
         "draft": cell.draft,
@@ -50,10 +49,10 @@ def row_of(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
         "tokens": sum(each.tokens for each in cell.repeats),
         "tokens_per_second": fmean(cell.speeds),
         "tokens_per_second_by_repeat": cell.speeds,
-        "over_plain": _over(cell, _like(cells, cell, PLAIN, "")),
-        "over_transformers_plain": _over(cell, _like(cells, cell, TRANSFORMERS, "")),
-        "over_faster_plain": _over(cell, max(plain, key=lambda each: fmean(each.speeds), default=None)),
-        "over_assisted": _over(cell, _like(cells, cell, ASSISTED, cell.draft)),
+        "over_plain": _over(cell, cells, PLAIN),
+        "over_transformers_plain": _over(cell, cells, TRANSFORMERS),
+        "over_faster_plain": _over(cell, cells, PLAIN, TRANSFORMERS),
+        "over_assisted": _over(cell, cells, ASSISTED),
         "tokens_per_call": cell.a_call("tokens"),
         "verified_per_call": cell.a_call("verified"),
         "selection": cell.way.rule,
@@ -78,16 +77,14 @@ def row_of(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
     return row
 
 
-def _like(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> Cell | None:
-    """The cell of another method at the same temperature and batch."""
-    wanted = method, draft, cell.temperature, cell.batch
-    alike = (each for each in cells if (each.method, each.draft, each.temperature, each.batch) == wanted)
-    return next(alike, None)
-
-
-def _over(cell: Cell, other: Cell | None) -> dict[str, float | None] | None:
-    if other is None:
+def _over(cell: Cell, cells: Sequence[Cell], *methods: str) -> dict[str, float | None] | None:
+    """The ratio to the fastest of some methods at the same temperature and batch, and with no other draft."""
+    like = cell.temperature, cell.batch
+    others = [each for each in cells if each.method in methods and (each.temperature, each.batch) == like]
+    others = [each for each in others if each.draft in ("", cell.draft)]
+    if not others:
         return None
+    other = max(others, key=lambda each: fmean(each.speeds))
     pairs = zip(cell.speeds, other.speeds, strict=False)  # cells may differ by one repeat if interrupted
     return ratio(*zip(*pairs, strict=True))
 

@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from draftproof.gpu.checks.models.greedy import generated
-from draftproof.gpu.checks.models.joint import logits_after
+from draftproof.gpu.checks.models.joint import Word, logits_after
 from draftproof.gpu.checks.twin import computed_in, shortened
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
@@ -22,9 +22,6 @@ from draftproof.gpu.sampling.history import along
 from draftproof.gpu.sampling.rows import PLAIN
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 from draftproof.theory.errors import BadInput
-
-Word: TypeAlias = tuple[int, ...]
-"""The ids of a text."""
 
 TREE_DRAFT, CHAIN_DRAFT = "tree:2x2", "chain:3"
 NEW_TOKENS = 8

@@ -24,14 +24,6 @@ from draftproof.gpu.kernels.opening import chunk_statistics
 from draftproof.gpu.sampling.rows import Sampling, Settings, heats
 
 
-class Filters(NamedTuple):
-    """What is kept, as tensors [B], or [1] for all requests: Triton would round a number to float32."""
-
-    k: Any
-    top_p: Any
-    min_p: Any
-
-
 class Search(NamedTuple):
     """What the compiler knows."""
 
@@ -170,7 +162,7 @@ def find_limits(
     counts,
     S,
     C,
-    filters,
+    filters,  # (k, top_p, min_p), [B] each, or [1] for all requests: Triton would round a number to float32
     sizes,
 ):
     """One program per row of the target: k tokens are kept, the mass top_p, and probabilities from min_p of
@@ -179,8 +171,10 @@ def find_limits(
     N, I, V = counts.N, counts.I, counts.V
     line = tl.program_id(0).to(tl.int64)
     b, i = line // N, line % N
-    k = tl.load(filters.k + b * sizes.EACH)
-    top_p = tl.load(filters.top_p + b * sizes.EACH)
+    ks, top_ps, min_ps = filters
+    own = b * sizes.EACH
+    k = tl.load(ks + own)
+    top_p = tl.load(top_ps + own)
     row = logits.target + b * logits.target_b + i * logits.target_n
     reached += line * S
     gathered += line * sizes.BLOCK
@@ -225,9 +219,9 @@ def find_limits(
                 last, mass_above, above, ties, held = search(
                     spans, held, V, last, most, need, norm, scale, False, sizes
                 )  # fmt: skip
-                spots = tl.load(filters.k + b * sizes.EACH) - above
+                spots = tl.load(ks + own) - above
                 whole = mass_above + softened(value(last, sizes.LOW), scale, norm) * tl.minimum(spots, ties)
-                need = tl.maximum(tl.load(filters.top_p + b * sizes.EACH) * whole, 1.0)
+                need = tl.maximum(tl.load(top_ps + own) * whole, 1.0)
         if sizes.TOP_P:  # noqa: SIM102  (decided when compiled)
             if top_p < 1:
                 edge, mass_above, above, ties, held = search(
@@ -246,7 +240,7 @@ def find_limits(
                 place = tl.minimum(place, tl.min(tl.where(its, x, V), axis=0))
                 before += tl.sum(tie, axis=0)
 
-    min_p = tl.load(filters.min_p + b * sizes.EACH)
+    min_p = tl.load(min_ps + own)
     low, high = last.to(tl.int64), most.to(tl.int64)  # the likeliest token always reaches min-p
     while low < high:
         middle = low + (high - low) // 2
@@ -301,19 +295,21 @@ def alone(number: float, dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.full((1,), number, dtype=dtype, device=device)
 
 
-def filters_of(sampling: Settings, V: int, device: torch.device) -> tuple[Filters, tuple[int, bool, bool]]:
+def filters_of(
+    sampling: Settings, V: int, device: torch.device
+) -> tuple[tuple[Tensor, ...], tuple[int, bool, bool]]:
     """What is kept, and the first fields of `Search`. The host does not read what each request asks for."""
     if isinstance(sampling, Sampling):
         greedy = sampling.temperature <= 0
         k, top_p, min_p = (1, 1.0, 0.0) if greedy else (sampling.top_k, sampling.top_p, sampling.min_p)
         given = (min(k or V, V), torch.int32), (top_p, torch.float64), (min_p, torch.float32)
-        return Filters(*(alone(*each, device) for each in given)), (0, 0 < k < V, top_p < 1)
+        return tuple(alone(*each, device) for each in given), (0, 0 < k < V, top_p < 1)
     warm = sampling.temperature > 0
     k, top_p, min_p = sampling.top_k, sampling.top_p, sampling.min_p
     kept = torch.where(warm, V if k is None else torch.where((k > 0) & (k < V), k, V), 1).int()
     whole = torch.where(warm, 1.0 if top_p is None else top_p, 1.0)
     least = torch.where(warm, 0.0 if min_p is None else min_p, 0.0)
-    return Filters(kept, whole, least), (1, True, top_p is not None)
+    return (kept, whole, least), (1, True, top_p is not None)
 
 
 def statistics(

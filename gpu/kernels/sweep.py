@@ -15,7 +15,6 @@ from draftproof.gpu.kernels.nodes import (
     enter_node,
     excess,
     family,
-    law,
     next_child,
     nodes_of,
     pair_of,
@@ -89,7 +88,7 @@ def sweep(
             if after < block.NODES:
                 if REPLACEMENT == 0:
                     of_row = chunks.sums + (b * (N + I) + N + row) * C
-                    dropped = law(pair.q, chunk_of(nodes.ids, v, block), pair.scale_q, pair.norm_q, V)
+                    dropped = proposal_row(pair, chunk_of(nodes.ids, v, block), V)
                     rest = drop(dropped, of_row, f, v, parent_of, token_of, nodes.ids, block)
                 tl.store(nodes.numbers + REST * N + f, rest)
             tl.store(nodes.numbers + RATE * N + f, rate)

@@ -154,29 +154,22 @@ class Tree:
         table = parents.new_zeros(len(parents), N * most + 1).scatter(1, place, nodes.expand_as(place))
         return table[:, :-1].unflatten(1, (N, most))
 
-    @property
-    def tables(self) -> dict[str, Tensor]:
-        """The tables by name; per-row trees of the same size differ only in these."""
-        return {name: getattr(self, name) for name in self.TABLES}
-
-    def holding(self, tables: dict[str, Tensor]) -> "Tree":
-        """A copy of this tree with other tables."""
-        held = copy(self)
-        vars(held).update(tables)
-        return held
+    def _changed(self, change: Callable[[Tensor], Tensor]) -> "Tree":
+        """A copy with other tables; per-row trees of the same size differ only in these."""
+        changed = copy(self)
+        vars(changed).update({name: change(getattr(self, name)) for name in self.TABLES})
+        return changed
 
     def to(self, device: torch.device | str) -> "Tree":
         """The same tree with its tables on another device."""
-        moved = self.holding({name: table.to(device) for name, table in self.tables.items()})
+        moved = self._changed(lambda table: table.to(device))
         moved.steps = tuple(step.to(device) for step in self.steps)
         moved.generations = tuple(nodes.to(device) for nodes in self.generations)
         return moved
 
     def take(self, which: Tensor) -> "Tree":
         """The given rows of per-row trees; order and repetitions are free."""
-        if self.shared:
-            return self
-        return self.holding({name: table[which] for name, table in self.tables.items()})
+        return self if self.shared else self._changed(lambda table: table[which])
 
     def drawn(self, tokens: Tensor) -> Tensor:
         """[B, N]: whether each node and all its ancestors were drawn; the root always was."""

@@ -175,12 +175,12 @@ def test_rows_with_few_likely_tokens_and_rows_with_many(row, blocks, device):
 
 FLAWS = {
     "a higher bound of the number": (
-        "scale, False, LOW)\n        if TOP_P",
-        "scale, False, LOW) + 1\n        if TOP_P",
+        "scale, False, sizes.LOW)\n        if sizes.TOP_P",
+        "scale, False, sizes.LOW) + 1\n        if sizes.TOP_P",
     ),
     "a higher bound of the mass": (
-        "scale, True, LOW)\n        taken",
-        "scale, True, LOW) + 1\n        taken",
+        "scale, True, sizes.LOW)\n        taken",
+        "scale, True, sizes.LOW) + 1\n        taken",
     ),
     "a higher mass": ("(1 - top_p) * whole / V", "(1 - top_p) * whole"),
     "no span that only reaches the limit": ("to(tl.float32) < least) == 0", "to(tl.float32) <= least) == 0"),
@@ -190,14 +190,14 @@ FLAWS = {
     "the number above a part is forgotten": ("            above = tl.sum(tl", "            _ = tl.sum(tl"),
     "what is gathered counts as all": ("held = tl.where(above > 0, 0, count)", "held = count"),
     "the first of equal logits of a block": ("before += tl.sum(tie", "before = tl.sum(tie"),
-    "min-p drops what it should not": ("shift, scale) >= min_p", "shift, scale) > 2 * min_p"),
-    "low logits are taken for -inf": ("tl.float32), LOW) + 1", "tl.float32), LOW) + 2**30"),
+    "min-p drops what it should not": ("scale, norm) >= min_p", "scale, norm) > 2 * min_p"),
+    "low logits are taken for -inf": ("tl.float32), sizes.LOW) + 1", "tl.float32), sizes.LOW) + 2**30"),
 }
 
 
 OF_OTHERS = {
-    "the first request's settings": ("(b if EACH else 0)", "0"),
-    "another number of ties": ("asked(filters.k, b, EACH) - above", "asked(filters.k, 0, EACH) - above"),
+    "the first request's settings": ("own = b * sizes.EACH", "own = 0"),
+    "another number of ties": ("tl.load(ks + own) - above", "tl.load(ks) - above"),
     "greedy requests draw": (
         "torch.where((k > 0) & (k < V), k, V), 1)",
         "torch.where((k > 0) & (k < V), k, V), V)",
