@@ -51,10 +51,7 @@ def prove(
         if (scheme, vocab, law) != (None, 2, ITSELF):
             raise BadInput("every_size goes without scheme, vocab and law")
         must_run(rule)
-        try:
-            return prove_every_size(rule, seconds)
-        except Exception as error:
-            return Result(rule.name, why=failure(error))
+        return prove_every_size(rule, seconds)
     draft = usual(rule) if scheme is None else drafted(scheme)
     whole("vocab", vocab, *VOCABS)
     if draft.label not in rule.drafts:
@@ -62,13 +59,7 @@ def prove(
     must_run(rule, draft, vocab)
     if law != ITSELF:
         must_measure(rule)
-    try:
-        found = prover.prove(rule, draft, vocab, seconds, law)
-    except BadInput:
-        raise
-    except Exception as error:  # a failure of the prover refutes nothing
-        against = "" if law == ITSELF else str(law)
-        found = Proof(rule.name, f"vocab={vocab} {draft}", "undecided", why=failure(error), against=against)
+    found = prover.prove(rule, draft, vocab, seconds, law)
     if found.counterexample is not None:
         must_have_a_law(rule, found.why)
     return found
@@ -87,12 +78,7 @@ def claims(*names: str, paper: str | None = None, check: bool = True, progress: 
     for name in (*names, *([] if paper is None else [paper])):
         if not isinstance(name, str):
             raise BadInput(f"a claim or a paper is named by text, not by {quoted(name)}")
-    from draftproof.simulators import screen  # imported here, since rich is slow
-
-    with screen.progress("claims", shown=progress) as bar:
-        task = bar.add_task("checking", total=None)
-        advance = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
-        return review(*names, paper=paper, listed=not check, progress=advance)
+    return review(*names, paper=paper, listed=not check, shown=progress)
 
 
 def report(results: Path | str, output: Path | str = "report.html", title: str | None = None) -> Path:
@@ -106,11 +92,6 @@ def report(results: Path | str, output: Path | str = "report.html", title: str |
     place = path_of(output)
     written(path_of(results), place, title)
     return place
-
-
-def failure(error: Exception) -> str:
-    """Why nothing was decided, where the prover itself fails."""
-    return f"the prover failed: {type(error).__name__}: {error}"
 
 
 def must_run(rule: Verifier, draft: Scheme | None = None, vocab: int = 2) -> None:

@@ -120,6 +120,10 @@ def prove(
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, statement, vocab)
+    except BadInput:
+        raise
+    except Exception as error:  # which refutes nothing
+        proof.why = f"the prover failed: {type(error).__name__}: {error}"
     proof.seconds = round(thread_time() - started, 3)
     return proof
 

@@ -1,7 +1,6 @@
 """The verifier that a spelling names: one of the project's, or the user's own by file or module."""
 
 import inspect
-from dataclasses import fields
 from typing import Any
 
 from draftproof.simulators.support.load import load, remembered
@@ -45,9 +44,7 @@ def named(spelling: str) -> Verifier:
 def _of_user(spelling: str) -> Verifier:
     found: Any = load(spelling)
     if isinstance(found, Verifier):
-        given: dict[str, Any] = {field.name: getattr(found, field.name) for field in fields(Verifier)}
-        given["name"] = spelling
-        return UserVerifier(**given)
+        return UserVerifier(**{**vars(found), "name": spelling})
     return UserVerifier(spelling, spelling, **_form(found, spelling))
 
 

@@ -1,7 +1,6 @@
 """Claims decided again: where each is stated, what it rests on, what was run, and how long that took."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from time import process_time
@@ -76,26 +75,29 @@ def review(
     paper: str | None = None,
     everything: bool = False,
     listed: bool = False,
-    progress: Callable[[int, int], object] = lambda done, total: None,
+    shown: bool | None = False,
 ) -> Review:
     """The claims of these names, or about these papers, decided again.
 
     Of all claims, those that take more than a few seconds are decided only with `everything`; with `listed`
     none is. A paper is given by its number, its address, its key in references.bib or words of its title.
-    Raises BadInput for what no claim is about.
+    `shown`: whether progress is, None for a terminal. Raises BadInput for what no claim is about.
     """
     chosen = [claim for name in names for claim in _named(name)] or list(CLAIMS.values())
     if paper is not None:
         wanted = about(paper)
         chosen = [claim for claim in chosen if claim in wanted]
     chosen = list(dict.fromkeys(chosen))
+    from draftproof.simulators import screen  # imported here, since rich is slow
+
     found = {}
-    for n, claim in enumerate(chosen):
-        progress(n, len(chosen))
-        if not listed and (names or everything or claim.seconds <= QUICK):
-            started = process_time()
-            found[claim.key] = claim.check(), process_time() - started
-    progress(len(chosen), len(chosen))
+    with screen.progress("claims", shown) as bar:
+        task = bar.add_task("checking", total=len(chosen))
+        for claim in chosen:
+            if not listed and (names or everything or claim.seconds <= QUICK):
+                started = process_time()
+                found[claim.key] = claim.check(), process_time() - started
+            bar.advance(task)
     return Review(tuple(chosen), found)
 
 

@@ -22,10 +22,7 @@ def claims(names: tuple[str, ...], paper: str | None, listed: bool, everything: 
     are checked again, those of named claims in any case. Exit status 0, or 1 if a verdict differs from the
     recorded one.
     """
-    with screen.progress("claims") as bar:
-        task = bar.add_task("checking", total=None)
-        progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
-        found = review(*names, paper=paper, everything=everything, listed=listed, progress=progress)
+    found = review(*names, paper=paper, everything=everything, listed=listed, shown=None)
     if as_json:
         click.echo(json.dumps(found.to_dict()))
     elif listed:

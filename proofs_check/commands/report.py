@@ -1,11 +1,11 @@
 """The command `report`."""
 
-import json
 from pathlib import Path
 from time import monotonic
 
 import click
 
+from draftproof.simulators import screen
 from draftproof.simulators.commands.options import FILE, PATH, json_option
 from draftproof.theory.errors import extra
 
@@ -27,8 +27,6 @@ def report(results: Path, output: Path, title: str | None, as_json: bool) -> int
     started = monotonic()
     size, rows = written(results, output, title)
     seconds = round(monotonic() - started, 3)
-    if as_json:
-        click.echo(json.dumps({"output": str(output), "bytes": size, "sections": rows, "seconds": seconds}))
-    else:
-        click.echo(f"{output}: {size / 1e6:.1f} MB, {seconds:.1f} s")
+    document = {"output": str(output), "bytes": size, "sections": rows, "seconds": seconds}
+    screen.answer(document, f"{output}: {size / 1e6:.1f} MB, {seconds:.1f} s", as_json)
     return 0

@@ -95,6 +95,8 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
         result.why = f"out of time after {seconds:g} s"
     except (NotFollowed, Fails, Refuted, ZeroDivisionError) as error:
         result.why = str(error)
+    except Exception as error:
+        result.why = f"the prover failed: {type(error).__name__}: {error}"
     result.seconds = round(thread_time() - started, 3)
     return result
 

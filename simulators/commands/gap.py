@@ -177,13 +177,10 @@ def _table(gap: study.Gap) -> Table:
     share = _percent(best.value / float(full) if full else 1.0)
     table.add_row("stateless", spelled, f"{best.value:.6f}", "100.00 %", share, "optimum, certified")
     table.add_section()
-    for name in sorted(gap.expected_accepted, key=lambda name: -gap.expected_accepted[name]):
-        mean, note = gap.expected_accepted[name], gap.note(name)
-        exact = text(mean) if len(text(mean)) <= 24 else ""
-        style = "bold" if note == study.ABOVE else ""
-        shares = map(_percent, gap.shares(name))
+    for name, mean, *shares, note in (row.values() for row in gap.rows()):
+        exact, style = mean if len(mean) <= 24 else "", "bold" if note == study.ABOVE else ""
         remark = "no law" if name in gap.invalid else note
-        table.add_row(name, exact, f"{float(mean):.6f}", *shares, remark, style=style)
+        table.add_row(name, exact, f"{float(mean):.6f}", *map(_percent, shares), remark, style=style)
         table.caption = STATEFUL if note == study.STATE else table.caption
     return table
 

@@ -167,8 +167,8 @@ def test_a_declared_law_on_the_command_line(capsys):
 
 def test_a_failure_of_the_prover_is_undecided(capsys, monkeypatch):
     slip = Mock(side_effect=RuntimeError("a slip"))
-    monkeypatch.setattr("draftproof.proofs_check.api.prove_every_size", slip)
-    monkeypatch.setattr("draftproof.proofs_check.prove.prove", slip)
+    monkeypatch.setattr("draftproof.proofs_check.every_size.prover.must_be_modelled", slip)
+    monkeypatch.setattr("draftproof.proofs_check.prove._prove_words", slip)
     for size in ("--every-size", "--depth=1"):
         status, said = answer(capsys, "prove", "block", size)
         assert (status, said["verdict"]) == (3, "undecided")

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from typing import Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
@@ -55,9 +55,7 @@ def positive(name: str, value: object) -> fmpq:
     return number
 
 
-def number(name: str, value: object) -> int:
-    """A whole number from 1 to 1000."""
-    return whole(name, value, 1, 1000)
+number = partial(whole, least=1, most=1000)
 
 
 def by_token(name: str, value: object) -> dict[str, fmpq]:

@@ -14,7 +14,7 @@ entropy dual is ours.) The computation uses floats; a correction step then makes
 import numpy as np
 from flint import fmpq
 
-from draftproof.theory.rows import Number, Row, one
+from draftproof.theory.rows import Row, point
 from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import Selection, alpha, selected_law
@@ -27,7 +27,7 @@ GRID = 2**40
 
 
 @remembered(4096)
-def resolve(p: Row, q: Row, k: int) -> Selection:
+def resolve(p: Row, q: Row, k: int, replacement: bool = True) -> Selection:
     """The rule for k i.i.d. draws from q, on rational or float rows; the result has p's number type.
 
     >>> p, q = (1 / 3, 2 / 3), (2 / 3, 1 / 3)
@@ -36,7 +36,7 @@ def resolve(p: Row, q: Row, k: int) -> Selection:
     """
     draws = set_law(q, k, True)
     if k == 1:  # nothing to select
-        return Selection({t: {x: one(p) for x in t} for t in draws}, q)
+        return Selection({t: point(max(t), p) for t in draws}, q)
     best, minimiser = alpha(p, q, k, replacement=True)
     H = set(minimiser)
     sets = {t: float(mass) for t, mass in draws.items()}
@@ -57,23 +57,24 @@ def resolve(p: Row, q: Row, k: int) -> Selection:
         used = [x for x in tokens if capacity[x] > 0]
         if part and used:
             theta[used] = _softmax_scaling(part, used, capacity[used])
-    weights = {t: _chosen(t, H, theta, exactly=isinstance(p[0], fmpq)) for t in draws}
-    return Selection(weights, selected_law(weights, draws, p))
+    weights = {t: _chosen(t, H, theta[:V], exactly=isinstance(p[0], fmpq)) for t in draws}
+    return Selection(weights, selected_law(weights, draws))
 
 
-def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) -> dict[int, Number]:
+def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) -> Row:
     # Within H, mass that is not accepted is spread like accepted mass; token verification rejects it later.
     tokens = sorted(t if t <= H else t - H)
     logits = theta[tokens]
     if not np.isfinite(logits).any():
         logits = np.zeros(len(tokens))
-    parts = np.exp(logits - logits.max())
+    parts = np.zeros(len(theta))
+    parts[tokens] = np.exp(logits - logits.max())
     parts = parts / parts.sum()
     if not exactly:
-        return {x: float(w) for x, w in zip(tokens, parts, strict=True) if w > 0}
+        return tuple(parts.tolist())
     counts = [int(w * GRID) for w in parts]
     counts[int(parts.argmax())] += GRID - sum(counts)
-    return {x: fmpq(n, GRID) for x, n in zip(tokens, counts, strict=True) if n}
+    return tuple([fmpq(n, GRID) for n in counts])
 
 
 def _softmax_scaling(

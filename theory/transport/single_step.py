@@ -151,9 +151,9 @@ def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
 
 @dataclass(frozen=True)
 class Selection:
-    """The canonical decomposition: choose i from t by `weights[t][i]`, then verify i ~ law as one draft."""
+    """The canonical decomposition: choose i from t by the row `weights[t]`, then verify i ~ law alone."""
 
-    weights: Plan
+    weights: Mapping[frozenset[int], Row]
     law: Row
 
 
@@ -165,14 +165,14 @@ def canonical(p: Row, q: Row, k: int, replacement: bool) -> Selection:
     optimal rule (khisti2025multidraft, Theorem 1).
     """
     draws = set_law(q, k, replacement)
-    weights: dict[frozenset[int], dict[int, Number]] = {}
+    weights: dict[frozenset[int], Row] = {}
     for t, kept in max_flow(draws, p).items():
         rest = sum((-part for part in kept.values()), draws[t]) / len(t)
-        weights[t] = {x: (kept[x] + rest if x in kept else rest) / draws[t] for x in sorted(t)}
-    return Selection(weights, selected_law(weights, draws, p))
+        weights[t] = tuple([(kept.get(x, 0 * rest) + rest * (x in t)) / draws[t] for x in range(len(p))])
+    return Selection(weights, selected_law(weights, draws))
 
 
-def selected_law(weights: Plan, draws: SetLaw, like: Row) -> Row:
+def selected_law(weights: Mapping[frozenset[int], Row], draws: SetLaw) -> Row:
     """The law of the token that the weights select from the drawn set."""
-    plan = {t: {x: draws[t] * part for x, part in chosen.items()} for t, chosen in weights.items()}
-    return emitted(plan, like)
+    columns = zip(*([draws[t] * part for part in row] for t, row in weights.items()), strict=True)
+    return tuple([sum(column[1:], column[0]) for column in columns])

@@ -7,10 +7,9 @@
 0.76
 """
 
-from draftproof.theory.rows import excess, normalise, share
 from draftproof.theory.transport.resolution import resolve
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.khisti import select
+from draftproof.theory.verifiers.khisti import selected
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -18,15 +17,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     token's law d then follows exactly, and token verification against d corrects what the solver
     missed: accept with min(1, p/d), else Y ~ norm((p - d)+).
     """
-    node = draft.root
-    while node.children:
-        p, tokens = target[node.prefix], draft.drawn(node)
-        found = resolve(p, node.proposal, len(tokens))
-        child = select(oracle, node, found.weights, frozenset(tokens))
-        if not oracle.accept(share(p[child.token], found.law[child.token])):
-            return node, normalise(excess(p, found.law))
-        node = child
-    return node, target[node.prefix]
+    return selected(oracle, draft, target, resolve)
 
 
 VERIFIER = Verifier(

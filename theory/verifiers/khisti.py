@@ -7,11 +7,11 @@
 19/20
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
-from draftproof.theory.rows import Number, Row, excess, normalise, share
-from draftproof.theory.transport.single_step import Plan, canonical
-from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.rows import Row, excess, normalise, share
+from draftproof.theory.transport.single_step import Selection, canonical
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.optimal_transport import chosen
 
 
@@ -20,27 +20,22 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     selected token's law d has the largest sum min(p, d); accept it with min(1, p/d), else
     Y ~ norm((p - d)+). Lossless for any beta; with this one it accepts with alpha*.
     """
+    return selected(oracle, draft, target, canonical)
+
+
+def selected(
+    oracle: Oracle, draft: Draft, target: Rows, rule: Callable[[Row, Row, int, bool], Selection]
+) -> Stop:
+    """The descent by what a rule selects, given p, q, how many are drawn, and if with replacement."""
     node = draft.root
     while node.children:
         p, tokens = target[node.prefix], draft.drawn(node)
-        selection = canonical(p, node.proposal, len(tokens), draft.replacement or draft.merged)
-        child = select(oracle, node, selection.weights, frozenset(tokens))
-        d = selection.law
+        selection = rule(p, node.proposal, len(tokens), draft.replacement or draft.merged)
+        child, d = chosen(node, oracle.choose(selection.weights[frozenset(tokens)])), selection.law
         if not oracle.accept(share(p[child.token], d[child.token])):
             return node, normalise(excess(p, d))
         node = child
     return node, target[node.prefix]
-
-
-def select(oracle: Oracle, node: Node, weights: Plan, drawn: frozenset[int]) -> Node:
-    """The child that the weights of the drawn set choose."""
-    return chosen(node, oracle.choose(spread(weights[drawn], node.proposal)))
-
-
-def spread(weights: Mapping[int, Number], like: Row) -> Row:
-    """Weights by token as a row."""
-    zero = like[0] - like[0]
-    return tuple(weights.get(x, zero) for x in range(len(like)))
 
 
 VERIFIER = Verifier(

@@ -36,12 +36,12 @@ PLACE = ", ".join(f'"{name}"' for name in PLACED)
 
 def sections(results: Results) -> dict[str, Any]:
     """Section -> its rows; without those of which the sweep has no rows."""
-    metrics = results.metrics
-    worst = {"missing": missing(results), "wrong": wrong(results)}
+    judged, measured = ("check" in results.metrics), ("gap" in results.metrics)
+    worst = {"missing": missing(results) if measured else [], "wrong": wrong(results) if judged else []}
     found = {
-        "verdicts": verdicts(results) if "check" in metrics else [],
-        "gaps": gaps(results) if "gap" in metrics else [],
-        "worst": worst if any(worst.values()) else {},
+        "verdicts": judged and verdicts(results),
+        "gaps": measured and gaps(results),
+        "worst": any(worst.values()) and worst,
     }
     return {key: rows for key, rows in found.items() if rows}
 
@@ -136,8 +136,6 @@ def gaps(results: Results) -> Rows:
 
 def missing(results: Results) -> Rows:
     """Each verifier's instance furthest below the optimum, the largest gap first."""
-    if "gap" not in results.metrics:
-        return []
     rows = results.rows(f"""
         select verifier, missing, share, optimum, optimum_exact, expected_accepted as mean,
                expected_accepted_exact as mean_exact, replace("of", '-', ' ') as "of", {PLACE}
@@ -150,8 +148,6 @@ def missing(results: Results) -> Rows:
 
 def wrong(results: Results) -> Rows:
     """Each lossy verifier's instance of the largest total variation, the largest first."""
-    if "check" not in results.metrics:
-        return []
     rows = results.rows(f"""
         select verifier, total_variation, total_variation_exact, witness_prefix, witness_got, witness_want,
                witness_got as got, witness_want as want, {PLACE}

@@ -46,7 +46,7 @@ def test_every_way_to_alpha(pq, k: int, replacement: bool) -> None:
         assert set(kept) <= t
         assert sum(kept.values(), fmpq(0)) <= draws[t]
     selection = canonical(p, q, k, replacement)
-    assert all(sum(weights.values(), fmpq(0)) == 1 for weights in selection.weights.values())
+    assert all(sum(weights, fmpq(0)) == 1 for weights in selection.weights.values())
     assert total(selection.law) == 1
     assert total(meet(p, selection.law)) == best
 
