@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any, TypeVar
@@ -79,7 +80,12 @@ def _alone(
                 return ended("hangs", f"a call took {WAITS * seconds:g} s and could not be interrupted")
     except EOFError:
         process.join()
-        return ended("dies", _exit_status(process.exitcode))
+        code = process.exitcode or 0
+        if code >= 0:
+            return ended("dies", f"its process ended with exit status {code}")
+        reason = signal.strsignal(-code) or f"signal {-code}"
+        reason += " (out of memory?)" * (-code == signal.SIGKILL)
+        return ended("dies", f"its process was ended: {reason}")
     finally:
         with suppress(OSError):  # what the target started and left behind
             os.killpg(process.pid or 0, signal.SIGKILL)
@@ -87,30 +93,15 @@ def _alone(
         process.join()
 
 
-def _exit_status(code: int | None) -> str:
-    if code is not None and code < 0:
-        reason = signal.strsignal(-code) or f"signal {-code}"
-        return f"its process was ended: {reason}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
-    return f"its process ended with exit status {code}"
-
-
-class _Reporter(Observer):
-    def __init__(self, since: Any, pipe: Connection):
-        self.since, self.pipe = since, pipe
-
-    def call_began(self, since: float) -> None:
-        self.since.value = since
-
-    def progress(self, done: int, total: int, doing: str) -> None:
-        self.pipe.send((done, total, doing))
-
-
 def _child(audit: Callable[..., Any], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
     os.setsid()  # what the target starts is ended with this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it and ends this process
     os.dup2(2, 1)
+    observer = Observer()
+    observer.call_began = partial(setattr, since, "value")  # type: ignore[method-assign]
+    observer.progress = lambda *said: pipe.send(said)  # type: ignore[method-assign]
     try:
-        answer = "report", audit(_Reporter(since, pipe), *arguments)
+        answer = "report", audit(observer, *arguments)
     except BadInput as error:
         answer = "bad input", str(error)
     except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself

@@ -42,12 +42,6 @@ class Fault(Exception):
         self.kind, self.what = kind, what
 
 
-class _Printed(io.StringIO):
-    """What a function prints. Closing it has no effect, since standard output is not the function's own."""
-
-    def close(self) -> None: ...
-
-
 class _Refused(BaseException):
     """Ends a call with a fault, even if the function catches every `Exception`."""
 
@@ -77,9 +71,6 @@ class Sandbox:
     repeats: bool = False  # the same coins were seen to give the same result
     runs: int = 0  # enumerated so far
     off: float = 0.0  # total variation by which epsilons may have moved the law of the last instance
-
-    def remark(self, kind: str, what: str) -> None:
-        self.remarks.setdefault(kind, what)
 
     def start(self, source: Source) -> Generator:
         """Begins a run, or goes on with it; returns the generator that the function gets."""
@@ -120,7 +111,7 @@ class Sandbox:
         finally:
             self.observer.call_began(0.0)
             if self.printed.tell():
-                self.remark("prints", ascii(self.printed.getvalue()[:60]))
+                self.remarks.setdefault("prints", ascii(self.printed.getvalue()[:60]))
                 self.printed.seek(0)
                 self.printed.truncate()
 
@@ -139,7 +130,8 @@ def sandboxed(
 
     The time limit works in the main thread, for Python code; `isolation` kills what hangs in C code.
     """
-    current, printed = Current(), _Printed()
+    current, printed = Current(), io.StringIO()
+    printed.close = lambda: None  # type: ignore[method-assign]  # standard output is not the function's own
 
     def refusing(fault: str) -> Callable[..., Any]:
         def refuse(*_: Any, **__: Any) -> Any:

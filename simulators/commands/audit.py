@@ -85,8 +85,7 @@ def audit(
     files = tuple(map(checked_path, files))
     asked = {name: options[name] for name in KNOWN if name in options}
     checked(asked)  # before a process is started
-    drafts = tuple(map(draft_of, options["drafts"]))
-    rest = options["dtype"], drafts
+    rest = options["dtype"], tuple(map(draft_of, options["drafts"]))
     reports = []
     for named in dict.fromkeys(targets) if program is None else (program,):
         report = _audited(load.Subject(named, style, *rest), asked)

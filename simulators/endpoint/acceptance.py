@@ -65,7 +65,9 @@ def response(given: Any, gamma: int | None = None) -> Served:
     rates = given.get("accept") if isinstance(given, dict) else None
     if not isinstance(rates, list) or not all(isinstance(a, int | float) and 0 <= a <= 1 for a in rates):
         raise BadInput('no "accept" with probabilities: `draftproof gpu record --served` writes it')
-    record = _record(given)
+    places = [each for each in (given, given.get("metrics")) if isinstance(each, dict)]
+    records = (each.get(name) for each in places for name in RECORDS)
+    record: dict[str, Any] = next((each for each in records if each and isinstance(each, dict)), {})
     steps = record.get("num_spec_steps", record.get("spec_verify_ct"))
     if isinstance(record.get("draft_n_accepted"), int):  # llama.cpp: every step adds one token to these
         steps = len(rates) - record["draft_n_accepted"]
@@ -82,12 +84,6 @@ def response(given: Any, gamma: int | None = None) -> Served:
     if (counts and sum(counts) != steps) or (each and (len(each) != steps or max(each) > gamma)):
         raise BadInput(f"its counts of steps are not those of {steps} steps of {gamma} drafts")
     return Served(np.array(rates, float), gamma, steps, counts, each)
-
-
-def _record(given: Mapping[str, Any]) -> dict[str, Any]:
-    places = [given, given.get("metrics")]
-    found = [each.get(name) for each in places if isinstance(each, dict) for name in RECORDS]
-    return next((each for each in found if each and isinstance(each, dict)), {})
 
 
 def _counts(numbers: Any) -> list[int]:
@@ -169,7 +165,11 @@ class Acceptance:
         moment = log_moment(rates, gamma)
         self._gain("steps", BETS * steps - moment)
         self._coins(low[:, 0], high[:, 0], given)
-        self.wealth.to(self._mean())
+        # A wealth that is spent evenly on steps, on accepted tokens, and on positions.
+        positions = [gained for name, gained in self.bets.items() if name.startswith("position")]
+        parts = [self.bets["steps"], self.bets.get("accepted tokens", []), positions]
+        means = [np.logaddexp.reduce(part, None) - log(np.size(part)) for part in parts if len(part)]
+        self.wealth.to(float(np.logaddexp.reduce(means) - log(len(means))))
         self.spent += moment
         self.likely += [expected(given.rates * (1 - loss), gamma)[0] for loss in LOSSES]
         self.gamma = max(self.gamma, gamma)
@@ -194,13 +194,6 @@ class Acceptance:
 
     def _gain(self, name: str, gained: np.ndarray) -> None:
         self.bets[name] = self.bets.get(name, 0) + gained
-
-    def _mean(self) -> float:
-        # The logarithm of a wealth that is spent evenly on steps, on accepted tokens, and on positions.
-        positions = [gained for name, gained in self.bets.items() if name.startswith("position")]
-        parts = [self.bets["steps"], self.bets.get("accepted tokens", []), positions]
-        means = [np.logaddexp.reduce(part, None) - log(np.size(part)) for part in parts if len(part)]
-        return float(np.logaddexp.reduce(means) - log(len(means)))
 
     @property
     def detectable(self) -> float:

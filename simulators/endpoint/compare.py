@@ -101,28 +101,25 @@ class Comparison(Session):
         (one, other), plan = self.servers, self.plan
         self.same = bool(one.listed and other.listed and one.extensions == other.extensions)
         self._draw(self.pairs[SELF], one, one, plan.setting, int(plan.tokens * ITSELF), MANY)
-        if not self.pairs[SELF].rejected:
-            self._settings(one, other)
-            self._draw(self.pairs[OTHER], one, other, plan.setting, plan.tokens - self.budget.asked, MANY)
+        if self.pairs[SELF].rejected:
+            return
+
+        def compared(name: str, setting: Setting) -> Result:
+            self._draw(self.pairs[name], one, other, setting, int(2 * OF_SETTING * plan.tokens), FEW)
+            return self._result(name)
+
+        if plan.settings:
+            for name, setting in checks.SETTINGS.items():
+                self.checked.append(checks.checked(name, compared, name, setting))
+            self.budget.tokens = int(plan.tokens * CHECKED)
+            for name, check in checks.CHECKS.items():
+                self.checked.append(checks.checked(name, check, one, plan.prompts[:PROMPTED]))
+            self.budget.tokens = plan.tokens
+        self._draw(self.pairs[OTHER], one, other, plan.setting, plan.tokens - self.budget.asked, MANY)
 
     def results(self) -> list[Result]:
         judged = [self._result(name) for name in (SELF, OTHER) if self.pairs[name].texts]
         return [*judged, *self.checked]
-
-    def _settings(self, one: Server, other: Server) -> None:
-        if not self.plan.settings:
-            return
-
-        def compared(name: str, setting: Setting) -> Result:
-            self._draw(self.pairs[name], one, other, setting, int(2 * OF_SETTING * self.plan.tokens), FEW)
-            return self._result(name)
-
-        for name, setting in checks.SETTINGS.items():
-            self.checked.append(checks.checked(name, compared, name, setting))
-        self.budget.tokens = int(self.plan.tokens * CHECKED)
-        for name, check in checks.CHECKS.items():
-            self.checked.append(checks.checked(name, check, one, self.plan.prompts[:PROMPTED]))
-        self.budget.tokens = self.plan.tokens
 
     def _draw(
         self, test: Pairs, one: Server, other: Server, setting: Setting, tokens: int, choices: int

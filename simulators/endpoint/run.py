@@ -167,26 +167,21 @@ class Run(Session):
         if self.stream.rejected:
             return
         self.budget.tokens = int(plan.tokens * CHECKED)
-        self._check(server, few)
+        texts = plan.prompts
+        todo: list[Any] = [("log-probabilities", checks.log_probabilities, server, texts, few)]
+        if plan.settings:
+            tokens, errors = int(plan.tokens * OF_SETTING), shares(plan.error)
+            todo += [(name, check, server, texts[:PROMPTED]) for name, check in checks.CHECKS.items()]
+            todo += [
+                (name, checks.of_setting, name, server, texts, tokens, plan.length, errors[name])
+                for name in checks.SETTINGS
+            ]
+        for name, *given in todo:
+            self.progress(self.budget.asked, plan.tokens, f"checking {name}")
+            self.checked.append(checks.checked(name, *given))
         self.budget.tokens = plan.tokens
         if not any(each.verdict == "rejected" for each in self.checked):
             self._draw(server, plan.tokens)
-
-    def _check(self, server: Server, few: list[list[Sample]]) -> None:
-        """The checks that are not of the plain law; `few` texts after each prompt were drawn before."""
-        plan = self.plan
-        given = server, plan.prompts, few
-        self.checked.append(checks.checked("log-probabilities", checks.log_probabilities, *given))
-        if not plan.settings:
-            return
-        for name, check in checks.CHECKS.items():
-            self.progress(self.budget.asked, plan.tokens, f"checking {name}")
-            self.checked.append(checks.checked(name, check, server, plan.prompts[:PROMPTED]))
-        tokens, errors = int(plan.tokens * OF_SETTING), shares(plan.error)
-        for name in checks.SETTINGS:
-            self.progress(self.budget.asked, plan.tokens, f"checking {name}")
-            drawn = name, server, plan.prompts, tokens, plan.length, errors[name]
-            self.checked.append(checks.checked(name, checks.of_setting, *drawn))
 
     def _draw(self, server: Server, end: int) -> list[list[Sample]]:
         """Draws texts, in waves of requests, until so many tokens are asked for or a test rejects; returns

@@ -52,10 +52,7 @@ class Lazy(Coin):
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        if not isinstance(other, Coin) and number(other) is None:
-            return NotImplemented
-        minus: Any = other
-        return self + -minus
+        return self + -other if isinstance(other, Coin) or number(other) is not None else NotImplemented
 
     @with_number
     def __rsub__(self, c: Any) -> Any:

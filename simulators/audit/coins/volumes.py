@@ -58,21 +58,17 @@ def _times(lo: fmpq, hi: fmpq, density: arb_poly, box: Interval) -> list[tuple[f
     pieces = []
     for left, right in pairwise(cuts):
         s = (left + right) / 2
-        upper = arb_poly([F(_log(hi))]) if s >= hi * a else F(arb_poly([-_log(a), 1]))
-        lower = arb_poly([F(_log(lo))]) if s < lo * b else F(arb_poly([-_log(b), 1]))
+        upper = arb_poly([F(arb(hi).log())]) if s >= hi * a else F(arb_poly([-arb(a).log(), 1]))
+        lower = arb_poly([F(arb(lo).log())]) if s < lo * b else F(arb_poly([-arb(b).log(), 1]))
         pieces.append((left, right, upper - lower))
     return pieces
-
-
-def _log(x: fmpq) -> arb:
-    return arb(x).log()
 
 
 def _integral(poly: arb_poly, x: fmpq) -> arb:
     # The integral of poly(ln s) over s in [0, x].
     if not x:
         return arb(0)
-    L, power, term, total = _log(x), arb(1), arb(0), arb(0)
+    L, power, term, total = arb(x).log(), arb(1), arb(0), arb(0)
     for j, c in enumerate(poly.coeffs()):  # the integral of L^j is x L^j - j times that of L^(j-1)
         term = arb(x) * power - j * term
         total, power = total + c * term, power * L

@@ -7,6 +7,7 @@ from time import monotonic
 from flint import fmpq
 
 from draftproof.simulators.audit.judge.exact import INSTANCE_SECONDS, Case, emit, must_repeat
+from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets.batches import ByRoles, Decision
 from draftproof.simulators.laws.verdicts.batches import Block, Emitted, judge_mixture
@@ -31,13 +32,13 @@ def blocks(request: Instance, decisions: Iterable[Shown | Prefix]) -> dict[Shown
     }
 
 
-def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float = INSTANCE_SECONDS) -> Case:
+def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float) -> Case:
     """The exact verdict on one batch, against p only. Raises NotEnumerable, or Fault for a call that hangs.
 
     Decisions are discrete, so rounding may cause only what `bound` says: 0 for a rule, and its own
     verification's rounding for a target that emits tokens.
     """
-    programs, deadline = target.programs_on(sandbox, batch), monotonic() + seconds
+    programs, deadline = target.programs_on(sandbox, batch), monotonic() + min(seconds, INSTANCE_SECONDS)
     runs, faults, fault_mass = emit(programs, sandbox, deadline, sandbox.repeats)
     nothing: Decision = tuple(Shown((), 0) for _ in batch.requests)
     mixture = {nothing: fault_mass} if fault_mass else {}
@@ -45,7 +46,9 @@ def batch_case(target: ByRoles, sandbox: Sandbox, batch: Batch, seconds: float =
         mixture[decision] = mixture.get(decision, ZERO) + mass
     seen = [dict.fromkeys(each) for each in zip(*mixture, strict=True)]
     laws = [blocks(*each) for each in zip(batch.requests, seen, strict=True)]
-    bound = ZERO if all(isinstance(each, Shown) for each in chain(*seen)) else target.bound_of(batch)
+    rule = all(isinstance(each, Shown) for each in chain(*seen))
+    one, count = batch.requests[0], len(batch.requests)
+    bound = ZERO if rule else rounding_bound(target.dtype, one.vocab, one.draft.depth, count, target.logits)
     verdict = judge_mixture(batch, TOKEN, laws, mixture, bound)
     variation, accepted = verdict.total_variation, verdict.expected_accepted
     wrong = verdict.wrong if variation > bound and not fault_mass else None

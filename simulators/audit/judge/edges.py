@@ -56,22 +56,16 @@ def _at_edges(slow: bool, instance: Instance, program: Program, report: Report) 
     # All coins, and each of them, are at an edge.
     probe = Fixed([0.5])
     _fault(program.run, probe, None)
-    for coins, which in _patterns(probe.drawn):
-        for last in (False,) if slow else (False, True):
+    for edge in EDGES:
+        alone = product(range(min(probe.drawn, COINS_ALONE)), (0.0, 0.5))
+        tried = [([*[other] * at, edge, other], f"coin {at + 1} is {edge!r}") for at, other in alone]
+        tried.insert(0, ([edge], f"every coin {edge!r}"))
+        for (coins, which), last in product(tried, (False,) if slow else (False, True)):
             fault = _fault(program.run, Fixed(coins, last), instance)
             if fault is not None:
                 drafted = f"drafted {program.drafted}" if program.drafts else ""
                 where = ", ".join(filter(None, (which, f"on {named(instance)}", drafted)))
                 report.note(fault.kind, f"{fault.what}; {where}", f"edge {fault.kind}", edge=True)
-
-
-def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
-    # (coins with one of them, or all, at an edge; a description)
-    for edge in EDGES:
-        yield [edge], f"every coin {edge!r}"
-        for at in range(min(coins, COINS_ALONE)):
-            for other in (0.0, 0.5):
-                yield [*[other] * at, edge, other], f"coin {at + 1} is {edge!r}"
 
 
 def _with_equal_rows(

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any, Unpack
 
@@ -100,7 +102,7 @@ class _Audit:
             self.report.requests, self.report.alone = target.requests, target.alone
         self.raising: Case | None = None  # the first on which it raises
         self.hopeless = ""  # what every call does, on all instances until now
-        self.patience = monotonic() + PATIENCE
+        self.patience, self.deadline = monotonic() + PATIENCE, inf
         # Made here: in the sandbox chance is the target's.
         self.twice = list(battery(2, 1, 2)) if isinstance(target, DraftVerifier) else []
 
@@ -121,7 +123,13 @@ class _Audit:
                     self._enumerate()
             except NotEnumerable as error:
                 report.undecided = str(error)
-                self._test_instead(str(error))
+                takes = target.whole or (isinstance(target, DraftVerifier) and target.draw is None)
+                tested = plan.statistical or plan.float32 or isinstance(target, Selection)
+                if takes and not tested and plan.runs and plan.iterations == 1:
+                    what = f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
+                    self.observer.progress(0, 0, what)
+                    with suppress(NotEnumerable):  # nor can it be tested
+                        self._test()
             except Fault as fault:
                 report.found.pop(fault.kind, None)
                 report.note(fault.kind, fault.what, fatal=fault.kind == "hangs")
@@ -159,27 +167,22 @@ class _Audit:
 
     def _case(self, instance: Instance | Batch) -> Case:
         if isinstance(instance, Batch):
-            assert isinstance(self.target, Selection)
-            return batch_case(self.target, self.sandbox, instance)
+            assert isinstance(self.target, ByRoles)
+            return batch_case(self.target, self.sandbox, instance, max(self.deadline - monotonic(), 1.0))
         return case(self.target, self.sandbox, instance, self.plan.iterations)
 
     def _together(self) -> None:
         # The joint law of what two requests of a batch emit.
-        target, report, sandbox, batches = self.target, self.report, self.sandbox, self.plan.batches
-        deadline = monotonic() + TOGETHER_SECONDS
-
-        def judge(batch: Batch) -> Case:
-            left = max(deadline - monotonic(), 1.0)
-            return batch_case(target, sandbox, batch, left)  # type: ignore[arg-type]
-
+        report, batches = self.report, self.plan.batches
+        self.deadline = monotonic() + TOGETHER_SECONDS
         try:
             for n, batch in enumerate(batches):
-                sandbox.observer.progress(n, len(batches), named(batch))
-                now = judge(batch)
+                self.observer.progress(n, len(batches), named(batch))
+                now = self._case(batch)
                 report.together += 1
                 self._note_faults(now)
                 if not now.lossless:
-                    report.failing = shrunk(judge, now, shrinks=now.fault_mass == 0)
+                    report.failing = shrunk(self._case, now, shrinks=now.fault_mass == 0)
                     return
         except NotEnumerable as error:
             report.apart = str(error)
@@ -249,9 +252,7 @@ class _Audit:
 
     def _wrong_in_two_calls(self, twice: list[Instance], kind: str, what: str = "") -> bool:
         # What a function keeps between calls can make its second call wrong.
-        def judge(instance: Instance) -> Case:
-            return case(self.target, self.sandbox, instance, 2)
-
+        judge = partial(case, self.target, self.sandbox, rounds=2)
         for instance in twice:
             now = judge(instance)
             if not now.lossless:
@@ -283,18 +284,6 @@ class _Audit:
             f"it seeds its own generator with {what}; what is drawn from it comes again in all calls, which "
             "then have no law; pass it an rng, or make the generator once"
         )
-
-    def _test_instead(self, error: str) -> None:
-        # Random runs in place of an enumeration that failed.
-        target, plan = self.target, self.plan
-        takes = target.whole or (isinstance(target, DraftVerifier) and target.draw is None)
-        if not takes or isinstance(target, Selection) or plan.statistical or plan.float32:
-            return
-        if plan.runs and plan.iterations == 1:
-            what = f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
-            self.observer.progress(0, 0, what)
-            with suppress(NotEnumerable):  # nor can it be tested
-                self._test()
 
     def _test(self) -> None:
         # The error level and the time are divided among the instances; the first rejection decides.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from random import Random
 from typing import Any
 
@@ -65,22 +65,16 @@ def _calls(
     # What is called, in words, and the call.
     batch = target if isinstance(target, ByRoles) and target.requests > 1 else None
     depth = instance.draft.depth
-    given = [
-        (
-            f"the draft {paths_text(draft)!r}, q = {draft.root.proposal}",
-            target.prepare(instance.target, draft),
-        )
-        for length in range(depth if batch else 1, depth + 1)
-        for rows in (instance.proposal, instance.target)
-        for _, draft in drafts(replace(instance, proposal=rows, draft=Chain(length)))
-    ]
+    given, lengths = [], range(depth if batch else 1, depth + 1)
+    for length, rows in product(lengths, (instance.proposal, instance.target)):
+        for _, draft in drafts(replace(instance, proposal=rows, draft=Chain(length))):
+            what = f"the draft {paths_text(draft)!r}, q = {draft.root.proposal}"
+            given.append((what, target.prepare(instance.target, draft)))
     for what, own in given:
         if batch is None:
             yield what, partial(target.call, sandbox, prepared=own)
             continue
         for beside, other in (given[0], given[-1]):
             both: Any = tuple(map(np.stack, zip(other, own, strict=True)))
-            yield (
-                f"{what}, beside {beside}",
-                lambda source, both=both: batch.together(sandbox, source, both)[-1],
-            )
+            call = lambda source, both=both: batch.together(sandbox, source, both)[-1]  # noqa: E731
+            yield f"{what}, beside {beside}", call

@@ -3,7 +3,7 @@
 `checked` and `plan_of` refuse options that exclude each other, and nothing else does.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
 from numbers import Integral, Real
@@ -14,7 +14,7 @@ from flint import fmpq
 from draftproof.simulators.audit.battery import DEPTH, VOCAB, must_be_small
 from draftproof.simulators.audit.judge.samples import TEST_RUNS
 from draftproof.simulators.audit.sandbox import CALL_SECONDS
-from draftproof.simulators.audit.targets.base import DraftVerifier, Target
+from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.audit.targets.batches import ByRoles, Selection
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
@@ -68,9 +68,9 @@ EXCLUDED = {
 """Option -> those that it goes without."""
 
 EXCLUDED_BY_KIND = {
-    "selection rule": ("iterations", "statistical", "padding"),
-    "generation loop": ("padding",),
-    "tree function": ("padding",),
+    "selection rule": ("iterations", "statistical", "padding", "invariant", "float32"),
+    "generation loop": ("padding", "invariant", "float32"),
+    "tree function": ("padding", "invariant"),
     "foreign program": ("iterations",),
 }
 """Kind of target -> the options that it goes without."""
@@ -132,34 +132,19 @@ def plan_of(target: Target, options: Mapping[str, Any]) -> Plan:
     for name in EXCLUDED_BY_KIND.get(target.adapter, ()):
         if _is_given(name, asked):
             raise BadInput(f"a {target.adapter} goes without {name}")
-    if asked["invariant"] and not (isinstance(target, DraftVerifier) and target.arrays):
-        raise BadInput("invariant goes with a function that verifies one draft")
     chosen, batches = (), ()
-    if asked["float32"]:
-        if not isinstance(target, DraftVerifier):
-            raise BadInput("float32 goes with a function that verifies one draft")
-    elif asked["statistical"]:
+    if asked["statistical"]:
         must_be_small(asked["vocab"], asked["depth"])
-    else:
-        chosen, batches = _instances(target, asked), tuple(_batches(target, asked))
+    elif not asked["float32"]:
+        given, size = asked["instances"], (asked["vocab"], asked["depth"])
+        rule = {"rule": target.rule} if isinstance(target, Selection) else {}
+        chosen = target.instances(*size, asked["iterations"]) if given is None else given
+        chosen = tuple(replace(each, **rule) if given else each for each in chosen)
+        if isinstance(target, ByRoles) and target.requests > 1 and not _is_given("iterations", asked):
+            sizes = [(each.vocab, each.draft.depth) for each in given or ()] or [size]
+            batches = tuple(target.batches(*map(max, zip(*sizes, strict=True))))
     named = {each.name: asked[each.name] for each in fields(Plan) if each.name in asked}
     return Plan(chosen, batches, **named)
-
-
-def _instances(target: Target, asked: Mapping[str, Any]) -> tuple[Any, ...]:
-    given = asked["instances"]
-    if given is not None:
-        rule = {"rule": target.rule} if isinstance(target, Selection) else {}
-        return tuple(replace(each, **rule) for each in given)
-    return tuple(target.instances(asked["vocab"], asked["depth"], asked["iterations"]))
-
-
-def _batches(target: Target, asked: Mapping[str, Any]) -> Iterable[Batch]:
-    # Those of a function that takes batches, up to the size of the given instances if there are.
-    if not isinstance(target, ByRoles) or target.requests < 2 or _is_given("iterations", asked):
-        return ()
-    given = [(each.vocab, each.draft.depth) for each in asked["instances"] or ()]
-    return target.batches(*map(max, zip(*given or [(asked["vocab"], asked["depth"])], strict=True)))
 
 
 def _is_given(name: str, asked: Mapping[str, Any]) -> bool:
@@ -169,11 +154,19 @@ def _is_given(name: str, asked: Mapping[str, Any]) -> bool:
 def _must_be(name: str, value: Any) -> None:
     # BadInput unless the value is of the option's kind, and within its bounds.
     kind, known = KNOWN[name]
-    if name == "instances":
-        _must_be_instances(value)
-        return
     kinds = get_args(kind) or (kind,)
     if value is None and type(None) in kinds:
+        return
+    if name == "instances":
+        if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
+            raise BadInput(f"instances: must be a list of instances, not {quoted(value)}")
+        for each in value:
+            if not isinstance(each, Instance | Batch):
+                raise BadInput(f"instances: {quoted(each)} is no instance")
+            for one in each.requests if isinstance(each, Batch) else (each,):
+                rows = one.target[()], one.proposal[()]
+                if not all(isinstance(number, fmpq) for row in rows for number in row):
+                    raise BadInput("instances: rows must be exact, not floats")
         return
     wider = {int: Integral, float: Real}
     fits = isinstance(value, tuple(wider.get(each, each) for each in kinds))
@@ -182,18 +175,3 @@ def _must_be(name: str, value: Any) -> None:
     if isinstance(value, Real) and not known.least <= float(value) <= known.most:
         upper = "" if known.most == inf else f" and at most {known.most}"
         raise BadInput(f"{name} {value}: must be at least {known.least}{upper}")
-
-
-def _must_be_instances(given: Any) -> None:
-    if given is None:
-        return
-    if not isinstance(given, Sequence) or isinstance(given, str | bytes) or not given:
-        raise BadInput(f"instances: must be a list of instances, not {quoted(given)}")
-    for each in given:
-        if not isinstance(each, Instance | Batch):
-            raise BadInput(f"instances: {quoted(each)} is no instance")
-        for one in each.requests if isinstance(each, Batch) else (each,):
-            if not all(
-                isinstance(number, fmpq) for table in (one.target, one.proposal) for number in table[()]
-            ):
-                raise BadInput("instances: rows must be exact, not floats")

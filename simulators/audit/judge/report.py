@@ -13,12 +13,14 @@ from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.audit.targets.batches import REQUESTS
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.laws.size import not_shown
-from draftproof.simulators.laws.verdict import Wrong
 from draftproof.simulators.laws.verdicts.batches import JointWrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection.batch import Batch
 from draftproof.theory.shared.reportable import Reportable, spelled
+
+FIGURES = "total_variation", "error_bound", "expected_accepted", "stateless_optimum", "witness"
+"""Keys of the JSON document, each None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,9 @@ class Report(Reportable):
     @property
     def status(self) -> int:
         """The exit status: 0 lossless, 1 not, 3 cannot be enumerated."""
-        return (
-            3
-            if self.lossless is None
-            else int(not self.lossless or bool(self.varies or (self.strict and self.findings)))
-        )
+        if self.lossless is None:
+            return 3
+        return int(not self.lossless or bool(self.varies or (self.strict and self.findings)))
 
     @property
     def not_shown(self) -> str:
@@ -130,13 +130,35 @@ class Report(Reportable):
             "target": self.target,
             "adapter": self.adapter + (", statistical" if self.sampled else ""),
             "lossless": self.lossless,
-            **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
-            **_counted(self.final),
+            **self._figures(),
             **({"varies": self.varies} if self.varies else {}),
             **({"requests": self.requests} if self.requests > 1 or self.alone else {}),
             **({"not_shown": self.not_shown} if self.not_shown else {}),
             **({"replay": self.run.answer()} if self.run else {}),
         }
+
+    def _figures(self) -> dict[str, Any]:
+        # Exact ones, estimates of random runs, or those counted of a final draw.
+        case, sampled, final = self.case, self.sampled, self.final
+        found: dict[str, Any] = dict.fromkeys(FIGURES)
+        if sampled:
+            outcome, got, want = sampled.likeliest
+            found |= {"total_variation": sampled.total_variation, "error_bound": sampled.detectable}
+            if sampled.rejected and outcome:
+                found["witness"] = {"prefix": spelled(outcome), "got": got, "want": want}
+        elif case:
+            found |= {"total_variation": text(case.total_variation), "error_bound": text(case.bound)}
+            if case.expected_accepted is not None:
+                found["expected_accepted"] = text(case.expected_accepted)
+                found["stateless_optimum"] = None if case.optimum is None else text(case.optimum)
+            if wrong := case.wrong:
+                at: Any = wrong.prefix  # of a batch one of each request
+                at = [*map(spelled, at)] if isinstance(wrong, JointWrong) else spelled(at)
+                found["witness"] = {"prefix": at, "got": text(wrong.got), "want": text(wrong.want)}
+        if final:
+            found |= {"total_variation": text(final.total_variation), "error_bound": text(final.within)}
+            found["never_drawn"] = {"tokens": final.never, "mass": final.mass}
+        return found
 
     def rows(self) -> list[dict[str, Any]]:
         made = self.to_dict()
@@ -161,7 +183,7 @@ class Report(Reportable):
         if self.final:
             lines.append(f"  {self.final}")
         if self.sampled:
-            lines += _test_lines(self.sampled)
+            lines.append(f"  {self.sampled}")
         elif self.case and (self.lossless or self.wrong):
             over = f"{self.instances} instances of V <= {self.sizes[0]} and depth <= {self.sizes[1]}"
             given = document(self.case.instance)
@@ -170,7 +192,13 @@ class Report(Reportable):
             lines += _case_lines(self.case, over, bool(self.lossless), given)
         lines += self.run.lines() if self.run else []
         lines += [f"  not a function of the seed: {self.varies}"] if self.varies else []
-        lines += self._requests()
+        if self.alone:
+            lines.append(f"  judged in a batch of one request: {self.alone}")
+        elif self.requests > 1:  # of a batch
+            line = f"  judged among {self.requests} requests, of which the others decide nothing by chance"
+            if self.together:
+                line += f"; then two together, by their joint law, in {self.together} batches of {REQUESTS}"
+            lines.append(line + (f"; two together were not judged: {self.apart}" if self.apart else ""))
         if self.not_shown:
             lines.append(f"  {self.not_shown}")
         if self.tokens:
@@ -185,17 +213,6 @@ class Report(Reportable):
                 f"float64, and does not change the verdict): {' | '.join(map(str, edges))}"
             )
         return lines
-
-    def _requests(self) -> list[str]:
-        # Among how many requests of a batch it was judged.
-        if self.alone:
-            return [f"  judged in a batch of one request: {self.alone}"]
-        if self.requests < 2:
-            return []
-        line = f"  judged among {self.requests} requests, of which the others decide nothing by chance"
-        if self.together:
-            line += f"; then two together, by their joint law, in {self.together} batches of {REQUESTS}"
-        return [line + (f"; two together were not judged: {self.apart}" if self.apart else "")]
 
     def _verdict(self) -> str:
         if self.lossless is None:
@@ -225,52 +242,6 @@ def named(instance: Instance | Batch) -> str:
     return instance.name or "an instance without a name"
 
 
-def _exact(case: Case | None) -> dict[str, Any]:
-    wrong, accepted = (case.wrong, case.expected_accepted) if case else (None, None)
-    prefix = _prefix(wrong) if wrong else ""
-    witness = wrong and {"prefix": prefix, "got": text(wrong.got), "want": text(wrong.want)}
-    return {
-        "total_variation": text(case.total_variation) if case else None,
-        "error_bound": text(case.bound) if case else None,
-        "expected_accepted": _text(accepted),
-        "stateless_optimum": _text(case.optimum) if case and accepted is not None else None,
-        "witness": witness,
-    }
-
-
-def _counted(final: Counted | None) -> dict[str, Any]:
-    if final is None:
-        return {}
-    never = {"tokens": final.never, "mass": final.mass}
-    exact = {"total_variation": text(final.total_variation), "error_bound": text(final.within)}
-    return exact | {"never_drawn": never}
-
-
-def _text(number: fmpq | None) -> str | None:
-    return None if number is None else text(number)
-
-
-def _estimates(sampled: Sampled) -> dict[str, Any]:
-    outcome, fraction, probability = sampled.likeliest
-    shown = sampled.rejected and outcome
-    return {
-        "total_variation": sampled.total_variation,
-        "error_bound": sampled.detectable,
-        "expected_accepted": None,
-        "stateless_optimum": None,
-        "witness": {"prefix": spelled(outcome), "got": fraction, "want": probability} if shown else None,
-    }
-
-
-def _test_lines(sampled: Sampled) -> list[str]:
-    outcome, fraction, probability = sampled.likeliest
-    lines = [f"  {sampled}"]
-    if sampled.rejected and outcome:
-        often = f"came in {fraction:.4g} of the runs, and should in {probability:.4g}"
-        lines.append(f"  tokens {spelled(outcome)!r} {often}")
-    return lines
-
-
 def _case_lines(case: Case, instances: str, lossless: bool, given: dict[str, Any]) -> list[str]:
     variation, rounding = float(case.total_variation), f"rounding alone may cause {float(case.bound):.3g}"
     accepted, on = _accepted(case), f"(on {named(case.instance)})"
@@ -279,7 +250,12 @@ def _case_lines(case: Case, instances: str, lossless: bool, given: dict[str, Any
         return [line, f"  {accepted} {on}"] if accepted else [f"{line} {on}"]
     lines = [f"  total variation {variation:.6g}, exact; {rounding}"]
     lines += [f"  {accepted}"] if accepted else []
-    lines += [f"  {_wrong(case.wrong)}"] if case.wrong else []
+    wrong: Any = case.wrong
+    if wrong and not isinstance(wrong, JointWrong) and len(text(wrong.got)) >= 20:
+        got, want = float(wrong.got), float(wrong.want)
+        first = f"tokens {spelled(wrong.prefix)!r} come out first"
+        wrong = f"{first} with probability {got:.12g}, and should with {want:.12g}"
+    lines += [f"  {wrong}"] if wrong else []
     lines.append(f"  on {json.dumps(given)}")
     if case.bound and case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
@@ -297,16 +273,3 @@ def _accepted(case: Case) -> str:
     if optimum is not None and accepted > optimum + case.bound * case.instance.draft.depth:
         line += ": more than any lossless verifier accepts"
     return line
-
-
-def _prefix(wrong: Wrong) -> Any:
-    # The wrong prefix; for a batch a list, one of each request.
-    return list(map(spelled, wrong.prefix)) if isinstance(wrong, JointWrong) else spelled(wrong.prefix)
-
-
-def _wrong(wrong: Wrong) -> str:
-    if isinstance(wrong, JointWrong) or len(text(wrong.got)) < 20:
-        return str(wrong)
-    got, want = float(wrong.got), float(wrong.want)
-    prefix = spelled(wrong.prefix)
-    return f"tokens {prefix!r} come out first with probability {got:.12g}, and should with {want:.12g}"

@@ -10,6 +10,7 @@ from draftproof.simulators.audit.targets.base import Target
 from draftproof.simulators.support.anytime import Process
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
+from draftproof.theory.shared.reportable import spelled
 
 TEST_RUNS, TEST_SECONDS = 20_000, 60.0  # default limits: number of runs, and seconds
 
@@ -45,11 +46,14 @@ class Sampled(Process):
         return worst, self.counts[worst] / max(self.runs, 1), self.wanted.get(worst, 0.0)
 
     def __str__(self) -> str:
+        outcome, fraction, probability = self.likeliest
+        often = f"\n  tokens {spelled(outcome)!r} came in {fraction:.4g} of the runs, and should in "
         return (
             f"{'rejected' if self.rejected else 'not rejected'} after {self.runs:,} runs "
             f"at error level {self.error:.3g} (log e-value {self.most:.1f}, "
             f"{self.words:,} outcomes, {self.on}); "
             f"a total variation of {self.detectable:.2g} would have shown"
+            f"{f'{often}{probability:.4g}' if self.rejected and outcome else ''}"
         )
 
 

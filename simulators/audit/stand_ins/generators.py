@@ -29,13 +29,6 @@ class Lazies(np.ndarray):
         return np.vectorize(int, otypes=[dtype])(self)
 
 
-def lazies(values: list[Any], shape: Any) -> np.ndarray:
-    """The values as an array of floats if all are floats, else of objects."""
-    if all(isinstance(value, float | np.floating) for value in values):
-        return np.array(values).reshape(shape)
-    return np.array(values, dtype=object).reshape(shape).view(Lazies)
-
-
 def attributes(*kinds: Any) -> dict[str, Any]:
     """What the classes or modules have, by name."""
     return {name: getattr(kind, name) for kind in kinds for name in dir(kind)}
@@ -83,7 +76,10 @@ class Generator(StandIn):
         shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
         if isinstance(self._source, Words):
             return self._source.block(one, int(np.prod(shape))).reshape(shape)
-        return lazies([one() for _ in range(int(np.prod(shape)))], shape)
+        values = [one() for _ in range(int(np.prod(shape)))]
+        if all(isinstance(value, float | np.floating) for value in values):
+            return np.array(values).reshape(shape)
+        return np.array(values, dtype=object).reshape(shape).view(Lazies)
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         if out is not None:

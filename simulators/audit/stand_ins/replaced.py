@@ -58,8 +58,16 @@ class Current:
         self._run, self._here = self._run + 1, set()
         if source.again:
             self.salt += _SALT.randrange(2**30)
-        if "torch" in sys.modules:
-            self._new_state_of_torch(sys.modules["torch"])
+        torch, self.carried = sys.modules.get("torch"), frozenset()
+        if torch is not None:
+            seed = torch.initial_seed()
+            if seed != SEED_OF_TORCH and self.source and seed not in self.source.integers:
+                self.carried = self.source.past  # a call has seeded it with a constant, which stays
+            else:  # a state that no run had before, of the same seed
+                torch.default_generator.manual_seed(SEED_OF_TORCH)
+                state = torch.default_generator.get_state()
+                state[24:28] = torch.tensor([*self._run.to_bytes(4, "little")], dtype=torch.uint8)
+                torch.default_generator.set_state(state)
         source.keyed.clear()
         source.integers.clear()
         source.seeds, self.source = self, source
@@ -67,18 +75,6 @@ class Current:
             before = lasting._source
             constant = isinstance(before, Seeded) and before.used
             lasting._source = before.over(source) if constant else source
-
-    def _new_state_of_torch(self, torch: Any) -> None:
-        # A state that no run had before, of the same seed. One that a call has seeded with a constant stays.
-        seed = torch.initial_seed()
-        self.carried = frozenset()
-        if seed != SEED_OF_TORCH and self.source and seed not in self.source.integers:
-            self.carried = self.source.past
-            return
-        torch.default_generator.manual_seed(SEED_OF_TORCH)
-        state = torch.default_generator.get_state()
-        state[24:28] = torch.tensor([*self._run.to_bytes(4, "little")], dtype=torch.uint8)
-        torch.default_generator.set_state(state)
 
     def lasting(self, kind: Any) -> Any:
         """A stand-in for a generator that outlives a call: a stream of each run in turn."""
@@ -292,12 +288,7 @@ def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
     return None
 
 
-STAND_INS = {
-    np.random.Generator: Generator,
-    np.random.RandomState: RandomState,
-    random.Random: Random,
-    random.SystemRandom: Random,
-}
+STAND_INS = {each.real: each for each in (Generator, RandomState, Random)} | {random.SystemRandom: Random}
 """The classes of real generators -> those of their stand-ins."""
 
 

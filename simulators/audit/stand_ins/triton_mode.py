@@ -108,11 +108,9 @@ class _Memory:
 
 def addresses(tensor: torch.Tensor) -> np.ndarray:
     """The address of every element."""
-    out = np.full(tuple(tensor.shape), tensor.data_ptr(), dtype=np.int64)
-    for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
-        steps = np.arange(size, dtype=np.int64) * (stride * tensor.element_size())
-        out += steps.reshape([-1 if at == axis else 1 for at in range(tensor.ndim)])
-    return out
+    size = tensor.element_size()
+    steps = [np.arange(n) * k * size for n, k in zip(tensor.shape, tensor.stride(), strict=True)]
+    return tensor.data_ptr() + sum(np.ix_(*steps), np.zeros((), dtype=np.int64))
 
 
 def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]:

@@ -15,10 +15,9 @@ from typing import Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
-from flint import fmpq
 
 from draftproof.simulators.audit.coins.sources import Source
-from draftproof.simulators.audit.rounding import SHIFT, rounding_bound
+from draftproof.simulators.audit.rounding import SHIFT
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import base
 from draftproof.simulators.audit.targets.functions import Function
@@ -102,12 +101,6 @@ class ByRoles(Function):
             run: Any = partial(self._run, sandbox, batch.capacity, given)
             weight = prod((mass for mass, _ in each), start=ONE)
             yield base.Program(weight, run, tuple(draft for _, draft in each))
-
-    def bound_of(self, batch: Batch) -> fmpq:
-        """The total variation of the joint law that rounding can cause."""
-        request = batch.requests[0]
-        depth, count = request.draft.depth, len(batch.requests)
-        return rounding_bound(self.dtype, request.vocab, depth, count, self.logits)
 
     def batches(self, vocab: int, depth: int) -> Iterator[Batch]:
         """Batches of two requests at all pairs of places, beside others that decide nothing by chance."""
@@ -312,13 +305,11 @@ def _decided(result: Any, draft: Prefix, vocab: int) -> Shown | Prefix:
 def _request(result: Any, at: int, count: int) -> Any:
     # The part of a batch's result that belongs to one request. A tuple has a part for each kind of result, or
     # the tokens of each request.
-    if isinstance(result, tuple) and not (len(result) == count and _is_row(result[0])):
+    row = isinstance(result, tuple) and hasattr(result[0], "__getitem__")
+    row = row and not any(hasattr(each, "__getitem__") for each in result[0])
+    if isinstance(result, tuple) and not (len(result) == count and row):
         return tuple(_request(each, at, count) for each in result)
     return result[at] if hasattr(result, "__getitem__") else result
-
-
-def _is_row(result: Any) -> bool:
-    return hasattr(result, "__getitem__") and not any(hasattr(each, "__getitem__") for each in result)
 
 
 def _size(batch: Batch) -> int:

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,13 @@ class Function(base.DraftVerifier):
             finally:
                 sandbox.current.making = False
             if "torch" in sys.modules:
-                sandbox.current.once |= {("torch", state) for state in _torch_states(self._called)}
+                import torch
+
+                from draftproof.simulators.audit.stand_ins.torch_mode import state_of
+
+                held = torch.default_generator, *getattr(self._called, "__dict__", {}).values()
+                made = (each for each in held if isinstance(each, torch.Generator))
+                sandbox.current.once |= {("torch", state_of(each)) for each in made}
         return self._called
 
     def prepare(self, target: Rows, draft: Draft) -> base.Arrays:
@@ -96,7 +102,7 @@ class Function(base.DraftVerifier):
         word = self.followed(run, source)
         for name, before, after in zip(base.INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
-                sandbox.remark("changes its inputs", name)
+                sandbox.remarks.setdefault("changes its inputs", name)
         return word
 
     def _emitted(self, result: Any, given: base.Arrays, known: dict[str, Any]) -> Any:
@@ -105,13 +111,3 @@ class Function(base.DraftVerifier):
     def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
         rng, draft = sandbox.start(source), self._object(sandbox).draft
         return sandbox.call(lambda: base.emitted([draft(np.array(row), rng, position)], len(row), 1))[0]
-
-
-def _torch_states(made: Any) -> Iterator[int]:
-    # The states of the generators that an object holds, and of torch's own, after the object was made.
-    import torch
-
-    from draftproof.simulators.audit.stand_ins.torch_mode import state_of
-
-    held = [each for each in getattr(made, "__dict__", {}).values() if isinstance(each, torch.Generator)]
-    yield from map(state_of, (torch.default_generator, *held))

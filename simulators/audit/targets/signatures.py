@@ -7,8 +7,9 @@ or says what was tried, how far each trial came, and which names are unknown.
 """
 
 import inspect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from traceback import walk_tb
 from typing import Any
@@ -120,17 +121,14 @@ def roles_of(function: Any) -> tuple[list[Parameter] | None, str]:
             found.append((each.name, role, each.kind is each.KEYWORD_ONLY or each.default is not each.empty))
     if unknown:
         return None, f"{', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} no known name"
-    lacks = _lacking({name for name, _, _ in found}, {role for _, role, _ in found})
-    return (None, lacks) if lacks else (found, "")
-
-
-def _lacking(names: Collection[str], roles: Collection[str]) -> str:
-    # Which arrays have no name, or an ambiguous one.
-    if "logits" in names and not {"q", "q_logits"} & {*roles}:
-        return "'logits' may be those of the target or of the draft"
+    roles = {role for _, role, _ in found}
+    if any(name == "logits" for name, _, _ in found) and not {"q", "q_logits"} & roles:
+        return None, "'logits' may be those of the target or of the draft"
     if "tokens" not in roles:
-        return "no name is known of drafted tokens"
-    return "" if {"p", "p_logs", "p_logits"} & {*roles} else "no name is known of the rows of the target"
+        return None, "no name is known of drafted tokens"
+    if not {"p", "p_logs", "p_logits"} & roles:
+        return None, "no name is known of the rows of the target"
+    return found, ""
 
 
 def infer_signature(
@@ -155,9 +153,9 @@ def infer_signature(
     if order[:4] == ["p", "q", "tokens", "capacity"]:
         return Selection(verify, name=name, dtype=dtype)
     trials: list[Trial] = []
-    plain, problem = None, ""
+    plain, problem, attempt = None, "", partial(_tried, seconds=seconds, observer=observer)
     try:
-        plain = _tried(Function(verify, name=name, dtype=dtype), seconds, observer)
+        plain = attempt(Function(verify, name=name, dtype=dtype))
     except BadInput as error:
         problem = str(error)
     else:
@@ -168,9 +166,11 @@ def infer_signature(
             roles = roles or (None if inspect.isclass(verify) else [*plain.target.roles])
         else:
             plain.works = 0  # by chance: its parameters have another order
-    made = None if roles is None else _read(verify, roles, name, dtype, seconds, observer, trials)
-    if made is not None:
-        return made
+    if roles is not None:
+        make = partial(ByRoles, verify, roles, name=name, dtype=dtype)
+        made = _read(make, roles, "torch" in namespace_of(verify), attempt, trials)
+        if made is not None:
+            return made
     if plain is not None and (plain.works or (plain.fault and plain.fault.kind not in UNREAD[:2])):
         return plain.target
     raise BadInput(wrong_call(verify, name, problem, unknown, trials))
@@ -204,28 +204,25 @@ def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Seque
 
 
 def _read(
-    verify: Any,
+    make: Callable[..., ByRoles],
     roles: list[Parameter],
-    name: str,
-    dtype: str | None,
-    seconds: float,
-    observer: Observer,
+    torch: bool,
+    attempt: Callable[[Function], Trial],
     trials: list[Trial],
 ) -> Function | None:
     # The first layout and reading of results that fits every call; else one that fits but for calls that
     # raise, of several requests rather than of one. What is tried is added to `trials`.
     flat = {"counts", "ends"} & {role for _, role, _ in roles}
     layouts = [layout for layout in LAYOUTS if layout != ("single" if flat else "flat")]
-    space = namespace_of(verify)
     takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
-    kinds = (not takes_rng, takes_rng) if "torch" in space else (False,)
+    kinds = (not takes_rng, takes_rng) if torch else (False,)
     mostly: list[Function] = []
     for layout, tensors in product(layouts, kinds):
         if layout == "one" and mostly:
             break
         for read in READINGS:
-            target = ByRoles(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
-            trial = _tried(target, seconds, observer)
+            target = make(layout, read, tensors=tensors)
+            trial = attempt(target)
             trials.append(trial)
             fault = trial.fault
             if trial.works and fault is None:
