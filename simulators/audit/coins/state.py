@@ -114,20 +114,14 @@ class CoinState:
         """Values of all coins that agree with every answer given; None if none was found."""
         if any(hi - lo < NARROW for lo, hi in self.boxes):
             return None
-        sides = [(float(lo), float(hi)) for lo, hi in self.boxes]
+        sides, chains = [(float(lo), float(hi)) for lo, hi in self.boxes], {*self._chains.values()}
         for _ in range(TRIES):
             coins = [lo + (hi - lo) * random.uniform(0.05, 0.95) for lo, hi in sides]
-            if self._allows(coins):
+            E = {at: -log(1 - coins[at] if mirror else coins[at]) for at, mirror in self._racers.items()}
+            raced = all(E[a] > float(ratio) * E[b] for a, b, ratio in self._ratios)
+            if raced and all(chain.allows(coins) for chain in chains):
                 return coins
         return None
-
-    def _allows(self, coins: list[float]) -> bool:
-        if not all(
-            tied.allows(coins) for tied in {id(tied): tied for tied in self._chains.values()}.values()
-        ):
-            return False
-        E = {coin: -log(1 - coins[coin] if mirror else coins[coin]) for coin, mirror in self._racers.items()}
-        return all(E[a] > float(ratio) * E[b] for a, b, ratio in self._ratios)
 
     def _live(self) -> None:
         if self.ended:

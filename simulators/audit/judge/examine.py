@@ -289,7 +289,7 @@ class _Audit:
         # The error level and the time are divided among the instances; the first rejection decides.
         target, report, plan = self.target, self.report, self.plan
         names = CORE[:1] if target.slow else CORE
-        chosen = [*(scenario(name, Chain(plan.depth), plan.vocab) for name in names)]
+        chosen = [scenario(name, Chain(plan.depth), plan.vocab) for name in names]
         chosen.append(steep(plan.vocab, plan.depth))
         error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
         shows: tuple[bool, bool, float] = (False, False, -1.0)  # of what is reported, that it decides most

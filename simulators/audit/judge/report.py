@@ -244,7 +244,15 @@ def named(instance: Instance | Batch) -> str:
 
 def _case_lines(case: Case, instances: str, lossless: bool, given: dict[str, Any]) -> list[str]:
     variation, rounding = float(case.total_variation), f"rounding alone may cause {float(case.bound):.3g}"
-    accepted, on = _accepted(case), f"(on {named(case.instance)})"
+    accepted, on = "", f"(on {named(case.instance)})"
+    if case.expected_accepted is not None:
+        accepted = f"E[tau] {float(case.expected_accepted):.6g}"
+        if isinstance(case.instance, Batch):
+            accepted = f"sum of {accepted}"
+        elif (optimum := case.optimum) is not None:
+            accepted += f", valid optimum {float(optimum):.6g}"
+            if case.expected_accepted > optimum + case.bound * case.instance.draft.depth:
+                accepted += ": more than any lossless verifier accepts"
     if lossless:
         line = f"  largest total variation {variation:.3g} over {instances}, exact; {rounding}"
         return [line, f"  {accepted} {on}"] if accepted else [f"{line} {on}"]
@@ -260,16 +268,3 @@ def _case_lines(case: Case, instances: str, lossless: bool, given: dict[str, Any
     if case.bound and case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
     return lines
-
-
-def _accepted(case: Case) -> str:
-    accepted = case.expected_accepted
-    if accepted is None:
-        return ""
-    line, optimum = f"E[tau] {float(accepted):.6g}", case.optimum
-    if isinstance(case.instance, Batch):
-        return f"sum of {line}"
-    line += "" if optimum is None else f", valid optimum {float(optimum):.6g}"
-    if optimum is not None and accepted > optimum + case.bound * case.instance.draft.depth:
-        line += ": more than any lossless verifier accepts"
-    return line

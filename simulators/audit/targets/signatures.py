@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import cycle, islice, product
 from traceback import walk_tb
 from typing import Any
 
@@ -246,9 +246,7 @@ def _tried(target: Function, seconds: float, observer: Observer) -> Trial:
     pairs, other = 0, False  # calls that return two numbers, and whether the first is not the drafted token
     with sandboxed(min(seconds, 3.0), target.namespace, observer) as sandbox:
         for instance in (scenario("toy", Chain(2), 5), scenario("reversed", Chain(2), 5)):
-            chosen = list(drafts(instance))
-            for n in range(CALLS):
-                _, draft = chosen[n % len(chosen)]
+            for n, (_, draft) in enumerate(islice(cycle(drafts(instance)), CALLS)):
                 chance.keyed.clear()
                 sandbox.current.source = None  # a new run
                 try:
