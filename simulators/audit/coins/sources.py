@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from itertools import accumulate
 from random import Random
 from typing import Any
 
@@ -161,12 +162,6 @@ class Seeded(Source):
     def past(self) -> frozenset[float]:
         return self.source.past
 
-    def over(self, source: Source) -> "Seeded":
-        """The same stream, at the same place, in a run on another source."""
-        stream = Seeded(source, self.seed, self.drawn)
-        stream.used = self.used
-        return stream
-
     def remembered(self, make: Callable[[], Any], what: Hashable) -> Any:
         """The stream's next answer, which `make` draws if it is new; `what` names the call that asks.
         Raises NotEnumerable if another call had the same numbers: how the two depend is not known.
@@ -188,10 +183,6 @@ class Seeded(Source):
     def choose(self, row: Any, use: Hashable = "") -> int:
         # By inversion of one remembered uniform, as in real generators: another row gets the same coin.
         left = self.uniform(use=use) * sum(map(float, row))
-        below = 0.0
-        possible = [x for x, weight in enumerate(weights(row)) if weight > 0]
-        for x in possible[:-1]:
-            below += float(row[x])
-            if left < below:
-                return x
-        return possible[-1]
+        *possible, last = [x for x, weight in enumerate(weights(row)) if weight > 0]
+        reach = accumulate(float(row[x]) for x in possible)
+        return next((x for x, below in zip(possible, reach, strict=True) if left < below), last)

@@ -71,10 +71,11 @@ class Current:
         source.keyed.clear()
         source.integers.clear()
         source.seeds, self.source = self, source
-        for lasting in self._lasting:  # a constant seed stays in place for the next call
-            before = lasting._source
-            constant = isinstance(before, Seeded) and before.used
-            lasting._source = before.over(source) if constant else source
+        for lasting in self._lasting:
+            before, lasting._source = lasting._source, source
+            if isinstance(before, Seeded) and before.used:  # a constant seed stays in place for the next call
+                lasting._source = Seeded(source, before.seed, before.drawn)
+                lasting._source.used = before.used
 
     def lasting(self, kind: Any) -> Any:
         """A stand-in for a generator that outlives a call: a stream of each run in turn."""
