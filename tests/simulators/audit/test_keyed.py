@@ -68,7 +68,7 @@ def test_a_text_that_depends_on_the_length_of_the_draft_is_not_a_function_of_the
 
 
 def test_only_a_function_of_one_draft_can_be_invariant():
-    with pytest.raises(BadInput, match="invariant goes with a function"):
+    with pytest.raises(BadInput, match="a generation loop goes without invariant"):
         examine(Loop(keyed.token, name="token"), invariant=True)
     with pytest.raises(BadInput, match="goes without statistical"):
         examine(keyed.match, statistical=True, invariant=True)
