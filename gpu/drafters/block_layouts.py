@@ -18,7 +18,7 @@ LAYOUT: saved.Layout = (
 )
 """Early DSpark checkpoints have their heads one level deeper; all other keys are parameters' own names."""
 LOADED = {"markov_head_type": markov.KINDS, "attention_mode": ("gqa", "mha")}
-LOADED |= {"is_neox_style": ("true",), "use_swa": ("false",)}
+LOADED |= {"is_neox_style": ("true",), "use_swa": ("false",), "projector_type": ("dspark", "none")}
 """Settings of which no other values can be loaded; the first is the default."""
 
 

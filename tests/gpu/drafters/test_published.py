@@ -115,10 +115,15 @@ def test_heads_of_other_kinds_are_refused_by_name(tmp_path):
     about, weights = ref.eagle3(ref.target(), ref.IDS)
     with pytest.raises(BadInput, match=r"multi-head latent attention \(kv_lora_rank\) cannot be loaded$"):
         drafter(ref.written(tmp_path, about | {"kv_lora_rank": 8}, weights))
-    entry = ENTRIES["DeepSpec, DSpark, RNN"]
-    entry = entry | {"config": entry["config"] | {"markov_head_type": "lstm"}}
-    with pytest.raises(BadInput, match=r"markov_head_type lstm: vanilla, gated, rnn can be loaded$"):
-        choose.published(layouts.saved(tmp_path / "block", entry), layouts.target("qwen3"), "lstm")
+    entry, of = ENTRIES["DeepSpec, DSpark, RNN"], layouts.target("qwen3")
+    refused = {
+        "markov_head_type": ("lstm", "vanilla, gated, rnn"),
+        "projector_type": ("domino", "dspark, none"),
+    }
+    for setting, (value, loaded) in refused.items():
+        changed = entry | {"config": entry["config"] | {setting: value}}
+        with pytest.raises(BadInput, match=f"{setting} {value}: {loaded} can be loaded$"):
+            choose.published(layouts.saved(tmp_path / setting, changed), of, value)
 
 
 def turns(network):
