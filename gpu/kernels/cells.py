@@ -23,8 +23,6 @@ from draftproof.gpu.kernels.nodes import (
 
 BLOCK = tl.constexpr(32)
 """Tokens that are summed at a time."""
-HIGH = tl.constexpr(16)
-"""A class is a number of two digits; so many values has the first."""
 
 
 @triton.jit
@@ -79,8 +77,8 @@ def masses(
 ):
     """One program per (request, node, chunk). A node without a drawn child has no mass.
 
-    A matrix that is 1 where a token's class has the row's first digit, times the tokens' masses where it has
-    the column's second one, gives the sums.
+    A class is a number of two digits. A matrix that is 1 where a token's class has the row's first digit,
+    times the tokens' masses where it has the column's second one, gives the sums.
     """
     G: tl.constexpr = size.G
     KINDS: tl.constexpr = size.KINDS
@@ -91,6 +89,7 @@ def masses(
     tree = tree_of(tree, b)
     nodes = nodes_of(nodes, b, N)
     parent_of, token_of = family(tree, nodes.ids, N, block.NODES)
+    HIGH: tl.constexpr = 16 if G == 1 else KINDS // 4
     LOW: tl.constexpr = KINDS // HIGH
     high, column = tl.arange(0, HIGH), tl.arange(0, LOW * 2 * G)
     digit, group = column // (2 * G), column % (2 * G)

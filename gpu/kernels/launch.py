@@ -33,7 +33,7 @@ from draftproof.gpu.sampling.rows import PLAIN, Settings
 from draftproof.gpu.sampling.tree import Tree as Shape
 from draftproof.gpu.verify import Batch, Outcome, Verifier
 from draftproof.gpu.verify import optimal as plans
-from draftproof.gpu.verify.cells import count
+from draftproof.theory.values.optimal_classes import classes as count
 from draftproof.theory.verifier import resolved
 from draftproof.theory.verifiers import VERIFIERS
 
@@ -151,7 +151,7 @@ class Launch:
             places = batch.strata if batch.strata.stride(-1) == 1 else batch.strata.contiguous()
             strata = Strata(places, places.stride(0), places.stride(1))
             groups = max(2, int(triton.next_power_of_2(tree.children.shape[2])))
-        classes = count(strata is not None)
+        classes = count(strata is not None, self.counts.V)
         size = grid.known(cells.Cells(groups, classes))
         found = self.floats(B, N, C, classes, 2 * groups)
         rows = self.logits, self.chunks, self.tree, self.nodes, strata

@@ -8,12 +8,7 @@ siblings' own row; with strata it is their mean times their number.
 import torch
 from torch import Tensor
 
-from draftproof.theory.values.optimal_classes import OWN, SHARED
-
-
-def count(strata: bool) -> int:
-    """How many classes there are, whatever the number of children: so the exact form has them too."""
-    return OWN if strata else SHARED
+from draftproof.theory.values.optimal_classes import classes as count
 
 
 def edges(classes: int, device: torch.device) -> Tensor:
@@ -36,7 +31,7 @@ def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
     place of the upper edge, and what in that of the lower one. The highest class has no upper edge: instead
     of it what of p is above the lower one.
     """
-    classes = count(places is not None)
+    classes = count(places is not None, p.shape[1])
     cell, taken = split(p, q, classes)
     rows = torch.where(cell > 0, taken, (p - (classes - 1) * q).clamp(min=0)), q - taken
     if places is not None:

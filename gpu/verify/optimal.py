@@ -79,11 +79,6 @@ class Nodes:
             taken[:, :, 0].sum(2),
         )
 
-    def split(self, sizes: list[int]) -> list["Nodes"]:
-        """Groups of consecutive nodes."""
-        parts = (part.split(sizes, 1) for part in vars(self).values())
-        return [Nodes(*group) for group in zip(*parts, strict=True)]
-
 
 def rates(drafts: Drafts, lift: bool) -> Rates:
     """Node by node a child is accepted with w_j / (1 - w_1 - .. - w_{j-1}), w_j the probability that child j
@@ -103,8 +98,10 @@ def planned(every: Nodes, tree: Tree, drawn: Tensor, lift: bool) -> Rates:
     levels, turns = tree.generations, in_turn_at(tree) if lift else []
     order, stops, cuts = torch.cat(levels), [], []
     entry = every.mass.new_ones(drawn.shape)
-    groups = every.split([len(level) for level in levels]) if lift else [every]
-    for level, nodes in zip(levels if lift else (order,), groups, strict=True):
+    sizes = [len(level) for level in levels] if lift else [len(order)]
+    groups = zip(*(part.split(sizes, 1) for part in vars(every).values()), strict=True)
+    for level, group in zip(levels if lift else (order,), groups, strict=True):
+        nodes = Nodes(*group)
         a = entry[:, level] if lift else torch.ones_like(entry[:, level])
         w, cut, S = plan(nodes, a, turns[: len(level)])
         turns = turns[len(level) :]
@@ -133,19 +130,18 @@ def plan(nodes: Nodes, a: Tensor, turns: Sequence[bool] = ()) -> tuple[Tensor, T
     place's mass, over a, and the mass that is left, for nodes entered with a [B, F]; `turns` [F] says whose
     siblings are judged in turn.
     """
-    edge = cells.edges(nodes.mass.shape[2], a.device).expand(*a.shape, -1)
-    order, rank = _filled(nodes.mass)
-    full, edge = edge[..., None].expand_as(nodes.mass), edge.gather(2, order)[..., None]
-    order = order[..., None].expand(*order.shape, nodes.mass.shape[3])
-    mass = nodes.mass.gather(2, order)
+    mass = nodes.mass.transpose(2, 3)
+    full = cells.edges(mass.shape[3], a.device).expand_as(mass)
+    order, rank = _filled(mass)
+    edge, mass = full.gather(3, order), mass.gather(3, order)
     cap = a[..., None, None] * edge * mass
-    whole = mass.sum(2, keepdim=True)
+    whole = mass.sum(3, keepdim=True)
     mass = torch.where(whole > 0, mass / whole, 0.0)
     # The places of the drafted tokens, the lower one first, and how likely each is taken.
     place = torch.stack((nodes.kind, (nodes.kind - 1).clamp(min=0)), 3)
-    place = rank.gather(2, place.flatten(2)).clamp(max=mass.shape[2] - 1).view(place.shape)
-    part = torch.stack((1 - nodes.upper, nodes.upper), 3)
-    if nodes.mass.shape[2] == exact.SHARED:
+    place = rank.expand(-1, -1, place.shape[2], -1).gather(3, place).clamp(max=mass.shape[3] - 1)
+    part = torch.stack((1 - nodes.upper, nodes.upper), 3) * nodes.there[..., None]
+    if mass.shape[2] == 1:
         w, kept = lending(nodes.there, place, part, mass, cap)
         if any(turns):
             both = (w, kept), in_turn(nodes.there, place, part, mass, cap)
@@ -154,129 +150,161 @@ def plan(nodes: Nodes, a: Tensor, turns: Sequence[bool] = ()) -> tuple[Tensor, T
                 for each in zip(*both, strict=True)
             )
     else:
-        w, kept = passing(nodes.there, place, part, mass, cap, edge)
+        w, kept = waiting(nodes.there, place, part, mass, cap, full.shape[3])
     cut = torch.where(cap > 0, (edge * (1 - kept / cap)).clamp(min=0), edge)
     w = torch.where(nodes.there & (a > 0)[..., None], w, 0.0)
     w = torch.zeros_like(w).scatter_add(2, nodes.first, w)
     gap = cap - kept
     left = a * nodes.over + torch.where(gap > NONE, gap, 0.0).sum((2, 3))
-    return w, full.scatter(2, order, cut), left
+    return w, full.scatter(3, order, cut).transpose(2, 3), left
 
 
 def _filled(mass: Tensor) -> tuple[Tensor, Tensor]:
-    """(order, rank) of the classes [B, F, C]: those with mass, highest first, as many as a node has at most;
-    and where each class comes. All are kept where the host may not look.
+    """(order, rank) of each stratum's classes [B, F, G, C]: those with mass, highest first, as many as one
+    has at most; and where each class comes. All are kept where the host may not look.
     """
-    every = torch.arange(mass.shape[2], device=mass.device).expand(mass.shape[:3])
-    if not looks(mass):
-        return every, every
-    filled = (mass > 0).any(3)
-    order = filled.sort(dim=2, descending=True, stable=True).indices
-    most = int(filled.sum(2).amax()) if filled.numel() else 1
-    return order[..., : max(1, most)], order.argsort(2)
+    filled = mass > 0
+    order = filled.sort(dim=3, descending=True, stable=True).indices
+    most = int(filled.sum(3).amax()) if looks(mass) and filled.numel() else mass.shape[3]
+    return order[..., : max(1, most)], order.argsort(3)
 
 
 def lending(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     """(w, kept) of i.i.d. siblings, as `exact.lending`."""
-    m, cap = mass[..., 0], cap[..., 0]
-    rest = (1 - pad(m.cumsum(2), (1, 0))).clamp(min=0) ** there.sum(2, keepdim=True)
-    drafted = rest[..., :-1] - rest[..., 1:]
-    kept = _steps(least(1 - rest[..., 1:], cap))
-    spare, lack = (pad(gap.clamp(min=0).cumsum(2), (1, 0)) for gap in (drafted - kept, kept - drafted))
+    rest = (1 - pad(mass.cumsum(3), (1, 0))).clamp(min=0) ** there.sum(2)[..., None, None]
+    speaks, wins, kept = lent(place, part, mass, cap, -rest.diff())
+    return (wins * alone(speaks.cumsum(3))).sum(3), kept
+
+
+def lent(place: Tensor, part: Tensor, mass: Tensor, cap: Tensor, drafted: Tensor) -> tuple[Tensor, ...]:
+    """(speaks, wins, kept): how likely each child speaks at the time of each of its classes [B, F, K, C], and
+    is kept if it is the first; how often each place is kept. `drafted`: how often it leads at its own time.
+    """
+    kept = _steps(least(drafted.cumsum(3), cap))
+    spare, lack = (pad(gap.clamp(min=0).cumsum(3), (1, 0)) for gap in (drafted - kept, kept - drafted))
     lead = torch.where(drafted > kept, drafted - _steps(torch.minimum(spare, lack[..., -1:])[..., 1:]), kept)
     # With which chance each place of a drafted token speaks at each time.
-    density = torch.where(m > 0, drafted / m, 0.0)
+    density = torch.where(mass > 0, drafted / mass, 0.0)
 
     def at(row: Tensor) -> Tensor:
-        return row.gather(2, place.flatten(2)).view(place.shape)[..., None]
+        return row.expand(-1, -1, place.shape[2], -1).gather(3, place)[..., None]
 
     def overlap(one: Tensor, other: Tensor) -> Tensor:
-        ends = torch.minimum(at(one[..., 1:]), other[..., None, None, 1:])
-        return (ends - torch.maximum(at(one[..., :-1]), other[..., None, None, :-1])).clamp(min=0)
+        ends = torch.minimum(at(one[..., 1:]), other[..., None, 1:])
+        return (ends - torch.maximum(at(one[..., :-1]), other[..., None, :-1])).clamp(min=0)
 
     moved = overlap(spare, lack) + overlap(lack, spare)
-    speaks = rate(moved, (at(density) - density[..., None, None, :]).abs() * at(m))
+    speaks = rate(moved, (at(density) - density[..., None, :]).abs() * at(mass))
     others = speaks.sum(4, keepdim=True)
     speaks = speaks / others.clamp(min=1)
     speaks = speaks.scatter_add(4, place[..., None], (1 - others).clamp(min=0)) * part[..., None]
-    wins = (speaks * at(rate(kept, lead))).sum(3)
-    return (wins * alone(there, speaks.sum(3))).sum(3), torch.minimum(kept, lead)[..., None]
+    return speaks.sum(3), (speaks * at(rate(kept, lead))).sum(3), torch.minimum(kept, lead)
 
 
 def in_turn(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
     """(w, kept) of i.i.d. siblings, as `exact.in_turn`, whose chances the rounds end at."""
-    m, cap = mass[..., 0][:, :, None] * there[..., None], cap[..., 0][:, :, None]
+    m = mass * there[..., None]
     chance = torch.ones_like(m)
     for _ in range(exact.ROUNDS):
-        most = m * alone(there, m * chance)
+        most = m * alone((m * chance).cumsum(3))
         taken = torch.minimum(most.cumsum(2), cap).diff(dim=2, prepend=torch.zeros_like(cap))
         chance = share(taken, most)
-    lead = (m * chance * alone(there, m * chance)).sum(2)
-    kept = torch.where(lead > (1 - NONE) * cap[:, :, 0], cap[:, :, 0], lead)
+    lead = (m * chance * alone((m * chance).cumsum(3))).sum(2, keepdim=True)
+    kept = torch.where(lead > (1 - NONE) * cap, cap, lead)
     speaks = torch.zeros_like(m).scatter_add(3, place, part * chance.gather(3, place))
-    wins = speaks * rate(kept, lead)[:, :, None]
-    return (wins * alone(there, speaks)).sum(3), kept[..., None]
+    wins = speaks * rate(kept, lead)
+    return (wins * alone(speaks.cumsum(3))).sum(3), kept
 
 
-def alone(there: Tensor, speaks: Tensor) -> Tensor:
-    """[B, F, K, C]: how likely no other sibling has spoken when one speaks at each time, the first drawn one
-    of those that speak then.
+def alone(spoken: Tensor, turned: bool = False) -> Tensor:
+    """[B, F, K, n]: how likely no other sibling has spoken when one speaks at each time, the first drawn one
+    of those that speak then, and at odd times the last one if `turned`; by how likely each has at its end.
     """
-    after = torch.where(there[..., None], 1 - speaks.cumsum(3), 1.0).clamp(min=0)
-    before = pad(after, (1, 0), value=1)[..., :-1]
-    others = [after[:, :, :j].prod(2) * before[:, :, j + 1 :].prod(2) for j in range(there.shape[2])]
-    return torch.stack(others, 2)
+    first = (1 - spoken).clamp(min=0)
+    last = pad(first, (1, 0), value=1)[..., :-1]
+    if turned:
+        odd = torch.arange(last.shape[3], device=last.device) % 2 == 1
+        last, first = torch.where(odd, first, last), torch.where(odd, last, first)
+    one = torch.ones_like(last[:, :, :1])
+    ahead = torch.cat((one, first[:, :, :-1]), 2).cumprod(2)
+    return ahead * torch.cat((one, last[:, :, 1:].flip(2)), 2).cumprod(2).flip(2)
 
 
-def passing(
-    there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor, edge: Tensor
+def waiting(
+    there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
-    """(w, kept) of siblings from strata, as `exact.passing`."""
-    C, G = mass.shape[2:]
-    n, drawn = C * G, there[:, :, None]
-    mass, cap = torch.where(drawn, mass, 0.0), torch.where(drawn, cap, 0.0)
-    key = edge * (1 - mass.cumsum(2)).clamp(min=0)
-    turn = -(256 * key / (1 + key) + 0.3).floor().flatten(2)
-    order = turn.argsort(dim=2, stable=True)
-    m, t = (each.flatten(2).gather(2, order) for each in (mass, cap))
-    own = (order % G)[..., None] == torch.arange(G, device=m.device)
-    rest = (1 - torch.where(own, m[..., None], 0.0).cumsum(2)).clamp(min=0)
-    drafted = 1 - rest.prod(3)
-    kept = least(drafted, t)
-    tight = drafted - kept <= float(exact.SLACK)
-    rank = torch.arange(n, device=m.device)
-    start = torch.where(pad(tight, (1, 0))[..., :-1], rank, 0).cummax(2).values
-    end = torch.where(tight, rank, n - 1).flip(2).cummin(2).values.flip(2)
-    times = torch.cat((rank + start, rank + end + 1), 2)  # of speaking, then of having passed
-    want = torch.where(m > 0, _steps(kept) / m, 0.0)
-    passes = torch.zeros_like(m)
-    sequence = times.argsort(2)
-    own = torch.cat((own, own), 2).gather(2, sequence[..., None].expand(-1, -1, -1, G))
-    for turn_ in range(exact.ROUNDS + 1):
-        spoken = torch.cat((m * (1 - passes), m * passes), 2).gather(2, sequence)[..., None]
-        rest = (1 - torch.where(own, spoken, 0.0).cumsum(2)).clamp(min=0)
-        rest = torch.where(own, 1.0, rest).prod(3)
-        first, last = rest.gather(2, times).split(n, 2)
-        if turn_ < exact.ROUNDS:
-            passes = torch.where(first > last, ((first - want) / (first - last)).clamp(0, 1), passes)
-    lead = m * ((1 - passes) * first + passes * last)
-    kept = torch.minimum(t, lead)
-    rank = order.argsort(2)
-    # Both places of each drafted token, now and later: when it speaks, and how likely.
-    column = torch.arange(G, device=m.device)[:, None]
-    place = place * G + column
+    """(w, kept) of siblings from strata, as `exact.waiting`."""
+    mass, cap = (torch.where(there[..., None], each, 0.0) for each in (mass, cap))
+    ends = pad(mass.cumsum(3), (1, 0))
+    spoken = 1 - together(there, mass, (1 - ends).clamp(min=0), pad(cap.cumsum(3), (1, 0)), count)
+    led = pad((spoken.diff() * alone(spoken[..., 1:], True)).cumsum(3), (1, 0))
+    speaks, wins, kept = lent(place, part, mass, cap, interpolated(ends, (spoken, led)).diff())
+    speaks, wins = (interpolated(spoken, (ends, pad(each.cumsum(3), (1, 0)))) for each in (speaks, wins))
+    return (wins.diff() * alone(speaks[..., 1:], True)).sum(3), kept
 
-    def at(row: Tensor) -> Tensor:
-        return row.gather(2, rank.gather(2, place.flatten(2))).view(place.shape)
 
-    one, two = times.split(n, 2)
-    late = at(passes) * part
-    spoken, when = torch.cat((part - late, late), 3), torch.cat((at(one), at(two)), 3)
-    later = (when[:, :, None, None] > when[..., None, None]) * spoken[:, :, None, None]
-    later = torch.where(there[:, :, None, None], later.sum(5), 1.0)
-    later = torch.where(torch.eye(G, dtype=torch.bool, device=m.device)[:, None], 1.0, later).prod(4)
-    w = (spoken * at(rate(kept, lead)).repeat(1, 1, 1, 2) * later).sum(3)
-    return w, kept.gather(2, rank).unflatten(2, (C, G))
+def together(there: Tensor, mass: Tensor, left: Tensor, want: Tensor, count: int) -> Tensor:
+    """[B, F, G, times + 1], as `exact.together`."""
+    filled = (mass > 0).sum(3)
+    most = filled.amax((0, 1)).tolist() if looks(mass) else [mass.shape[3]] * mass.shape[2]
+    u = (1 - torch.arange(2 * count, device=left.device).to(left) / (2 * count)) ** 2
+    u, path = u.expand(*left.shape[:2], -1), []
+    bound = left.new_tensor([[0, 1], [1, 1], [1, 1]])[:, None, None].expand(-1, *left.shape[:2], -1)
+    for j, n in enumerate(most[:-1]):
+        row = left[:, :, j, : n + 1], want[:, :, j, : n + 1], filled[:, :, j]
+        speaks, ends, bound = lowered(bound, *row, count)
+        begins = (speaks[..., :-1] * ends[..., 1:]).flip(2).cummin(2).values
+        last = begins.shape[2] - torch.searchsorted(-begins, -u)
+        now = torch.maximum(ends.gather(2, last), share(u, speaks.gather(2, last)))
+        waits = there[:, :, j + 1 :].any(2, keepdim=True)
+        path.append(torch.where(waits, now, u).cummin(2).values)
+        u = share(u, path[-1])
+    return torch.cat((torch.stack((*path, u.cummin(2).values), 2), left[..., -1:]), 3)
+
+
+def lowered(bound: Tensor, left: Tensor, want: Tensor, last: Tensor, count: int) -> tuple[Tensor, ...]:
+    """As `exact.lowered`; `bound` [3, B, F, n]; `last` [B, F]: how many places the row has."""
+
+    def least(u: Tensor, sets: Tensor) -> Tensor:
+        q, a = (each.gather(2, sets.flatten(2)) for each in (left, want))
+        x = q * u[..., None].expand(sets.shape).flatten(2)
+        i = within(bound[0], x)
+        (start, fall), (other, steeper) = ([line.gather(2, n) for line in bound[1:]] for n in (i, i + 1))
+        below, above = start - fall * x, other - steeper * x
+        value = (torch.minimum(below, above) - a).view(sets.shape)
+        fall = (torch.where(below < above, fall, steeper) * q).view(sets.shape)
+        best = value.argmin(3, keepdim=True)
+        value, fall, best = (each.gather(3, best)[..., 0] for each in (value, fall, sets))
+        return torch.stack((u, value + fall * u, fall, best.to(u)))
+
+    points = torch.linspace(0, 1, max(count // 4, 1) + 1, dtype=left.dtype, device=left.device)
+    points = points.expand(*left.shape[:2], -1)
+    sets = torch.arange(left.shape[2], device=left.device).expand(*points.shape, -1).clone()
+    sets[:, :, 0], sets[:, :, -1] = last[..., None], 0
+    found = least(points, sets)
+    for tried in (exact.TRIED, exact.TRIED, 0):
+        u, start, fall, chosen = found
+        crossed = torch.where(fall.diff() > 0, start.diff() / fall.diff(), u[..., :-1])
+        crossed = crossed.clamp(u[..., :-1], u[..., 1:])
+        if tried:
+            low, more = chosen[..., 1:, None].long(), -chosen.diff()[..., None].long()
+            some = low + more * torch.arange(tried, device=left.device) // (tried - 1)
+            new = torch.stack((found[..., :-1], least(crossed, some)), 4).flatten(3)
+            found = torch.cat((new, found[..., -1:]), 3)
+    return pad(crossed, (0, 1), value=1), left.gather(2, chosen.long()), found[:3]
+
+
+def within(xs: Tensor, x: Tensor) -> Tensor:
+    """The interval of xs that x is in."""
+    i = torch.searchsorted(xs.contiguous(), x.contiguous(), right=True) - 1
+    return i.clamp(0, xs.shape[-1] - 2)
+
+
+def interpolated(x: Tensor, line: tuple[Tensor, Tensor]) -> Tensor:
+    """As `exact.interpolated`; `line`: xs, ys."""
+    i = within(line[0], x)
+    (x0, x1), (y0, y1) = ((each.gather(-1, i), each.gather(-1, i + 1)) for each in line)
+    return y0 + (y1 - y0) * share(x - x0, x1 - x0)
 
 
 def least(drafted: Tensor, cap: Tensor) -> Tensor:

@@ -8,18 +8,26 @@ places, others have their own: of a token that two strata share each has its par
 Every place speaks at a *time*; the first drawn sibling that speaks is kept, with a rate. By descending keys
 no set of places that begin the order is kept more often than it is drafted, g, and none more than its cap:
 the running minimum of both is the optimum's own cumulative sum. i.i.d. siblings reach it since places that
-would be kept too often lend their times to later ones, first come first served. Other siblings reach it
-nearly: between two moments at which the minimum is g, a place may pass, and if all pass the first is kept.
+would be kept too often lend their times to later ones, first come first served.
+
+Other siblings *wait*. Let u be how likely those after sibling j are all silent yet. If j and those before it
+are to be kept as often as their caps say, the later ones may lead with M_j(u) until then, no more:
+M_0(u) = 1 - u, and M_j(u) is the least of M_{j-1}((1 - R_j(X)) u) - cap(X) over the highest places X of j
+(the bound of border1991implementation). At u the places of the X that makes it least have spoken: each waits
+until it leads as often as its cap, and the last sibling waits for nobody. Within a sibling places lend.
+
 Where earlier i.i.d. siblings have more below them, a lift has the priority rule: place by place, sibling by
 sibling, as much as the cap has left.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from math import prod
+from operator import mul
 from typing import Any, TypeAlias
 
+import numpy as np
 from flint import fmpq
 
 from draftproof.theory.draft import Draft, Node
@@ -33,22 +41,24 @@ from draftproof.theory.verifiers.optimal import descend
 from draftproof.theory.verifiers.shared.optimal import ranked
 from draftproof.theory.verifiers.shared.priority import included
 
-SHARED, OWN = 256, 64
-"""How many classes i.i.d. siblings have, and how many each of other siblings has."""
+SHARED, OWN, FEW = 256, 256, 64
+"""How many classes i.i.d. siblings have, how many each of other siblings has, and of a small vocabulary."""
+
+TRIED = 8
+"""Of how many sets of places the least is taken, between those of two neighbouring points."""
 
 ROUNDS = 16
-"""How often the chances of passing are improved. Any chances are lossless."""
-
-GRID = 2**64
-"""Chances are multiples of 1 / GRID, so that numbers stay short."""
-
-SLACK = fmpq(1, 2**20)
-"""A gap that counts as none, so that rounding does not decide."""
+"""How often the batched priority rule improves its chances. Any chances are lossless."""
 
 Place: TypeAlias = tuple[int, int]
 """(row, class)."""
 Judged: TypeAlias = tuple[Mapping[Place, Mapping[int, fmpq]], Mapping[Place, fmpq], Mapping[Place, fmpq]]
 """`Plan.at`, `Plan.rate`, and how often each place is kept."""
+
+
+def classes(own: bool, vocab: int) -> int:
+    """How many classes a row has; a vocabulary is small up to 1,024 tokens."""
+    return SHARED if not own else FEW if vocab <= 1024 else OWN
 
 
 def edge(k: int, count: int) -> fmpq:
@@ -82,33 +92,43 @@ class Plan:
     at: Mapping[Place, Mapping[int, fmpq]]
     rate: Mapping[Place, fmpq]
     left: Row
+    known: dict[tuple[int, ...], dict[int, fmpq]] = field(default_factory=dict)
 
     def shares(self, node: Node) -> list[tuple[Node, Any]]:
         """The drafted children in drawing order, with the probability that each is the one that is kept.
 
-        Of those that speak at one time the first drawn one is kept; of the copies of a token the first one.
+        Of those that speak at one time the first drawn one is kept, if each has its own places at odd times
+        the last drawn one; of the copies of a token the first one.
         """
-        spoken: list[dict[int, fmpq]] = []
-        kept: list[dict[int, fmpq]] = []
-        for j, child in enumerate(node.children):
-            spoken.append({})
-            kept.append({})
-            for k, part in self.parts[child.token].items():
-                place = (j * self.own, k)
-                for time, chance in self.at[place].items():
+        tokens = tuple(child.token for child in node.children)
+        if tokens not in self.known:
+            self.known[tokens] = self._shares(tokens)
+        return [(child, self.known[tokens].get(j, fmpq(0))) for j, child in enumerate(node.children)]
+
+    def _shares(self, tokens: tuple[int, ...]) -> dict[int, fmpq]:
+        spoken: list[dict[int, fmpq]] = [{} for _ in tokens]
+        for j, token in enumerate(tokens):
+            for k, part in self.parts[token].items():
+                for time, chance in self.at[j * self.own, k].items():
                     spoken[j][time] = spoken[j].get(time, 0) + part * chance
-                    kept[j][time] = kept[j].get(time, 0) + part * chance * self.rate[place]
-        shares = dict.fromkeys((child.token for child in node.children), fmpq(0))
-        for j, child in enumerate(node.children):
-            for time, mass in kept[j].items():
-                others = (later(each, time, i < j) for i, each in enumerate(spoken) if i != j)
-                shares[child.token] += mass * prod(others)
-        return [(child, shares.pop(child.token, fmpq(0))) for child in node.children]
-
-
-def later(spoken: Mapping[int, fmpq], time: int, strictly: bool) -> Any:
-    """How likely a sibling has not spoken before a time, or then."""
-    return 1 - sum((chance for at, chance in spoken.items() if at < time + strictly), fmpq(0))
+        times = sorted({time for each in spoken for time in each})
+        silent = [
+            list(accumulate((-each.get(time, 0) for time in times), initial=fmpq(1))) for each in spoken
+        ]
+        shares: dict[int, fmpq] = {}
+        for j, token in enumerate(tokens):
+            first = {}
+            for n, time in enumerate(times):
+                if time in spoken[j]:
+                    before = ((i < j) != (self.own and time % 2) for i in range(len(tokens)))
+                    others = (silent[i][n + spoke] for i, spoke in enumerate(before) if i != j)
+                    first[time] = prod(others, start=fmpq(1))
+            for k, part in self.parts[token].items():
+                place = (j * self.own, k)
+                lead = sum((chance * first[time] for time, chance in self.at[place].items()), fmpq(0))
+                copy = tokens.index(token)
+                shares[copy] = shares.get(copy, 0) + part * self.rate[place] * lead
+        return shares
 
 
 def in_classes(draft: Draft, node: Node, t: Row, turns: bool = False) -> Plan:
@@ -126,7 +146,7 @@ def planned(t: Row, laws: tuple[Row, ...], own: bool, turns: bool) -> Plan:
     """The plan of siblings that are drawn independently from their laws, equal ones unless they are `own`;
     `turns`: by the priority rule.
     """
-    a, count = total(t), OWN if own else SHARED
+    a, count = total(t), classes(own, len(t))
     rows = laws if own else laws[:1]
     pi = included(rows)
     ratio = {x: t[x] / (a * mass) if a > 0 else 0 * a for x, mass in enumerate(pi) if mass > 0}
@@ -139,7 +159,7 @@ def planned(t: Row, laws: tuple[Row, ...], own: bool, turns: bool) -> Plan:
         mass[j, k] = mass.get((j, k), 0) + rows[j][x] * part
     cap = {place: a * edge(place[1], count) * m for place, m in mass.items()}
     if own:
-        at, rate, kept = passing(mass, cap)
+        at, rate, kept = waiting(mass, cap, count)
     else:
         at, rate, kept = (in_turn if turns else lending)(mass, cap, len(laws))
     left = list(t)
@@ -148,28 +168,19 @@ def planned(t: Row, laws: tuple[Row, ...], own: bool, turns: bool) -> Plan:
     return Plan(parts, own or turns, at, rate, tuple(left))
 
 
-def sums(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], order: Sequence[Place], count: int) -> Any:
-    """(drafted, kept): how often one of the places up to each in the order is drafted, and how often one is
-    kept at the optimum; `count` siblings have each row.
-    """
-    rest = dict.fromkeys([j for j, _ in order], fmpq(1))
-    drafted, kept = [], [fmpq(0)]
-    for j, k in order:
-        rest[j] = rest[j] - mass[j, k]
-        drafted.append(1 - prod(rest.values()) ** count)
-        kept.append(min(kept[-1] + cap[j, k], drafted[-1]))
-    return drafted, kept[1:]
-
-
-def steps(sums: Sequence[fmpq]) -> list[fmpq]:
-    """The differences of neighbours, from 0."""
-    return [after - before for before, after in zip([fmpq(0), *sums], sums, strict=False)]
-
-
 def lending(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Judged:
     """i.i.d. siblings: a place speaks at its own time, or at one that it was lent or got for it."""
     order = sorted(mass, reverse=True)
-    drafted, kept = map(steps, sums(mass, cap, order, count))
+    silent = accumulate((-mass[place] for place in order), initial=fmpq(1))
+    return lent(order, mass, cap, [before**count - after**count for before, after in pairwise(silent)])
+
+
+def lent(order: Sequence[Place], mass: Any, cap: Any, drafted: Sequence[fmpq]) -> Judged:
+    """Of places, each with a time, its number; `drafted`: how often each would lead at its own."""
+    sums = [fmpq(0)]
+    for place, most in zip(order, accumulate(drafted), strict=True):
+        sums.append(min(sums[-1] + cap[place], most))
+    kept = [after - before for before, after in pairwise(sums)]
     gaps = [d - a for d, a in zip(drafted, kept, strict=True)]
     spare, lack = (
         list(accumulate((max(sign * gap, 0) for gap in gaps), initial=fmpq(0))) for sign in (1, -1)
@@ -185,15 +196,9 @@ def lending(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -
                 lead[s], lead[c] = lead[s] - moved, lead[c] + moved
     for c, times in enumerate(at):
         times[c] = 1 - sum(times.values(), fmpq(0))
-    return judged(order, at, lead, kept)
-
-
-def judged(order: Sequence[Place], at: Any, lead: Any, kept: Any) -> Judged:
-    """The rates with which places that lead so often are kept so often."""
     kept = [min(a, b) for a, b in zip(kept, lead, strict=True)]
     rate = [a / b if b > 0 else fmpq(1) for a, b in zip(kept, lead, strict=True)]
-    at, rate, kept = (dict(zip(order, each, strict=True)) for each in (at, rate, kept))
-    return at, rate, kept
+    return tuple(dict(zip(order, each, strict=True)) for each in (at, rate, kept))  # type: ignore[return-value]
 
 
 def in_turn(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Judged:
@@ -204,7 +209,7 @@ def in_turn(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -
         left = cap[place]
         for j in range(count):
             most = mass[place] * prod(silent[:j] + silent[j + 1 :], start=fmpq(1))
-            part = fmpq((share(left, most) * GRID).ceil(), GRID)
+            part = fmpq((share(left, most) * 2**64).ceil(), 2**64)  # a short number
             at[j, place[1]] = {len(at): part}
             rate[j, place[1]] = share(left, part * most)
             left -= rate[j, place[1]] * part * most
@@ -213,52 +218,84 @@ def in_turn(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -
     return at, rate, kept
 
 
-def passing(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq]) -> Judged:
-    """Siblings of any rows: a place passes with a chance, and if all pass the first is kept."""
-    behind = {place: 1 - sum((m for (j, k), m in mass.items() if j == place[0] and k >= place[1]), fmpq(0))
-              for place in mass}  # fmt: skip
-
-    def turn(place: Place) -> tuple[int, int, int]:
-        key = edge(place[1], OWN) * behind[place]
-        return -int((256 * key / (1 + key) + fmpq(3, 10)).floor()), -place[1], place[0]
-
-    order = sorted(mass, key=turn)
-    drafted, kept = sums(mass, cap, order, 1)
-    ends = [c for c, (g, a) in enumerate(zip(drafted, kept, strict=True)) if g - a <= SLACK]
-    ends.append(len(order) - 1)
-    starts = [0, *(end + 1 for end in ends)]
-    block = [next(b for b, end in enumerate(ends) if c <= end) for c in range(len(order))]
-    early = [c + starts[block[c]] for c in range(len(order))]
-    late = [c + ends[block[c]] + 1 for c in range(len(order))]
-    wanted = [a / mass[place] for a, place in zip(steps(kept), order, strict=True)]
-    passes = [fmpq(0)] * len(order)
-    for _ in range(ROUNDS):
-        chance = leading(mass, order, early, late, passes)
-        for c, want in enumerate(wanted):
-            first, last = chance[early[c]], chance[late[c]]
-            if first > last:
-                change = min(max((first - want) / (first - last), fmpq(0)), fmpq(1))
-                passes[c] = fmpq((change * GRID).floor(), GRID)
-    chance = leading(mass, order, early, late, passes)
-    at = [{early[c]: 1 - u, late[c]: u} for c, u in enumerate(passes)]
-    lead = [mass[place] * sum((chance[time] * part for time, part in times.items()), fmpq(0))
-            for place, times in zip(order, at, strict=True)]  # fmt: skip
-    return judged(order, at, lead, [cap[place] for place in order])
+def waiting(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Judged:
+    """Siblings of any rows, with `count` classes: each speaks at one of 2 `count` times."""
+    rows = [
+        sorted((place for place in mass if place[0] == j), reverse=True) for j in sorted({j for j, _ in mass})
+    ]
+    drafted = [list(accumulate((mass[place] for place in row), initial=fmpq(0))) for row in rows]
+    wanted = [np.cumsum([0, *(float(cap[place]) for place in row)]) for row in rows]
+    path = together([1 - np.array(each, dtype=float) for each in drafted], wanted, count)
+    silent = [[fmpq(*x.as_integer_ratio()) for x in each] + [1 - ends[-1]]
+              for each, ends in zip(path.tolist(), drafted, strict=True)]  # fmt: skip
+    at, rate, kept = {}, {}, {}
+    for j, (row, ends) in enumerate(zip(rows, drafted, strict=True)):
+        others = [[silent[i][time + ((i < j) != time % 2)] for i in range(len(rows)) if i != j]
+                  for time in range(2 * count)]  # fmt: skip
+        first = [prod(each, start=fmpq(1)) for each in others]
+        spoken = [1 - each for each in silent[j]]
+        # How likely each place speaks at each time, by its part of the row, which speaks in its order.
+        laws = [[max(min(high, b) - max(low, a), fmpq(0)) / (high - low) for a, b in pairwise(spoken)]
+                for low, high in pairwise(ends)]  # fmt: skip
+        leads = [
+            sum(map(mul, law, first), fmpq(0)) * mass[place] for law, place in zip(laws, row, strict=True)
+        ]
+        swapped, rates, sums = lent(row, mass, cap, leads)
+        for place, times in swapped.items():
+            mixed = (sum((chance * laws[c][time] for c, chance in times.items()), fmpq(0))
+                     for time in range(2 * count))  # fmt: skip
+            at[place] = {time: chance for time, chance in enumerate(mixed) if chance > 0}
+        rate, kept = {**rate, **rates}, {**kept, **sums}
+    return at, rate, kept
 
 
-def leading(mass: Any, order: Any, early: Any, late: Any, passes: Any) -> dict[int, fmpq]:
-    """How likely a sibling that speaks at each time is the first."""
-    events = {
-        time: (place[0], mass[place] * (1 - u)) for place, time, u in zip(order, early, passes, strict=True)
-    }
-    events |= {time: (place[0], mass[place] * u) for place, time, u in zip(order, late, passes, strict=True)}
-    rest = dict.fromkeys([j for j, _ in order], fmpq(1))
-    found = {}
-    for time in sorted(events):
-        j, spoken = events[time]
-        found[time] = prod((left for i, left in rest.items() if i != j), start=fmpq(1))
-        rest[j] -= spoken
-    return found
+def together(left: Sequence[np.ndarray], want: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """[row, time], float64, of which any that falls is lossless: how likely each sibling is silent yet.
+    `left`, `want`: what its highest places leave of 1, and how often they are to be kept.
+    """
+    u = (1 - np.arange(2 * count) / (2 * count)) ** 2
+    bound, path = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), []
+    for each, wanted in zip(left[:-1], want[:-1], strict=True):
+        speaks, ends, bound = lowered(bound, each, wanted, count)
+        begins = np.minimum.accumulate((speaks[:-1] * ends[1:])[::-1])
+        last = len(begins) - np.searchsorted(-begins, -u)
+        now = np.maximum(ends[last], u / speaks[last])
+        path.append(np.minimum.accumulate(np.minimum(now, 1)))
+        u = np.minimum(u / path[-1], 1)
+    return np.stack([*path, np.minimum.accumulate(u)])
+
+
+def lowered(bound: np.ndarray, left: np.ndarray, want: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
+    """(speaks, ends, bound) of the next sibling: it is silent with ends[i] at bound[0, i], and speaks between
+    two such points when those after it are silent with chance speaks[i]; `bound`: of those up to it.
+
+    A bound is concave: at the points bound[0] the lines bound[1] - bound[2] u touch it. New points are where
+    neighbouring lines cross, twice.
+    """
+
+    def least(u: np.ndarray, sets: np.ndarray) -> np.ndarray:
+        x = left[sets] * u[:, None]
+        i = np.clip(np.searchsorted(bound[0], x, side="right") - 1, 0, bound.shape[1] - 2)
+        below, above = (bound[1, n] - bound[2, n] * x for n in (i, i + 1))
+        value = np.minimum(below, above) - want[sets]
+        fall = np.where(below < above, bound[2, i], bound[2, i + 1]) * left[sets]
+        each = np.arange(len(u)), value.argmin(1)
+        return np.stack((u, value[each] + fall[each] * u, fall[each], sets[each]))
+
+    points = np.linspace(0, 1, max(count // 4, 1) + 1)
+    sets = np.tile(np.arange(len(left)), (len(points), 1))
+    sets[0], sets[-1] = len(left) - 1, 0
+    found = least(points, sets)
+    for tried in (TRIED, TRIED, 0):
+        u, start, fall, chosen = found
+        steeper = np.diff(fall)
+        crossed = np.diff(start) / np.where(steeper > 0, steeper, 1)
+        crossed = np.clip(np.where(steeper > 0, crossed, u[:-1]), u[:-1], u[1:])
+        if tried:
+            low, more = chosen[1:, None].astype(int), -np.diff(chosen)[:, None].astype(int)
+            new = least(crossed, low + more * np.arange(tried) // (tried - 1))
+            found = np.insert(found, range(1, len(u)), new, axis=1)
+    return np.append(crossed, 1), left[chosen.astype(int)], found[:3]
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
