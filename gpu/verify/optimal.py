@@ -282,13 +282,14 @@ def lowered(bound: Tensor, left: Tensor, want: Tensor, last: Tensor, count: int)
     sets = torch.arange(left.shape[2], device=left.device).expand(*points.shape, -1).clone()
     sets[:, :, 0], sets[:, :, -1] = last[..., None], 0
     found = least(points, sets)
-    for tried in (exact.TRIED, exact.TRIED, 0):
+    most = min(exact.TRIED, left.shape[2])
+    for tried in (most, most, 0):
         u, start, fall, chosen = found
         crossed = torch.where(fall.diff() > 0, start.diff() / fall.diff(), u[..., :-1])
         crossed = crossed.clamp(u[..., :-1], u[..., 1:])
         if tried:
             low, more = chosen[..., 1:, None].long(), -chosen.diff()[..., None].long()
-            some = low + more * torch.arange(tried, device=left.device) // (tried - 1)
+            some = low + more * torch.arange(tried, device=left.device) // max(tried - 1, 1)
             new = torch.stack((found[..., :-1], least(crossed, some)), 4).flatten(3)
             found = torch.cat((new, found[..., -1:]), 3)
     return pad(crossed, (0, 1), value=1), left.gather(2, chosen.long()), found[:3]

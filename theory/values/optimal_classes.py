@@ -44,7 +44,7 @@ from draftproof.theory.verifiers.shared.priority import included
 SHARED, OWN, FEW = 256, 256, 64
 """How many classes i.i.d. siblings have, how many each of other siblings has, and of a small vocabulary."""
 
-TRIED = 8
+TRIED = 16
 """Of how many sets of places the least is taken, between those of two neighbouring points."""
 
 ROUNDS = 16

@@ -62,7 +62,7 @@ def test_near_the_optimum(draft):
 
 ANY = (
     COARSE,
-    ("TRIED = 8", "TRIED = 2"),
+    ("TRIED = 16", "TRIED = 2"),
     ("(TRIED, TRIED, 0)", "(0,)"),
     ("u / speaks[last])", "0.7 * u)"),
     ("np.minimum(now, 1)))", "u**2))"),
