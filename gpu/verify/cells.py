@@ -78,6 +78,6 @@ def _shared(places: Tensor, groups: int) -> tuple[Tensor, Tensor]:
 def _binned(cell: Tensor, row: Tensor, cells: int) -> Tensor:
     # Float32 sums of few terms, and of those a float64 sum.
     B, V = row.shape
-    parts = 64 if V % 64 == 0 and V >= 8192 else 1
+    parts = 32 if V % 32 == 0 and V >= 8192 else 1
     found, size = row.new_zeros(B, parts, cells), (parts, V // parts)
     return found.scatter_add_(2, cell.unflatten(1, size), row.unflatten(1, size)).double().sum(1)

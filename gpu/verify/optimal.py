@@ -266,30 +266,29 @@ def lowered(bound: Tensor, left: Tensor, want: Tensor, last: Tensor, count: int)
     """As `exact.lowered`; `bound` [3, B, F, n]; `last` [B, F]: how many places the row has."""
 
     def least(u: Tensor, sets: Tensor) -> Tensor:
-        q, a = (each.gather(2, sets.flatten(2)) for each in (left, want))
+        q, a = row.gather(3, sets.flatten(2).expand(2, -1, -1, -1))
         x = q * u[..., None].expand(sets.shape).flatten(2)
-        i = within(bound[0], x)
-        (start, fall), (other, steeper) = ([line.gather(2, n) for line in bound[1:]] for n in (i, i + 1))
+        i = within(bound[0], x).expand(2, -1, -1, -1)
+        (start, fall), (other, steeper) = bound[1:].gather(3, i), bound[1:].gather(3, i + 1)
         below, above = start - fall * x, other - steeper * x
-        value = (torch.minimum(below, above) - a).view(sets.shape)
         fall = (torch.where(below < above, fall, steeper) * q).view(sets.shape)
-        best = value.argmin(3, keepdim=True)
-        value, fall, best = (each.gather(3, best)[..., 0] for each in (value, fall, sets))
+        value, best = (torch.minimum(below, above) - a).view(sets.shape).min(3, keepdim=True)
+        value, fall, best = value[..., 0], fall.gather(3, best)[..., 0], sets.gather(3, best)[..., 0]
         return torch.stack((u, value + fall * u, fall, best.to(u)))
 
+    row = torch.stack((left, want))
     points = torch.linspace(0, 1, max(count // 4, 1) + 1, dtype=left.dtype, device=left.device)
     points = points.expand(*left.shape[:2], -1)
     sets = torch.arange(left.shape[2], device=left.device).expand(*points.shape, -1).clone()
     sets[:, :, 0], sets[:, :, -1] = last[..., None], 0
     found = least(points, sets)
-    most = min(exact.TRIED, left.shape[2])
-    for tried in (most, most, 0):
-        u, start, fall, chosen = found
-        crossed = torch.where(fall.diff() > 0, start.diff() / fall.diff(), u[..., :-1])
-        crossed = crossed.clamp(u[..., :-1], u[..., 1:])
+    for tried in (exact.TRIED, exact.TRIED, 0):
+        u, chosen, steps = found[0], found[3], found.diff()
+        crossed = (steps[1] / steps[2]).nan_to_num(0.0).clamp(u[..., :-1], u[..., 1:])
         if tried:
-            low, more = chosen[..., 1:, None].long(), -chosen.diff()[..., None].long()
-            some = low + more * torch.arange(tried, device=left.device) // max(tried - 1, 1)
+            low, more = chosen[..., 1:, None].long(), -steps[3, ..., None].long()
+            most = min(tried, 1 + int(more.amax()) if looks(more) else left.shape[2])
+            some = low + more * torch.arange(most, device=left.device) // max(most - 1, 1)
             new = torch.stack((found[..., :-1], least(crossed, some)), 4).flatten(3)
             found = torch.cat((new, found[..., -1:]), 3)
     return pad(crossed, (0, 1), value=1), left.gather(2, chosen.long()), found[:3]

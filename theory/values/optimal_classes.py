@@ -287,12 +287,11 @@ def lowered(bound: np.ndarray, left: np.ndarray, want: np.ndarray, count: int) -
     sets[0], sets[-1] = len(left) - 1, 0
     found = least(points, sets)
     for tried in (TRIED, TRIED, 0):
-        u, start, fall, chosen = found
-        steeper = np.diff(fall)
-        crossed = np.diff(start) / np.where(steeper > 0, steeper, 1)
-        crossed = np.clip(np.where(steeper > 0, crossed, u[:-1]), u[:-1], u[1:])
+        (u, *_, chosen), steps = found, np.diff(found)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossed = np.clip(np.nan_to_num(steps[1] / steps[2]), u[:-1], u[1:])
         if tried:
-            low, more = chosen[1:, None].astype(int), -np.diff(chosen)[:, None].astype(int)
+            low, more = chosen[1:, None].astype(int), -steps[3, :, None].astype(int)
             new = least(crossed, low + more * np.arange(tried) // (tried - 1))
             found = np.insert(found, range(1, len(u)), new, axis=1)
     return np.append(crossed, 1), left[chosen.astype(int)], found[:3]
