@@ -110,8 +110,6 @@ def check(
     LAW is missed, 2 for bad input. With --grid verifiers that order tokens are left out; a lane
     that is found lossy, or stays undecided, is judged again in rationals.
     """
-    if certificate and against is not None:
-        raise BadInput("--certificate goes without --against")
     families: list[Any] = [[read_any(path)] for path in instances]
     made = _grid(grid, [instances, source, against, certificate, force])
     families += made or _of_text(source, vocab, depth)

@@ -13,12 +13,14 @@ from draftproof.simulators.laws.check import Piece, judged
 from draftproof.simulators.laws.enumerate import drafts, outcomes
 from draftproof.simulators.laws.repeat import carried
 from draftproof.simulators.laws.verdict import Verdict
+from draftproof.simulators.support.make import prefixes
 from draftproof.theory.draft import Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, text
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows, Table
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -71,28 +73,35 @@ class Branches:
 def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
     """The verdicts of `judged` on instances, and the lines of the certificate."""
     verdicts, lines, last = judged(piece), [], None
-    for (index, verdict), (verifier, _) in zip(verdicts, piece.pairs * len(piece.indices), strict=True):
+    for (index, verdict), (verifier, law) in zip(verdicts, piece.pairs * len(piece.indices), strict=True):
         given = piece.family[index]
         if isinstance(given, Instance) and not verdict.invalid and verifier.rounding is None:
-            lines += [of_instance(given)] * (index != last)
-            lines.append(of_law(given, verifier, verdict))
-            last = index
+            lines += [of_instance(given, law)] * ((index, law) != last)
+            lines.append(of_law(given, verifier, verdict, law=law))
+            last = index, law
     return verdicts, lines
 
 
-def of_instance(instance: Instance) -> str:
-    """The line of an instance, with its end."""
+def of_instance(instance: Instance, law: Declared | None = None) -> str:
+    """The line of an instance, with its end; with a declared law that is the target."""
+    target = instance.target
+    if law is not None:
+        rows = law.rows(target, instance.proposal, instance.draft.depth)
+        target = Table(target.vocab, {x: rows[x] for x in prefixes(target.vocab, instance.draft.depth)})
     draft: Any = {"kind": instance.draft.kind, **vars(instance.draft)}
     if draft["kind"] not in KNOWN:
         listed = [[text(mass), _children(each.root)] for mass, each in drafts(instance)]
         draft = {"kind": "listed", "depth": instance.draft.depth, "drafts": listed}
-    tables = {"target": _rows(instance.target), "proposal": _rows(instance.proposal)}
+    tables = {"target": _rows(target), "proposal": _rows(instance.proposal)}
     return _line({"vocab": instance.vocab, "name": instance.name, **tables, "draft": draft})
 
 
-def of_law(instance: Instance, verifier: Verifier, verdict: Verdict, calls: int = 0) -> str:
+def of_law(
+    instance: Instance, verifier: Verifier, verdict: Verdict, calls: int = 0, law: Declared | None = None
+) -> str:
     """The line of a verdict on the last instance: of one call, or of the text of so many, by default of two
-    for a verifier that keeps state. BadInput for a verdict without a law, or one that allows for rounding.
+    for a verifier that keeps state; with a `law` against that. BadInput for a verdict without a law, or one
+    that allows for rounding.
     """
     if verdict.invalid or verifier.rounding is not None:
         why = verdict.invalid or "it computes in floats"
@@ -101,7 +110,9 @@ def of_law(instance: Instance, verifier: Verifier, verdict: Verdict, calls: int 
     about: dict[str, Any] = {"calls": many} if many else {"accepted": text(verdict.expected_accepted)}
     if wrong := verdict.wrong:
         about["wrong"] = {"prefix": wrong.prefix, "got": text(wrong.got), "want": text(wrong.want)}
-    return _line({"law": verifier.name, **about, "drafts": _verified(instance, verifier, many)})
+    return _line(
+        {"law": verifier.name, **about, "drafts": _verified(instance, verifier, many, law is not None)}
+    )
 
 
 def of_optimum(instance: Instance, drafted: "Drafted", found: "Certificate") -> str:
@@ -120,8 +131,9 @@ def of_optimum(instance: Instance, drafted: "Drafted", found: "Certificate") -> 
     return _line({"plan": plan, "of drafts": prices, **blocks})
 
 
-def _verified(instance: Instance, verifier: Verifier, calls: int) -> list[Any]:
-    # What verification does with each first draft and, with `calls`, what follows it in so many calls.
+def _verified(instance: Instance, verifier: Verifier, calls: int, rows: bool) -> list[Any]:
+    # What verification does with each first draft and, with `calls`, what follows it in so many calls. With
+    # `rows` also the target's are written.
     length, proposal = instance.draft.depth + calls, instance.proposal
 
     def verified(word: Prefix, target: Rows, calls: int) -> list[Any]:
@@ -134,7 +146,8 @@ def _verified(instance: Instance, verifier: Verifier, calls: int) -> list[Any]:
                     following = carried(verifier, target, proposal, draft, node)
                     more = oracle.ended(drawn(node.prefix, row, following, calls - 1))
                 else:
-                    more = oracle.ended([*node.prefix, *map(text, () if row is target[node.prefix] else row)])
+                    known = row is target[node.prefix] and not rows
+                    more = oracle.ended([*node.prefix, *map(text, () if known else row)])
             trees.append(oracle.tree)
         return trees
 

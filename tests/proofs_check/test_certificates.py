@@ -455,6 +455,20 @@ def test_check_writes_one_of_instances_and_text(checker, command, tmp_path, toy)
         assert f"{right} laws that are the target's, {len(results) - right} that are not" in said
 
 
+def test_check_writes_one_against_declared_laws(checker, command, tmp_path, toy):
+    file = tmp_path / "check.jsonl"
+    for law, more in (("own", ()), ("interpolation:1/4", ()), ("interpolation:1/4", ("--verifier", "token"))):
+        status, out, _ = command("check", toy, "--against", law, *more, "--json", "--certificate", file)
+        assert status == bool(more)
+        lossless = [each["lossless"] for each in json.loads(out)["results"]]
+        accepted, said = checker(file.read_text())
+        assert accepted
+        assert f"{sum(lossless)} laws that are the target's, {lossless.count(False)} that are not" in said
+    assert not checker(edited(file.read_text(), lambda values: values[1].pop("wrong")))[0]
+    of_target = edited(file.read_text(), put(0, "target", to=json.loads(of_instance(TOY))["target"]))
+    assert not checker(of_target)[0]  # token verification follows p
+
+
 def test_gap_writes_one(checker, command, tmp_path):
     file, path = tmp_path / "gap.jsonl", tmp_path / "instance.json"
     for draft in (Chain(2), Tree(PAIR, replacement=True), Paths(2, 2), BestFirst(2, 1), TopK(PAIR)):
@@ -494,7 +508,7 @@ def test_there_is_none_of_batches_declared_targets_and_floats(command, tmp_path,
     batch.write_text(json.dumps(document(witness("tetris"))), encoding="utf-8")
     for arguments, why in (
         (("law", batch, "--verifier", "token"), "goes with one instance"),
-        (("check", toy, "--against", "own"), "goes without --against"),
+        (("prove", "token", "--against", "interpolation:1/4"), "goes without --every-size and --against"),
         (("prove", "token", "--every-size"), "goes without --every-size"),
         (("gap",), "goes with an instance"),
         (("gap", batch), "one instance is needed"),
@@ -558,7 +572,7 @@ COUNTED = {
     495: ("proofs_check/certificates/Cells.v", "proofs_check/certificates/Lines.v"),
     103: ("proofs_check/certificates/main.ml",),
     37: ("proofs_check/certificates/Extract.v",),
-    163: ("simulators/laws/certificate.py",),
+    176: ("simulators/laws/certificate.py",),
     1232: ("proofs_check/cells/*.py", "proofs_check/prove.py"),
     1756: ("proofs_check/every_size/**/*.py",),
     911: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),
