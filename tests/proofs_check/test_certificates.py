@@ -2,14 +2,10 @@
 
 import json
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 from flint import fmpq
 
-from draftproof.proofs_check.cells.cell import Cell
 from draftproof.simulators.instances.batches import witness
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.instances.randoms import Randoms
@@ -23,45 +19,19 @@ from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts import stratified, tree
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.names import scheme
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.emission import Emission
-from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import possible, scale
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import VERIFIERS, named
-from tests.proofs_check.sizes import of_size
+from tests.proofs_check.certified import edited, put
 
-SOURCES = Path(__file__).parents[2] / "proofs_check" / "certificates"
 PAIR = ((), ())
 TOY = scenario("toy", Chain(2))
-
-
-@pytest.fixture(scope="module")
-def checker(tmp_path_factory):
-    """Runs the checker on lines: whether it accepts, and what it says."""
-    if shutil.which("ocamlfind") is None:
-        pytest.skip("no ocamlfind here")
-    folder = tmp_path_factory.mktemp("checker")
-    for name in ("checker.ml", "main.ml", "Makefile"):
-        shutil.copy(SOURCES / name, folder)
-    made = subprocess.run(["make", "-s", "checker"], cwd=folder, capture_output=True, text=True, check=False)
-    if made.returncode != 0 and b"zarith" not in subprocess.check_output(["ocamlfind", "list"]):
-        pytest.skip("no zarith here")
-    assert made.returncode == 0, made.stdout + made.stderr
-
-    def run(lines: str) -> tuple[bool, str]:
-        file = folder / "certificate.jsonl"
-        file.write_text(lines, encoding="utf-8")
-        done = subprocess.run([folder / "checker", file], capture_output=True, text=True, check=False)
-        assert done.returncode in (0, 1), done.stderr
-        return done.returncode == 0, done.stdout
-
-    return run
 
 
 def certificate(*cases):
@@ -231,22 +201,6 @@ def test_a_program_with_a_fault_is_refused(checker, monkeypatch, fault):
 # A file with a fault
 
 
-def edited(lines, edit):
-    values = [json.loads(line) for line in lines.splitlines()]
-    edit(values)
-    return "".join(json.dumps(value) + "\n" for value in values)
-
-
-def put(*path, to):
-    def edit(values):
-        at = values
-        for key in path[:-1]:
-            at = at[key]
-        at[path[-1]] = to(at[path[-1]]) if callable(to) else to
-
-    return edit
-
-
 BLOCK = certificate((scenario("toy", Chain(2)), "block"))
 """Line 2: [[["1/4",[0,0]],["3/4",["0","1"]]],[0,1],[["1/2",[1,0]],["1/2",[1,"0","1"]]],[1,1]]."""
 RELEASED = certificate((scenario("toy", Chain(2)), "hsd-released"))
@@ -322,112 +276,6 @@ def test_what_is_no_certificate_is_refused_in_one_line(checker, fault):
     assert not accepted
     assert said.startswith(expected)
     assert said.count("\n") == 1
-
-
-# ----------------------------------------------------------------------
-# Proofs of one size, by cells
-
-
-SMALL = ("token", "chain:1", 2), ("rrs", "tree:2x1", 2), ("hsd-multidraft", "paths:2x1", 2)
-SIZES = (
-    *(("token", draft, vocab) for draft, vocab in (("chain:3", 2), ("chain:2", 3), ("chain:1", 4))),
-    *((name, draft, vocab) for name in ("block", "hsd") for draft, vocab in (("chain:2", 2), ("chain:1", 3))),
-    *((name, "chain:2", 2) for name in ("greedy-block", "hsd-naive", "one-hot", "nss", "sampling-match")),
-    *((name, "chain:2", 2) for name in ("hsd-multidraft", "multipath-block")),
-    *((name, draft, 2) for name in ("optimal-transport", "khisti") for draft in ("tree:2x1", "tree+:2x1")),
-    *((name, "tree:2x2", 2) for name in ("naive-tree", "nss", "traversal")),
-    *((name, "tree:2x1", 3) for name in ("rrs", "traversal")),
-    *(("gls", draft, 2) for draft in ("chain:1", "tree+:2x1")),
-    ("specinfer", "tree+:2x2", 2),
-    ("multipath-block", "paths:2x1", 2),
-    ("sampling-match", "chain:1", 3),
-    ("spechub", "spechub:1", 2),
-    ("hu-greedy", "greedy:2x1", 2),
-    ("hu-greedy", "greedy:2x1", 3),
-)
-
-
-def size(name, draft, vocab):
-    return of_size(named(name), scheme(draft), vocab)
-
-
-@pytest.mark.parametrize(
-    ("name", "draft", "vocab"), [*SMALL, *(pytest.param(*each, marks=pytest.mark.slow) for each in SIZES)]
-)
-def test_a_proof_of_one_size_is_accepted(checker, name, draft, vocab):
-    accepted, said = checker(size(name, draft, vocab))
-    assert accepted
-    assert "proofs of a size: 1, cells empty on z3's word: 0" in said
-    assert ("as listed" in said) == (draft.partition(":")[0] in ("spechub", "greedy"))
-
-
-@pytest.fixture(scope="module")
-def proved():
-    """Certificates of the small sizes, by verifier: line 1 is the only one."""
-    sizes = *SMALL, ("block", "chain:1", 3)
-    return {name: size(name, draft, vocab) for name, draft, vocab in sizes}
-
-
-FIRST = 0, "run", "drafter", 1, 0, 1  # of token verification: the weight of a draft, and what follows
-CUT = *FIRST, 1, "cut", 1, 0, "cut"
-COIN = *CUT, 1, 0, "coin", 1
-"""[[0, [["-1", [[1], [0]]], {"next": [[], [[0, [w, [0]]]]]}]], [1, [["1", [[2], [0]]], {"cut": ..}]]]."""
-
-CELL_EDITS = {
-    "a sign": ("token", put(*CUT, 0, 1, to=[0])),
-    "the parts of a cell exchanged": ("token", put(*CUT, 1, to=lambda l: l[::-1])),
-    "a part left out": ("token", put(*CUT, 1, 0, to="never")),
-    "a part that is not empty": ("token", put(*FIRST, 1, "cut", 1, 0, to="never")),
-    "a coefficient": ("token", put(0, "polynomials", 1, 0, 0, to="2")),
-    "an exponent": ("token", put(0, "polynomials", 1, 0, 1, to=lambda word: word * 2)),
-    "a variable": ("token", put(0, "polynomials", 1, 0, 1, 0, 0, to=1)),
-    "weights exchanged": (
-        "token",
-        put(*COIN, to=lambda l: [[l[0][0], [l[1][1][0], l[0][1][1]]], [l[1][0], [l[0][1][0], l[1][1][1]]]]),
-    ),
-    "a weight": ("token", put(*COIN, 1, 1, 0, 0, to="1/2")),
-    "a branch left out": ("token", put(*COIN, to=lambda l: l[:1])),
-    "a row that is no law": ("token", put(*COIN, 0, 1, 1, "next", 1, 0, 1, 0, 0, to="2")),
-    "a text": ("token", put(*COIN, 0, 1, 1, "next", 1, 0, 1, 1, to=[1])),
-    "a text after no drafted node": ("token", put(*COIN, 0, 1, 1, "next", 0, to=[0])),
-    "a drafted token": ("token", put(0, "run", "drafter", 1, 0, 0, to=0)),
-    "a draft after another text": ("token", put(0, "run", "drafter", 0, to=[0])),
-    "a draft of one token fewer": ("token", put(0, "children", to=[0])),
-    "the drafter's coins are the verifier's": ("token", put(0, "run", to=lambda k: {"coin": k["drafter"]})),
-    "the vocabulary": ("token", put(0, "tokens", to=3)),
-    "longer words": ("rrs", put(0, "longest", to=lambda n: n - 1)),
-    "with replacement": ("rrs", put(0, "replacement", to="true")),
-    "one sibling": ("rrs", put(0, "children", to=[1])),
-    "without replacement": ("hsd-multidraft", put(0, "replacement", to="false")),
-    "what excludes each other": ("block", put(0, "excluded", to=[])),
-    "a proof of it": ("block", put(0, "excluded", 0, 1, 0, 0, to="1/3")),
-    "a proof without a positive summand": ("block", put(0, "excluded", 0, 1, to=[])),
-    "a literal of it": ("block", put(0, "excluded", 0, 0, 0, 1, to=[0, 1])),
-}
-
-
-@pytest.mark.parametrize("edit", CELL_EDITS)
-def test_a_proof_of_one_size_with_a_fault_is_refused(checker, proved, edit):
-    name, change = CELL_EDITS[edit]
-    lines = proved[name]
-    assert checker(edited(lines, lambda values: None))[0]
-    assert edited(lines, change) != edited(lines, lambda values: None)
-    assert not checker(edited(lines, change))[0]
-
-
-def test_what_is_taken_on_trust_is_counted(checker, proved):
-    def trusted(values):
-        values[0]["excluded"][0][1] = "z3"
-
-    assert "cells empty on z3's word: 1" in checker(edited(proved["block"], trusted))[1]
-
-
-def test_a_prover_with_a_fault_proves_nothing(checker, monkeypatch):
-    with pytest.raises(BadInput, match="not proved"):
-        size("hsd-released", "chain:2", 2)
-    monkeypatch.setattr(Cell, "agree", lambda *_: True)
-    assert not checker(size("hsd-released", "chain:2", 2))[0]
-    assert checker(size("hsd", "chain:1", 2))[0]
 
 
 # ----------------------------------------------------------------------
@@ -516,145 +364,3 @@ def test_there_is_none_of_batches_declared_targets_and_floats(command, tmp_path,
         status, _, err = command(*arguments, "--certificate", file)
         assert status == 2
         assert why in err
-
-
-# ----------------------------------------------------------------------
-# The proof
-
-
-@pytest.fixture(scope="module")
-def rocq(tmp_path_factory):
-    """Compiles the sources, one of them edited: (whether all compile, what was said, the folder)."""
-    if shutil.which("coqc") is None:
-        pytest.skip("no coqc here")
-
-    def run(*names, edit=lambda text: text):
-        folder = tmp_path_factory.mktemp("rocq")
-        said = ""
-        for name in names:
-            (folder / f"{name}.v").write_text(edit((SOURCES / f"{name}.v").read_text(encoding="utf-8")))
-            done = subprocess.run(
-                ["coqc", "-q", f"{name}.v"], cwd=folder, capture_output=True, text=True, check=False
-            )
-            said += done.stdout + done.stderr
-            if done.returncode:
-                return False, said, folder
-        return True, said, folder
-
-    return run
-
-
-REALS = "sig_forall_dec", "functional_extensionality_dep"  # the axioms of the library's real numbers
-
-
-def test_the_checker_is_the_proved_one(rocq):
-    compiled, said, folder = rocq("Certificate", "Cells", "Lines", "Sound", "CellsSound", "Extract")
-    assert compiled, said
-    assert "Closed under the global context" in said  # no axiom
-    assert tuple(re.findall(r"^\w+\.(\w+)\s", said, re.MULTILINE)) == REALS  # of all real p and q
-    assert (folder / "checker.ml").read_text() == (SOURCES / "checker.ml").read_text(encoding="utf-8")
-    for path in SOURCES.glob("*.v"):
-        assert not re.search(r"\b(Admitted|admit|Conjecture|Abort)\b", path.read_text(encoding="utf-8"))
-
-
-def test_it_has_at_most_800_lines():
-    code = re.sub(r"\(\*.*?\*\)", "", (SOURCES / "checker.ml").read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len([line for line in code.splitlines() if line.strip()]) <= 800
-
-
-ROCQ = "proofs_check/rocq"
-LAWS = "enumerate", "verdict", "decode"
-THEORY = "draft", "emission", "instance", "law", "numbers", "oracle", "rows", "table"
-COUNTED = {
-    1496: (*(f"simulators/laws/{n}.py" for n in LAWS), *(f"theory/{n}.py" for n in THEORY)),
-    792: ("theory/drafts/*.py",),
-    538: ("proofs_check/certificates/Certificate.v", "proofs_check/certificates/Lines.v"),
-    495: ("proofs_check/certificates/Cells.v", "proofs_check/certificates/Lines.v"),
-    103: ("proofs_check/certificates/main.ml",),
-    37: ("proofs_check/certificates/Extract.v",),
-    176: ("simulators/laws/certificate.py",),
-    1232: ("proofs_check/cells/*.py", "proofs_check/prove.py"),
-    1756: ("proofs_check/every_size/**/*.py",),
-    911: (f"{ROCQ}/Programs.v", f"{ROCQ}/Rules.v"),
-    380: ("tests/proofs_check/rocq/python_to_rocq.py",),
-    125: (f"{ROCQ}/Python.v",),
-    249: ("theory/transport/bounds.py",),
-    225: ("tests/proofs_check/sizes.py",),
-}
-"""Lines that the page of proofs names -> whose they are."""
-
-
-def test_the_page_of_proofs_counts_what_is_trusted():
-    house = SOURCES.parents[1]
-    page = (house / "docs/proofs.md").read_text(encoding="utf-8")
-    table = page[page.index("## What must be trusted") : page.index("## Certificates")]
-    named_there = {
-        int(each.replace(",", "")) for each in re.findall(r"(?<=[|+] )[\d,]+(?= (?:\||\+ [\d]))", table)
-    }
-    assert named_there == set(COUNTED)
-    for said, globs in COUNTED.items():
-        paths = [path for glob in globs for path in house.glob(glob)]
-        lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
-        assert abs(lines - said) <= 0.25 * lines, (said, lines, globs)
-
-
-BROKEN = [
-    ("distribution (map fst l) &&", "true &&"),
-    ("distribution (map fst (D c)) &&", "true &&"),
-    ("forallb (fun '(_, r) => is_row V r) T", "forallb (fun _ => true) T"),
-    ("| [], _ => equal here want", "| [], _ => true"),
-    ("(add (mul here (at_token r x)) (added l x))", "(mul here (at_token r x))"),
-    ("(mul want (at_token r x))", "want"),
-    ("endings (mul w m) k", "endings m k"),
-    ("if x =? y then [(w, (d, extra))] else []", "[(w, (d, extra))]"),
-    ("(fun mean => once && equal (accepted l) mean)", "(fun mean => once)"),
-    ("&& negb (equal got want)", ""),
-    ("equal (mass p l [] u) got &&", "true &&"),
-    ("right p (vocab I) (S (longest I K)) [] l zero one", "true"),
-    ("sampler (if once then Some d else None) k)", "true)"),
-    ("negb (less (add u v) x)", "true"),
-    ("equal (sum f) w && both", "both"),
-    ("equal (worth (plan c) R) (optimum c) &&", "true &&"),
-    ("equal (add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c)", "true"),
-]
-
-
-BROKEN_CELLS = [
-    ("let c := add (fst a) (fst b) in", "let c := fst a in"),
-    ("(fun v w a => v :: w :: a)", "(fun v w a => v :: a)"),
-    ("(negb (less c zero) && forallb (has not_below) is)", "forallb (has not_below) is"),
-    ("existsb (fun '(c, is) => less zero c && forallb (has above) is) l", "true"),
-    ("if length now =? 0 then None", "if length now =? 1 then None"),
-    ("then [(p, outside any s)] else []", "then [(p, s)] else []"),
-    ("no_zero F down && within", "within"),
-    ("same_q F (fold_right add_q", "true || same_q F (fold_right add_q"),
-    ("no_term p || existsb", "true || existsb"),
-    ("no_zero F (snd a) && same_q F a b", "same_q F a b"),
-    ("if on N true (serves yes no) then yes", "if true then yes"),
-    ("(x <? V) && negb (is_in gone x) &&", "(x <? V) &&"),
-    ("(listed || drafts F arities D c l) &&", "true &&"),
-    ("| Next c => (listed || in_words c D) &&", "| Next c => true &&"),
-    ("existsb (fun p => within (may_be F p) zero_only) up", "true"),
-    ("follows c (skipn (length c) u) else []", "follows c (skipn (length c) u) else one_p"),
-    ("forallb refuted l &&", "true &&"),
-    ("(entry letter c x, not_below)", "(entry letter c x, above)"),
-]
-PROOFS = {
-    "Certificate": ("Certificate", "Cells", "Lines", "Sound"),
-    "Cells": ("Certificate", "Cells", "CellsSound"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("source", "old", "new"),
-    [("Certificate", *each) for each in BROKEN] + [("Cells", *each) for each in BROKEN_CELLS],
-)
-def test_a_weaker_checker_is_not_proved(rocq, source, old, new):
-    whole = (SOURCES / f"{source}.v").read_text(encoding="utf-8")
-    assert whole.count(old) == 1
-
-    def edit(text):
-        return text.replace(old, new) if text == whole else text
-
-    assert not rocq(*PROOFS[source], edit=edit)[0]
