@@ -1,6 +1,6 @@
 """The command `claims`."""
 
-import json
+from itertools import chain
 
 import click
 
@@ -23,13 +23,8 @@ def claims(names: tuple[str, ...], paper: str | None, listed: bool, everything: 
     recorded one.
     """
     found = review(*names, paper=paper, everything=everything, listed=listed, shown=None)
-    if as_json:
-        click.echo(json.dumps(found.to_dict()))
-    elif listed:
-        for claim in found.claims:
-            screen.say(f"{claim.key}: {claim.verdict}; {claim.source}")
-    else:
-        for claim in found.claims:
-            screen.say("\n".join(found.lines(claim)))
-        screen.say(found)
+    lines = [f"{claim.key}: {claim.verdict}; {claim.source}" for claim in found.claims]
+    if not listed:
+        lines = [*chain(*map(found.lines, found.claims)), str(found)]
+    screen.answer(found.to_dict(), "\n".join(lines), as_json)
     return int(not found.ok)

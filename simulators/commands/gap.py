@@ -92,11 +92,7 @@ def _instance(
         for verifier in verifiers:
             must_apply(verifier, given)
     with screen.console(stderr=True).status("") as status, located(path):
-
-        def progress(name: str) -> None:
-            status.update(f"{name} on {path}")
-
-        found = study.measure(given, verifiers or None, progress)
+        found = study.measure(given, verifiers or None, lambda name: status.update(f"{name} on {path}"))
     if certificate is not None:
         certificate.write_text(of_instance(given) + of_optimum(given, drafted(given), found.full))
     if as_json:

@@ -113,10 +113,11 @@ class Randoms(Sequence[Instance]):
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
         if not 0 <= index < self.size:
             raise IndexError(index)
-        lane = index % self.block
+        limit_prefixes(self.vocab, self.draft.depth, self.name)
+        number, lane = divmod(index, self.block)
         target, proposal = (
             Table(self.vocab, {prefix: weighted(drawn[:, lane].tolist()) for prefix, drawn in table.items()})
-            for table in _block(self, index // self.block)
+            for table in _drawn(self.law, self.vocab, self.draft.depth, self.block, self.seed, number)
         )
         return Instance(target, proposal, self.draft, f"{self.name} #{index}")
 
@@ -126,11 +127,6 @@ def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
     parts = np.rint(rows * grain).astype(np.int64)
     parts[parts.argmax(axis=0), np.arange(parts.shape[1])] += grain - parts.sum(axis=0)
     return parts
-
-
-def _block(family: Randoms, number: int) -> list[dict[Prefix, np.ndarray]]:
-    limit_prefixes(family.vocab, family.draft.depth, family.name)
-    return _drawn(family.law, family.vocab, family.draft.depth, family.block, family.seed, number)
 
 
 @lru_cache(maxsize=2)

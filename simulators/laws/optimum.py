@@ -8,6 +8,7 @@ from draftproof.simulators.laws.enumerate import drafts
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.transport import block, bounds
+from draftproof.theory.transport.block import chain_optima
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate, certified
 from draftproof.theory.transport.single_step import subset_formula
@@ -47,7 +48,7 @@ def best_stateless(instance: Instance) -> Optimum:
     it (sun2025block), and on one level (hu2025towards); elsewhere certified.
     """
     if instance.draft.kind == "chain":
-        exact = _of_chain(instance)[1]
+        _, exact = chain_optima(instance.target, instance.proposal, instance.draft.depth)
     elif _flat(instance):
         exact = one_level(instance)
     else:
@@ -58,12 +59,8 @@ def best_stateless(instance: Instance) -> Optimum:
 def best_full(instance: Instance) -> fmpq:
     """The full-information optimum, in closed form where there is one."""
     if instance.draft.kind == "chain":
-        return _of_chain(instance)[0]
+        return chain_optima(instance.target, instance.proposal, instance.draft.depth)[0]
     return one_level(instance) if _flat(instance) else full_information(instance).value
-
-
-def _of_chain(instance: Instance) -> tuple[fmpq, fmpq]:
-    return block.chain_optima(instance.target, instance.proposal, instance.draft.depth)
 
 
 def _flat(instance: Instance) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.theory.errors import BadInput
-from draftproof.theory.numbers import ZERO
+from draftproof.theory.numbers import ZERO, shown
 from draftproof.theory.transport.flow import Network
 
 GRID = 48
@@ -47,7 +47,7 @@ class Transport:
         if any(mass < ZERO for mass in (*self.supply, *self.demand)):
             raise BadInput("a mass to transport is negative")
         if (have := sum(self.supply, ZERO)) != (want := sum(self.demand, ZERO)):
-            raise BadInput(f"supply {_shown(have)} and demand {_shown(want)} differ")
+            raise BadInput(f"supply {shown(have)} and demand {shown(want)} differ")
         if have == ZERO:
             raise BadInput("there is no mass to transport")
 
@@ -156,8 +156,3 @@ def tight_plan(
             v[columns] += step
         first = np.ones_like(first)
     return {edge: mass for edge, mass in plan.items() if mass}
-
-
-def _shown(number: fmpq) -> str:
-    spelled = str(number)
-    return spelled if len(spelled) <= 40 else f"about {float(number):.6g}"

@@ -144,7 +144,8 @@ def judge_mixture(
     """
     declared = verifier.lossless and batch.rule.predictable
     head = verifier.name, batch.name, declared
-    joint, want, words = _tensors(batch, emitted, mixture)
+    lengths = [request.draft.depth + 1 for request in batch.requests]
+    joint, want, words = _tensors(batch, emitted, mixture, lengths)
     accepted = sum(
         (mass * emitted[r][shown].accepted for key, mass in mixture.items() for r, shown in enumerate(key)),
         ZERO,
@@ -152,7 +153,6 @@ def judge_mixture(
     if joint == want:
         return BatchVerdict(*head, ZERO, accepted, None, "", batch.rule.name, (ZERO,) * len(words))
     both = tuple(Law(zip(product(*words), masses, strict=True)) for masses in (joint, want))  # type: ignore[arg-type]
-    lengths = _lengths(batch)
     alone = [[length * (s == r) for s, length in enumerate(lengths)] for r in range(len(lengths))]
     variation, *marginals = (got.total_variation(p) for got, p in (_cut(both, n) for n in (lengths, *alone)))
     wrong = _first_wrong(both, lengths, slack / 2) or _first_wrong(both, lengths, ZERO)
@@ -170,12 +170,11 @@ def batch_law(batch: Batch, verifier: Verifier) -> dict[Words, fmpq]:
     return dict(joint)
 
 
-def _lengths(batch: Batch) -> list[int]:
-    return [request.draft.depth + 1 for request in batch.requests]
-
-
 def _tensors(
-    batch: Batch, emitted: Sequence[Mapping[Any, Block]], mixture: Mapping[tuple[Any, ...], fmpq]
+    batch: Batch,
+    emitted: Sequence[Mapping[Any, Block]],
+    mixture: Mapping[tuple[Any, ...], fmpq],
+    lengths: Sequence[int],
 ) -> tuple[list[fmpq], list[fmpq], list[list[Prefix]]]:
     # The joint law of completed words, the target's, and the words along each axis; axes are contracted one
     # after another: [kept_1, rest] -> [rest, word_1].
@@ -188,7 +187,7 @@ def _tensors(
         for r, kept in enumerate(key):
             index = index * len(keys[r]) + at[r][kept]
         joint[index] += mass
-    for r, length in enumerate(_lengths(batch)):
+    for r, length in enumerate(lengths):
         p = law_of(batch.requests[r].target, length)
         blocks = [emitted[r][shown] for shown in keys[r]]
         laws = [block.law.complete(block.target, length) for block in blocks]
