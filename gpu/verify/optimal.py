@@ -164,9 +164,11 @@ def _filled(mass: Tensor) -> tuple[Tensor, Tensor]:
     has at most; and where each class comes. All are kept where the host may not look.
     """
     filled = mass > 0
-    order = filled.sort(dim=3, descending=True, stable=True).indices
-    most = int(filled.sum(3).amax()) if looks(mass) and filled.numel() else mass.shape[3]
-    return order[..., : max(1, most)], order.argsort(3)
+    count, every = filled.sum(3, keepdim=True), torch.arange(mass.shape[3], device=mass.device)
+    rank = torch.where(filled, filled.cumsum(3), count + (~filled).cumsum(3)) - 1
+    order = torch.empty_like(rank).scatter_(3, rank, every.expand_as(rank))
+    most = int(count.amax()) if looks(mass) and filled.numel() else mass.shape[3]
+    return order[..., : max(1, most)], rank
 
 
 def lending(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
@@ -238,8 +240,9 @@ def waiting(
     ends = pad(mass.cumsum(3), (1, 0))
     spoken = 1 - together(there, mass, (1 - ends).clamp(min=0), pad(cap.cumsum(3), (1, 0)), count)
     led = pad((spoken.diff() * alone(spoken[..., 1:], True)).cumsum(3), (1, 0))
-    speaks, wins, kept = lent(place, part, mass, cap, interpolated(ends, (spoken, led)).diff())
-    speaks, wins = (interpolated(spoken, (ends, pad(each.cumsum(3), (1, 0)))) for each in (speaks, wins))
+    (led,) = interpolated(ends, spoken, led)
+    speaks, wins, kept = lent(place, part, mass, cap, led.diff())
+    speaks, wins = interpolated(spoken, ends, *(pad(each.cumsum(3), (1, 0)) for each in (speaks, wins)))
     return (wins.diff() * alone(speaks[..., 1:], True)).sum(3), kept
 
 
@@ -267,7 +270,7 @@ def lowered(bound: Tensor, left: Tensor, want: Tensor, last: Tensor, count: int)
 
     def least(u: Tensor, sets: Tensor) -> Tensor:
         q, a = row.gather(3, sets.flatten(2).expand(2, -1, -1, -1))
-        x = q * u[..., None].expand(sets.shape).flatten(2)
+        x = (q.view(sets.shape) * u[..., None]).flatten(2)
         i = within(bound[0], x).expand(2, -1, -1, -1)
         (start, fall), (other, steeper) = bound[1:].gather(3, i), bound[1:].gather(3, i + 1)
         below, above = start - fall * x, other - steeper * x
@@ -300,11 +303,12 @@ def within(xs: Tensor, x: Tensor) -> Tensor:
     return i.clamp(0, xs.shape[-1] - 2)
 
 
-def interpolated(x: Tensor, line: tuple[Tensor, Tensor]) -> Tensor:
-    """As `exact.interpolated`; `line`: xs, ys."""
-    i = within(line[0], x)
-    (x0, x1), (y0, y1) = ((each.gather(-1, i), each.gather(-1, i + 1)) for each in line)
-    return y0 + (y1 - y0) * share(x - x0, x1 - x0)
+def interpolated(x: Tensor, xs: Tensor, *lines: Tensor) -> list[Tensor]:
+    """What functions are at x that have these values at xs, and are linear between them."""
+    i = within(xs, x)
+    x0, x1 = xs.gather(-1, i), xs.gather(-1, i + 1)
+    part = share(x - x0, x1 - x0)
+    return [torch.lerp(ys.gather(-1, i), ys.gather(-1, i + 1), part) for ys in lines]
 
 
 def least(drafted: Tensor, cap: Tensor) -> Tensor:
