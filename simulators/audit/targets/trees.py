@@ -1,7 +1,7 @@
 """Targets that verify one draft of any kind, a tree for instance."""
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
+from copy import copy
 from itertools import product
 from typing import Any
 
@@ -11,7 +11,7 @@ from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets.base import DraftVerifier, emitted
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
-from draftproof.theory.draft import Draft
+from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.tree import Tree as Siblings
 from draftproof.theory.errors import BadInput
@@ -65,11 +65,14 @@ class Tree(DraftVerifier):
         return [*found, *(scenario(name, tree, vocab) for tree in trees for name in CORE)]
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
-        floats = deepcopy(draft)
-        for node in floats.root:
-            if node.proposal is not None:
-                node.proposal = tuple(map(float, node.proposal))  # type: ignore[assignment]
-        return _FloatRows(target), floats, target.vocab, max(map(len, floats.paths))
+        new: dict[int, Node] = {}
+        for node in reversed([*draft.root]):  # children before parents
+            row: Any = node.proposal and tuple(map(float, node.proposal))
+            new[id(node)] = Node(node.prefix, row, tuple(new[id(x)] for x in node.children), node.shape)
+        floats = copy(draft)
+        floats.root = new[id(draft.root)]
+        floats._paths = tuple(tuple(new[id(node)] for node in path) for path in draft.paths)
+        return _FloatRows(target), floats, target.vocab, max(map(len, draft.paths))
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
