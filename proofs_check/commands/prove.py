@@ -15,6 +15,7 @@ from draftproof.simulators.commands.options import certificate_option, json_opti
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.laws.certificate import of_instance, of_law
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.laws.verdicts.against import judge_against
 from draftproof.simulators.user_code import named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.shared.reportable import spelled as spelled_word
@@ -65,8 +66,8 @@ def prove(
     """
     rule = named(verifier)
     law = ITSELF if against is None else declared(against)
-    if certificate and (every_size or against):
-        raise BadInput("--certificate goes without --every-size and --against")
+    if certificate and every_size:
+        raise BadInput("--certificate goes without --every-size")
     if every_size:
         if (vocab, depth, spelled, against) != (None,) * 4:
             raise BadInput("--every-size goes without --vocab, --depth, --draft and --against")
@@ -81,9 +82,10 @@ def prove(
         assert isinstance(proof, Proof)
         answer, lines = proof.to_dict(), _lines(proof)
         if certificate and (wrong := proof.counterexample):
-            found = judge(wrong, rule, 1)
+            found = judge_against(wrong, rule, law) if against else judge(wrong, rule, 1)
+            of = law if against else None
             certificate.write_text(
-                of_instance(wrong) + of_law(wrong, rule, found, int(rule.carry is not None))
+                of_instance(wrong, of) + of_law(wrong, rule, found, int(rule.carry is not None), of)
             )
         elif certificate:
             click.echo("no certificate: only a refutation has one", err=True)
