@@ -316,15 +316,15 @@ def _show(found: _Found, work: Sequence[Piece], ok: bool, own: bool) -> None:
     if not found.instances:
         conclusion = "no verdict yet"
     left = f"; interrupted with {found.left:,} instances left" if found.left else ""
-    vocabs, depths = {piece.vocab for piece in work}, {piece.depth for piece in work}
-    size = f" (V = {_spread(vocabs)}, depth {_spread(depths)})" if found.instances else ""
+    size = f" (V = {_spread(work, 'vocab')}, depth {_spread(work, 'depth')})" if found.instances else ""
     count = f"{counted(found.instances, 'instance')}, {counted(laws, 'exact law')}{size}"
     again = [tally.by_rationals for tally in tallies if tally.by_rationals is not None]
     lanes = f"; {sum(again):,} lanes decided by rationals" if again else ""
     screen.say(f"{count} in {found.seconds:.1f} s: {conclusion}{left}{lanes}")
 
 
-def _spread(values: set[int]) -> str:
+def _spread(work: Sequence[Piece], size: str) -> str:
+    values = [getattr(piece, size) for piece in work]
     least, most = min(values), max(values)
     return f"{least}" if least == most else f"{least} to {most}"
 
