@@ -159,7 +159,7 @@ def _prove_words(proof: Proof, domain: Domain, statement: Statement) -> None:
     for word in words:
         failing: list[tuple[Cell, str]] = []
         try:
-            for cell, fault in _failing(domain, statement, word):
+            for cell, fault in differing(domain, statement, word):
                 failing.append((cell, fault))
                 for point in rational_points(cell):
                     if statement.fails(instance := Instance(*domain.at(point), statement.scheme)):
@@ -223,9 +223,9 @@ def must_be_drawable(row: Row, token: int) -> None:
         raise Invalid("a row has a negative entry")
 
 
-def _failing(domain: Domain, statement: Statement, word: Prefix) -> Iterator[tuple[Cell, str]]:
-    # The cells in which the mass through the word is not shown to be the product formula, and why. Rows of a
-    # declared law may branch on p and q, so that their product is enumerated together with the mass.
+def differing(domain: Domain, statement: Statement, word: Prefix) -> Iterator[tuple[Cell, str]]:
+    """The cells in which the mass through the word is not shown to be the product formula, and why."""
+    # Rows of a declared law may branch on p and q, so their product is enumerated together with the mass.
     emitted = through(domain, statement.verifier, statement.scheme, word, statement.law)
 
     def missed(oracle: Oracle) -> Symbol:

@@ -8,6 +8,7 @@ import click
 
 from draftproof.proofs_check.api import prove as prove_size
 from draftproof.proofs_check.api import usual
+from draftproof.proofs_check.certificate import of_size
 from draftproof.proofs_check.every_size import Result
 from draftproof.proofs_check.prove import Proof
 from draftproof.simulators import screen
@@ -62,7 +63,8 @@ def prove(
     if it is made for trees; with --against for a declared law in
     place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction. Seconds are CPU seconds. Exit status 0 proved, 1 refuted (with p
-    and q), 3 undecided, 2 bad input. A certificate is of a refutation: p and q with the law there.
+    and q), 3 undecided, 2 bad input. A certificate is of a
+    refutation, p and q with the law there, or of the proof by cells.
     """
     rule = named(verifier)
     law = ITSELF if against is None else declared(against)
@@ -87,8 +89,10 @@ def prove(
             certificate.write_text(
                 of_instance(wrong, of) + of_law(wrong, rule, found, int(rule.carry is not None), of)
             )
+        elif certificate and proof.verdict == "proved" and not against:
+            certificate.write_text(of_size(rule, scheme, vocab or 2))
         elif certificate:
-            click.echo("no certificate: only a refutation has one", err=True)
+            click.echo("no certificate: nothing is proved of the target's law, or refuted", err=True)
     screen.answer(answer, "\n".join(lines), as_json)
     return STATUS[answer["verdict"]]
 

@@ -3,11 +3,11 @@
 import pytest
 
 from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.certificate import of_size
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import named
 from tests.proofs_check.certified import edited, put
-from tests.proofs_check.sizes import of_size
 
 SMALL = ("token", "chain:1", 2), ("rrs", "tree:2x1", 2), ("hsd-multidraft", "paths:2x1", 2)
 SIZES = (

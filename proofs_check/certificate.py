@@ -1,15 +1,11 @@
 """Certificates of one size: a verifier's run on symbols as a tree of cuts, draws and texts, and the signs
 that exclude each other, each with a proof. `proofs_check/certificates` has their checker.
-
-    python -m tests.proofs_check.sizes block chain:1 3 block.jsonl
 """
 
 import json
-import sys
 from collections.abc import Callable
 from itertools import combinations_with_replacement, product
-from math import prod
-from pathlib import Path
+from math import inf, prod
 from typing import Any
 
 from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
@@ -19,18 +15,15 @@ from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.enumeration import Draw, Replay
 from draftproof.proofs_check.cells.solver import Solver, rational
 from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, LeafRead, Symbol, flip
-from draftproof.proofs_check.prove import Statement, _failing
+from draftproof.proofs_check.prove import Statement, differing
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.drafts.names import scheme as named_scheme
-from draftproof.theory.drafts.shape import every
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.targets import ITSELF
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 STEPS = 1_000_000  # of what is learned in a cell, at most
 DEGREE = 3  # factors of a product in a proof, at most
@@ -62,6 +55,7 @@ class Run:
         self.solver = domain.enumeration.solver
         self.longest = domain.depth + domain.leaves
         self.places: dict[tuple[str, bool], int] = {}
+        self.shape: tuple = ()  # of the drafts
 
     def line(self) -> str:
         """The certificate. `children` are of kinds of drafts whose draws the checker follows."""
@@ -71,9 +65,7 @@ class Run:
         made["excluded"] = [self.excluded(facts) for facts in sorted(empty)]
         made["polynomials"] = [self.terms(*name) for name in self.places]
         if self.scheme.kind in ("chain", "paths", "tree"):
-            levels, shape = [], getattr(self.scheme, "shape", ())
-            if not shape:
-                shape = (every(1, self.scheme.depth - 1),) * getattr(self.scheme, "count", 1)
+            levels, shape = [], self.shape
             while shape:
                 levels.append(len(shape))
                 shape = shape[0]
@@ -91,6 +83,7 @@ class Run:
             return at
 
         draft = draw(self.scheme, Told(oracle, "drafter", context), domain.proposal)
+        self.shape = draft.root.shape
         node, row = self.verifier.verify(oracle, draft, domain.target)
         word, following = node.prefix, domain.target
         if self.verifier.carry is not None:
@@ -206,20 +199,16 @@ def refutation(literals: list[tuple[fmpq_mpoly, int]]) -> list[tuple[str, tuple[
     return []
 
 
-def of_size(verifier: Verifier, scheme: Scheme, vocab: int, seconds: float = 600.0) -> str:
+def of_size(verifier: Verifier, scheme: Scheme, vocab: int) -> str:
     """The certificate of a verifier that follows the target at this size. BadInput where it is not proved."""
+    statement = Statement(verifier, scheme, ITSELF)
     for leaves in (False, True):
-        domain = Domain(vocab, scheme.depth, seconds, leaves)
+        domain = Domain(vocab, scheme.depth, inf, leaves)
         try:
             for word in product(range(vocab), repeat=scheme.depth + leaves):
-                for _, fault in _failing(domain, Statement(verifier, scheme, ITSELF), word):
+                for _, fault in differing(domain, statement, word):  # the run asks for what this has learned
                     raise BadInput(f"{verifier.name} is not proved: {fault}")
             return Run(domain, verifier, scheme).line()
         except LeafRead:
             continue
-    raise AssertionError
-
-
-if __name__ == "__main__":
-    name, drafts, vocab, file = sys.argv[1:]
-    Path(file).write_text(of_size(named(name), named_scheme(drafts), int(vocab)), encoding="utf-8")
+    raise AssertionError("a domain with leaves has all rows")
