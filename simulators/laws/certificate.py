@@ -5,19 +5,20 @@ of every draft does: `proofs_check/certificates` has the checker, and what it pr
 """
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
-
-from flint import fmpq
 
 from draftproof.simulators.laws.check import Piece, judged
 from draftproof.simulators.laws.enumerate import drafts, outcomes
 from draftproof.simulators.laws.repeat import carried
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.support.make import prefixes
-from draftproof.theory.draft import Node
+from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, text
+from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.targets.declared import Declared
@@ -31,43 +32,34 @@ KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
 """Kinds of drafts that the checker draws itself; others are listed."""
 
 
-class Branches:
-    """The oracle that takes every branch in turn and keeps their tree, [[probability, what follows], ..] for
-    a choice with several outcomes.
-    """
+class Choice(BaseException):
+    """The branches of a choice that a run has no answer for, which no verifier's own code catches."""
 
-    def __init__(self) -> None:
-        self.at = 0
-        self.open: list[tuple[list[tuple[int, fmpq]], list[Any]]] = []  # outcomes of a choice; those finished
-        self.tree: Any = None
+
+class Answers:
+    """The oracle that has some answers, and raises `Choice` for the next choice with several outcomes."""
+
+    def __init__(self, answers: tuple[int, ...]) -> None:
+        self.answers = iter(answers)
 
     def choose(self, row: Row) -> int:
-        return self._taken([(x, mass) for x, mass in enumerate(row) if mass > 0])
+        branches = [(x, mass) for x, mass in enumerate(row) if mass > 0]
+        if len(branches) == 1 and branches[0][1] == 1:
+            return branches[0][0]
+        if (answer := next(self.answers, None)) is None:
+            raise Choice(branches)
+        return answer
 
     def accept(self, probability: Any) -> bool:
-        both = (1, probability), (0, 1 - probability)
-        return bool(self._taken([each for each in both if each[1] > 0]))
+        return not self.choose((probability, 1 - probability))
 
-    def _taken(self, choice: list[tuple[int, fmpq]]) -> int:
-        if len(choice) == 1 and choice[0][1] == 1:
-            return choice[0][0]
-        if self.at == len(self.open):
-            self.open.append((choice, []))
-        branches, done = self.open[self.at]
-        self.at += 1
-        return branches[len(done)][0]
 
-    def ended(self, end: Any) -> bool:
-        """Puts what a run ended with into the tree; False if it was the last run."""
-        self.at = 0
-        while self.open:
-            branches, done = self.open[-1]
-            done.append([text(branches[len(done)][1]), end])
-            if len(done) < len(branches):
-                return True
-            _, end = self.open.pop()
-        self.tree = end
-        return False
+def branches(run: Callable[[Oracle], Any], answers: tuple[int, ...] = ()) -> Any:
+    """The tree of a run: [[probability, what follows], ..] for a choice, or what the run returns."""
+    try:
+        return run(Answers(answers))
+    except Choice as choice:
+        return [[text(mass), branches(run, (*answers, x))] for x, mass in choice.args[0]]
 
 
 def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
@@ -137,19 +129,15 @@ def _verified(instance: Instance, verifier: Verifier, calls: int, rows: bool) ->
     length, proposal = instance.draft.depth + calls, instance.proposal
 
     def verified(word: Prefix, target: Rows, calls: int) -> list[Any]:
-        trees = []
-        for _, draft in outcomes(lambda oracle: instance.draft.draw(oracle, proposal, word)):
-            oracle, more = Branches(), True
-            while more:
-                node, row = verifier.verify(oracle, draft, target)
-                if calls:
-                    following = carried(verifier, target, proposal, draft, node)
-                    more = oracle.ended(drawn(node.prefix, row, following, calls - 1))
-                else:
-                    known = row is target[node.prefix] and not rows
-                    more = oracle.ended([*node.prefix, *map(text, () if known else row)])
-            trees.append(oracle.tree)
-        return trees
+        def ended(draft: Draft, oracle: Oracle) -> list[Any]:
+            node, row = verifier.verify(oracle, draft, target)
+            if calls:
+                following = carried(verifier, target, proposal, draft, node)
+                return drawn(node.prefix, row, following, calls - 1)
+            return [*node.prefix, *map(text, () if row is target[node.prefix] and not rows else row)]
+
+        every = outcomes(lambda oracle: instance.draft.draw(oracle, proposal, word))
+        return [branches(partial(ended, draft)) for _, draft in every]
 
     def drawn(word: Prefix, row: Row, target: Rows, calls: int) -> list[Any]:
         return [[text(m), after((*word, x), target, calls)] for x, m in enumerate(row) if m > 0]
