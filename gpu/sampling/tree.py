@@ -11,6 +11,7 @@ from torch import Tensor
 from torch import constant_pad_nd as pad
 
 from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers.shared.optimal import ranked
 
 
 class Tree:
@@ -33,7 +34,8 @@ class Tree:
 
     `is_chain`: one path, shared by all rows. `steps` are groups of nodes that can be decided at once: their
     parents differ, and the nodes they depend on are in earlier groups. `generations` groups the nodes that
-    may have children by level; `reads` has these nodes of a shared tree in turn, each with its proposal row.
+    may have children by level; `reads` has these nodes of a shared tree in turn, each with its proposal row;
+    `in_turn`: whether their siblings are judged in turn in a lift, by the shape, never by what was drawn.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
@@ -99,6 +101,10 @@ class Tree:
             order = [node for nodes in self.generations for node in nodes.tolist()]
             places = self.rows[0].tolist()
             self.reads = tuple((node, places[node]) for node in order)
+        shapes: list[tuple] = [()] * self.size
+        for node, parent in reversed([*enumerate(self.as_tuple or ())][1:]):
+            shapes[parent] = (shapes[node], *shapes[parent])
+        self.in_turn = [replacement and ranked(shapes[node]) for node, _ in self.reads or ()]
 
     @classmethod
     def chain(cls, gamma: int) -> "Tree":

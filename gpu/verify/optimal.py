@@ -19,7 +19,6 @@ from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, STRATIFIED, WITH, Rates, Verifier
 from draftproof.theory.values import optimal_classes as exact
-from draftproof.theory.verifiers.shared.optimal import ranked
 
 NONE = 2.0**-40
 """A mass that counts as none: rounding leaves as much of a place that is kept whole."""
@@ -95,7 +94,7 @@ def rates(drafts: Drafts, lift: bool) -> Rates:
 
 def planned(every: Nodes, tree: Tree, drawn: Tensor, lift: bool) -> Rates:
     """The rates of a tree whose nodes with children are `every`, level by level."""
-    levels, turns = tree.generations, in_turn_at(tree) if lift else []
+    levels, turns = tree.generations, tree.in_turn if lift else []
     order, stops, cuts = torch.cat(levels), [], []
     entry = every.mass.new_ones(drawn.shape)
     sizes = [len(level) for level in levels] if lift else [len(order)]
@@ -112,17 +111,6 @@ def planned(every: Nodes, tree: Tree, drawn: Tensor, lift: bool) -> Rates:
     accept = entry.index_copy(1, order, torch.cat(stops, 1)) if lift else entry
     cut = entry.new_zeros(*entry.shape, *every.mass.shape[2:]).index_copy(1, order, torch.cat(cuts, 1))
     return Rates(accept, cut)
-
-
-def in_turn_at(tree: Tree) -> list[bool]:
-    """Whether the siblings below each node of `tree.generations` are judged in turn: by the shape of a shared
-    tree, never by what was drawn.
-    """
-    shapes: list[tuple] = [()] * tree.size
-    if tree.as_tuple and tree.replacement:
-        for node, parent in reversed([*enumerate(tree.as_tuple)][1:]):
-            shapes[parent] = (shapes[node], *shapes[parent])
-    return [ranked(shapes[node]) for node, _ in tree.reads or ()]
 
 
 def plan(nodes: Nodes, a: Tensor, turns: Sequence[bool] = ()) -> tuple[Tensor, Tensor, Tensor]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.sampling.tree import Tree
-from draftproof.gpu.verify import VERIFIERS, Batch, named, optimal
+from draftproof.gpu.verify import VERIFIERS, Batch, named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 from tests.gpu.logits import emitted
@@ -55,7 +55,7 @@ def test_never_an_impossible_token(verifier, batch):
 def test_a_tree_by_row_decides_as_the_shared_tree(verifier, batch):
     if not verifier.fits(batch.tree) or not len(batch.tokens) or batch.tree.is_chain:
         return
-    if verifier.name == "lifted-optimal" and any(optimal.in_turn_at(batch.tree)):
+    if verifier.name == "lifted-optimal" and any(batch.tree.in_turn):
         return  # by row the shape may depend on what was drawn, so it decides nothing
     given = batch.tree.parents.expand(len(batch.tokens), -1)
     by_row = Tree(given, replacement=batch.tree.replacement)
