@@ -4,8 +4,8 @@ that exclude each other, each with a proof. `proofs_check/certificates` has thei
 
 import json
 from collections.abc import Callable
-from itertools import combinations_with_replacement, product
-from math import inf, prod
+from itertools import combinations_with_replacement
+from math import prod
 from typing import Any
 
 from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
@@ -15,14 +15,11 @@ from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.enumeration import Draw, Replay
 from draftproof.proofs_check.cells.solver import Solver, rational
 from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, LeafRead, Symbol, flip
-from draftproof.proofs_check.prove import Statement, differing
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
-from draftproof.theory.targets import ITSELF
 from draftproof.theory.verifier import Verifier
 
 STEPS = 1_000_000  # of what is learned in a cell, at most
@@ -48,7 +45,7 @@ class Told:
 
 
 class Run:
-    """A verifier on a domain where it is proved. Facts name polynomials by their places in a list."""
+    """A verifier on the domain of its proof. Facts name polynomials by their places in a list."""
 
     def __init__(self, domain: Domain, verifier: Verifier, scheme: Scheme):
         self.domain, self.verifier, self.scheme = domain, verifier, scheme
@@ -197,18 +194,3 @@ def refutation(literals: list[tuple[fmpq_mpoly, int]]) -> list[tuple[str, tuple[
             sizes = ((rational(c, 1), each) for c, each in values if c is not None)
             return [(text(c), each) for c, each in sizes if c]
     return []
-
-
-def of_size(verifier: Verifier, scheme: Scheme, vocab: int) -> str:
-    """The certificate of a verifier that follows the target at this size. BadInput where it is not proved."""
-    statement = Statement(verifier, scheme, ITSELF)
-    for leaves in (False, True):
-        domain = Domain(vocab, scheme.depth, inf, leaves)
-        try:
-            for word in product(range(vocab), repeat=scheme.depth + leaves):
-                for _, fault in differing(domain, statement, word):  # the run asks for what this has learned
-                    raise BadInput(f"{verifier.name} is not proved: {fault}")
-            return Run(domain, verifier, scheme).line()
-        except LeafRead:
-            continue
-    raise AssertionError("a domain with leaves has all rows")

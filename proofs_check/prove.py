@@ -54,7 +54,8 @@ class Proof(Reportable):
     end, one for each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are
     CPU seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
     invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that no
-    verdict at this size can show. `against`: the declared law, empty for the target's own.
+    verdict at this size can show. `against`: the declared law, empty for the target's own. `domain`: where it
+    was proved, for a certificate.
     """
 
     verifier: str
@@ -68,6 +69,7 @@ class Proof(Reportable):
     why: str = ""
     not_shown: str = ""
     against: str = ""
+    domain: Domain | None = None
 
     def __str__(self) -> str:
         against = f" against {self.against}" if self.against else ""
@@ -77,7 +79,9 @@ class Proof(Reportable):
     def to_dict(self) -> dict[str, Any]:
         """As --json has it, the counterexample as the document of an instance file."""
         shown = self.counterexample and self.counterexample.to_dict()
-        return {**vars(self), "counterexample": shown, "left": list(map(spelled, self.left))}
+        made = {**vars(self), "counterexample": shown, "left": list(map(spelled, self.left))}
+        del made["domain"]
+        return made
 
 
 def prove(
@@ -114,9 +118,11 @@ def prove(
     statement = Statement(verifier, scheme, law)
     try:
         try:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds), statement)
+            proof.domain = Domain(vocab, scheme.depth, seconds)
+            _prove_words(proof, proof.domain, statement)
         except LeafRead:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves=True), statement)
+            proof.domain = Domain(vocab, scheme.depth, seconds, leaves=True)
+            _prove_words(proof, proof.domain, statement)
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, statement, vocab)
@@ -159,7 +165,7 @@ def _prove_words(proof: Proof, domain: Domain, statement: Statement) -> None:
     for word in words:
         failing: list[tuple[Cell, str]] = []
         try:
-            for cell, fault in differing(domain, statement, word):
+            for cell, fault in _failing(domain, statement, word):
                 failing.append((cell, fault))
                 for point in rational_points(cell):
                     if statement.fails(instance := Instance(*domain.at(point), statement.scheme)):
@@ -223,9 +229,9 @@ def must_be_drawable(row: Row, token: int) -> None:
         raise Invalid("a row has a negative entry")
 
 
-def differing(domain: Domain, statement: Statement, word: Prefix) -> Iterator[tuple[Cell, str]]:
-    """The cells in which the mass through the word is not shown to be the product formula, and why."""
-    # Rows of a declared law may branch on p and q, so their product is enumerated together with the mass.
+def _failing(domain: Domain, statement: Statement, word: Prefix) -> Iterator[tuple[Cell, str]]:
+    # The cells in which the mass through the word is not shown to be the product formula, and why. Rows of a
+    # declared law may branch on p and q, so that their product is enumerated together with the mass.
     emitted = through(domain, statement.verifier, statement.scheme, word, statement.law)
 
     def missed(oracle: Oracle) -> Symbol:

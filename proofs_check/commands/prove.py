@@ -8,7 +8,7 @@ import click
 
 from draftproof.proofs_check.api import prove as prove_size
 from draftproof.proofs_check.api import usual
-from draftproof.proofs_check.certificate import of_size
+from draftproof.proofs_check.certificate import Run
 from draftproof.proofs_check.every_size import Result
 from draftproof.proofs_check.prove import Proof
 from draftproof.simulators import screen
@@ -89,8 +89,8 @@ def prove(
             certificate.write_text(
                 of_instance(wrong, of) + of_law(wrong, rule, found, int(rule.carry is not None), of)
             )
-        elif certificate and proof.verdict == "proved" and not against:
-            certificate.write_text(of_size(rule, scheme, vocab or 2))
+        elif certificate and proof.verdict == "proved" and not against and proof.domain:
+            certificate.write_text(Run(proof.domain, rule, scheme).line())
         elif certificate:
             click.echo("no certificate: nothing is proved of the target's law, or refuted", err=True)
     screen.answer(answer, "\n".join(lines), as_json)

@@ -3,9 +3,9 @@
 import pytest
 
 from draftproof.proofs_check.cells.cell import Cell
-from draftproof.proofs_check.certificate import of_size
+from draftproof.proofs_check.certificate import Run
+from draftproof.proofs_check.prove import prove
 from draftproof.theory.drafts.names import scheme
-from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import named
 from tests.proofs_check.certified import edited, put
 
@@ -29,7 +29,10 @@ SIZES = (
 
 
 def size(name, draft, vocab):
-    return of_size(named(name), scheme(draft), vocab)
+    verifier, drafts = named(name), scheme(draft)
+    proof = prove(verifier, drafts, vocab, 600)
+    assert proof.verdict == "proved", proof
+    return Run(proof.domain, verifier, drafts).line()
 
 
 @pytest.mark.parametrize(
@@ -104,8 +107,7 @@ def test_what_is_taken_on_trust_is_counted(checker, proved):
 
 
 def test_a_prover_with_a_fault_proves_nothing(checker, monkeypatch):
-    with pytest.raises(BadInput, match="not proved"):
-        size("hsd-released", "chain:2", 2)
+    assert prove(named("hsd-released"), scheme("chain:2"), 2).verdict == "refuted"
     monkeypatch.setattr(Cell, "agree", lambda *_: True)
     assert not checker(size("hsd-released", "chain:2", 2))[0]
     assert checker(size("hsd", "chain:1", 2))[0]
