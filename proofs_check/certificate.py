@@ -66,8 +66,8 @@ class Run:
             while shape:
                 levels.append(len(shape))
                 shape = shape[0]
-            replacement = str(getattr(self.scheme, "replacement", True)).lower()
-            made |= {"children": levels, "replacement": replacement}
+            made["children"] = levels
+            made["replacement"] = str(getattr(self.scheme, "replacement", True)).lower()
         return json.dumps(made, separators=(",", ":")) + "\n"
 
     def emitted(self, oracle: Oracle) -> Prefix:

@@ -12,6 +12,7 @@ after a full draft still comes from the target's own row.
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from time import thread_time
@@ -54,8 +55,7 @@ class Proof(Reportable):
     end, one for each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are
     CPU seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
     invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that no
-    verdict at this size can show. `against`: the declared law, empty for the target's own. `domain`: where it
-    was proved, for a certificate.
+    verdict at this size can show. `against`: the declared law, if any. `domain`: where all this was found.
     """
 
     verifier: str
@@ -117,12 +117,11 @@ def prove(
     proof.against = "" if law == ITSELF else str(law)
     statement = Statement(verifier, scheme, law)
     try:
-        try:
-            proof.domain = Domain(vocab, scheme.depth, seconds)
-            _prove_words(proof, proof.domain, statement)
-        except LeafRead:
-            proof.domain = Domain(vocab, scheme.depth, seconds, leaves=True)
-            _prove_words(proof, proof.domain, statement)
+        for leaves in (False, True):
+            proof.domain = Domain(vocab, scheme.depth, seconds, leaves)
+            with suppress(LeafRead):
+                _prove_words(proof, proof.domain, statement)
+                break
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, statement, vocab)

@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from click import FloatRange, IntRange, command, echo, option
+from click import FloatRange, IntRange, command, option
 
 from draftproof.gpu.commands.options import DTYPE, device, model, no_row_test, settings
-from draftproof.simulators.commands.options import PATH
+from draftproof.simulators import screen
+from draftproof.simulators.commands.options import PATH, json_option
 from draftproof.simulators.support.files import json_lines, replacing
 from draftproof.theory.errors import BadInput, located
 
@@ -29,6 +30,7 @@ PROMPT, TEXT = ("prompt_token_ids",), ("token_ids", "tokens", "output_ids")
 @option("--out", type=PATH, required=True, metavar="FILE", help="What to write.")
 @device
 @option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
+@json_option
 @settings(
     option("--draft-temperature", type=FloatRange(min=0)),
     option("--draft-top-k", type=IntRange(0), default=0),
@@ -53,7 +55,8 @@ def COMMAND(**options: Any) -> int:
             lines = list(_served(options))
             with replacing(options["out"]) as part:
                 part.write_text("".join(f"{json.dumps(each)}\n" for each in lines), encoding="utf-8")
-            echo(f"{options['out']}: {len(lines):,} responses")
+            answer = {"file": str(options["out"]), "responses": len(lines)}
+            screen.answer(answer, f"{options['out']}: {len(lines):,} responses", options["as_json"])
             return 0
         found = list(_rows(options))
     arrays: dict[str, Any] = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
@@ -61,7 +64,9 @@ def COMMAND(**options: Any) -> int:
         np.savez(file, **arrays)
     n, vocab = arrays["target"].shape
     count = len(set(arrays["sequence"].tolist()))
-    echo(f"{options['out']}: {n:,} rows of {vocab:,} tokens from {count} prompts")
+    answer = {"file": str(options["out"]), "rows": n, "vocab": vocab, "prompts": count}
+    line = f"{options['out']}: {n:,} rows of {vocab:,} tokens from {count} prompts"
+    screen.answer(answer, line, options["as_json"])
     return 0
 
 

@@ -63,8 +63,7 @@ def prove(
     if it is made for trees; with --against for a declared law in
     place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction. Seconds are CPU seconds. Exit status 0 proved, 1 refuted (with p
-    and q), 3 undecided, 2 bad input. A certificate is of a
-    refutation, p and q with the law there, or of the proof by cells.
+    and q), 3 undecided, 2 bad input. A certificate is of the refutation, or of the proof of one size.
     """
     rule = named(verifier)
     law = ITSELF if against is None else declared(against)

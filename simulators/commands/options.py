@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import click
 
 from draftproof.simulators.support.files import text_of
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, unknown
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -43,10 +42,8 @@ def settings(*rare: Option) -> Option:
             given = tomllib.loads(text_of(path)) if path else {}
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise BadInput(f"{path}: {error}") from None
-        for key in given:
-            if key not in known:
-                [like] = get_close_matches(key, known, 1, 0)
-                raise BadInput(f"{path}: unknown key {quoted(key)}; did you mean {like}?")
+        for key in (key for key in given if key not in known):
+            raise BadInput(f"{path}: {unknown('setting', key, known)}")
         for key, parameter in known.items():
             default = context.lookup_default(parameter.name or key)
             default = parameter.get_default(context) if default is None else default

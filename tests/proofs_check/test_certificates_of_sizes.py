@@ -1,10 +1,14 @@
 """Certificates of proofs by cells: the extracted checker accepts them, and refuses those with a fault."""
 
+import json
+
 import pytest
 
+from draftproof import commands
 from draftproof.proofs_check.cells.cell import Cell
 from draftproof.proofs_check.certificate import Run
 from draftproof.proofs_check.prove import prove
+from draftproof.simulators.commands.entry import enter
 from draftproof.theory.drafts.names import scheme
 from draftproof.theory.verifiers import named
 from tests.proofs_check.certified import edited, put
@@ -97,6 +101,19 @@ def test_a_proof_of_one_size_with_a_fault_is_refused(checker, proved, edit):
     assert checker(edited(lines, lambda values: None))[0]
     assert edited(lines, change) != edited(lines, lambda values: None)
     assert not checker(edited(lines, change))[0]
+
+
+def test_the_command_writes_what_it_proved(checker, tmp_path, capsys):
+    file = tmp_path / "found.jsonl"
+    options = ["--depth", "1", "--certificate", str(file)]
+    assert enter(commands(), ["prove", "rrs", *options]) == 0
+    assert checker(file.read_text())[0]
+    assert json.loads(file.read_text())["cells"] == "rrs"
+    file.unlink()
+    law = "interpolation:1/4"
+    assert enter(commands(), ["prove", law, "--against", law, *options]) == 0
+    assert "no certificate" in capsys.readouterr().err
+    assert not file.exists()
 
 
 def test_what_is_taken_on_trust_is_counted(checker, proved):

@@ -26,19 +26,58 @@ from draftproof.proofs_check.claims.checks import Lossless
 from draftproof.proofs_check.claims.claim import SIZES
 from draftproof.proofs_check.prove import aim
 from draftproof.simulators.instances.suite import standard
-from draftproof.simulators.laws.certificate import Branches
 from draftproof.simulators.laws.check import pieces
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain as Line
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.law import law_of
+from draftproof.theory.numbers import text
 from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.verifiers import VERIFIERS, named
 
 PYTHON = os.environ.get("STORM_PYTHON") or (sys.executable if find_spec("stormpy") else "")
 SCRIPT = Path(__file__).parent / "storm_reads.py"
 pytestmark = pytest.mark.skipif(not PYTHON, reason="no stormpy: STORM_PYTHON names the Python that has it")
+
+
+class Branches:
+    """The oracle that takes every branch in turn and keeps their tree, [[probability, what follows], ..] for
+    a choice with several outcomes.
+    """
+
+    def __init__(self):
+        self.at = 0
+        self.open = []  # outcomes of a choice; those finished
+        self.tree = None
+
+    def choose(self, row):
+        return self._taken([(x, mass) for x, mass in enumerate(row) if mass > 0])
+
+    def accept(self, probability):
+        both = (1, probability), (0, 1 - probability)
+        return bool(self._taken([each for each in both if each[1] > 0]))
+
+    def _taken(self, choice):
+        if len(choice) == 1 and choice[0][1] == 1:
+            return choice[0][0]
+        if self.at == len(self.open):
+            self.open.append((choice, []))
+        branches, done = self.open[self.at]
+        self.at += 1
+        return branches[len(done)][0]
+
+    def ended(self, end):
+        """Puts what a run ended with into the tree; False if it was the last run."""
+        self.at = 0
+        while self.open:
+            branches, done = self.open[-1]
+            done.append([text(branches[len(done)][1]), end])
+            if len(done) < len(branches):
+                return True
+            _, end = self.open.pop()
+        self.tree = end
+        return False
 
 
 class Chain:

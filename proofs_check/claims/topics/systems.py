@@ -28,11 +28,6 @@ def lossless(case: tuple[Instance, Verifier]) -> bool:
     return judge(*case, 1).lossless
 
 
-def first_kept(case: tuple[Instance, Verifier]) -> bool:
-    """Whether the first token is always accepted too."""
-    return lossless(case) and not emission(*case).stopped.get(0)
-
-
 def _any_subset() -> Iterator[tuple[Instance, Verifier]]:
     for vocab in (2, 3):
         for instance in Randoms(Chain(3 if vocab == 2 else 2), vocab, COUNT):
@@ -52,7 +47,9 @@ def _within_delta(instance: Instance) -> bool:
 
 
 CHECKS = {
-    "assd-first-token": found_in(_any_subset, first_kept),
+    "assd-first-token": found_in(
+        _any_subset, lambda case: lossless(case) and not emission(*case).stopped.get(0)
+    ),
     "hsd-eagle-lossless": refuted_on(
         (context_free(["1/3"] * 3, ["1/3"] * 3, TopK(SMALLEST)), VERIFIER), lossless
     ),

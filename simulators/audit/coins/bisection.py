@@ -79,7 +79,10 @@ def law_by_boxes(
             sources.append(Plain(coins, oracle))
             return program(sources[-1])
 
-        found = [(_key(result), mass, result, sources[-1].chosen) for mass, result in outcomes(run)]
+        found = []
+        for mass, result in outcomes(run):
+            kind = result if isinstance(result, tuple) else getattr(result, "kind", None) or repr(result)
+            found.append((kind, mass, result, sources[-1].chosen))
         found.sort(key=lambda each: repr(each[:2]))
         happened = tuple(each[:2] for each in found)
         results.setdefault(happened, [each[1:] for each in found])
@@ -90,10 +93,6 @@ def law_by_boxes(
     for size, happened, held in boxes(read, first.fine, [], []):
         for mass, result, chosen in results[happened]:
             yield weight * size * mass, result, held, chosen
-
-
-def _key(result: Any) -> Hashable:
-    return result if isinstance(result, tuple) else getattr(result, "kind", None) or repr(result)
 
 
 def boxes(

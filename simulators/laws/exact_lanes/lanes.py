@@ -19,9 +19,6 @@ from draftproof.theory.verifier import Verifier
 BATCH = 16384
 """Most lanes per run: enough to hide the cost of a call, few enough for the memory of a run's numbers."""
 
-FEW = 256
-"""So many lanes say how many primes a run with many more begins with."""
-
 
 @dataclass(frozen=True)
 class Lanes:
@@ -35,7 +32,7 @@ class Lanes:
     def count(self) -> int:
         return len(self.target[()][0])
 
-    def take(self, which: np.ndarray) -> "Lanes":
+    def take(self, which: np.ndarray | slice) -> "Lanes":
         """The given lanes."""
         target, proposal = (
             Table(table.vocab, {prefix: np.ascontiguousarray(row[:, which]) for prefix, row in table.given()})
@@ -64,8 +61,7 @@ class Decided:
 
 def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
     """The exact verdict on every lane, over one iteration. Computes again with more primes where the numbers
-    need them, so `primes` is a guess, made here if it is 0. Raises BadInput for a verifier that orders
-    tokens.
+    need them, so `primes` is a guess, made here if 0. Raises BadInput for a verifier that orders tokens.
 
     >>> weights = Table(2, {(): np.array([[1, 1], [2, 3]])}), Table(2, {(): np.array([[2, 1], [1, 1]])})
     >>> from draftproof.theory.drafts.chain import Chain
@@ -75,7 +71,8 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
     """
     must_be_in_step(verifier)
     if not primes:
-        primes = decide(lanes.take(np.arange(FEW)), verifier, 1).primes if lanes.count > 8 * FEW else 1
+        few = lanes.take(slice(0, 256))
+        primes = decide(few, verifier, 1).primes if lanes.count > 2048 else 1
     arithmetic: Any = Arithmetic(lanes.count, primes)
     target, proposal = (
         Table(table.vocab, {prefix: arithmetic.row(weights) for prefix, weights in table.given()})

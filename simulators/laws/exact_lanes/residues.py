@@ -123,9 +123,6 @@ class Arithmetic:
         error = (a.error + b.error + UNIT * (a.most + b.most)) * SAFE + TINY
         return self.number(near, residues, error, lcm(a.factors, b.factors))
 
-    def minus(self, a: "Exact", b: "Exact") -> "Exact":
-        return self.plus(a, b, np.subtract)
-
     def times(self, a: "Exact", b: "Exact") -> "Exact":
         near = a.near * b.near
         x, y = self._wide(a, b)
@@ -164,11 +161,9 @@ class Arithmetic:
 
     def compared(self, a: "Exact", b: "Exact") -> tuple[np.ndarray, np.ndarray]:
         """In which lanes a < b, and a > b."""
-        if b is self.constant(0):
-            return self.once((np.sign, a.key), lambda: self.sign(a))
-        return self.compared(
-            self.once((np.subtract, a.key, b.key), lambda: self.minus(a, b)), self.constant(0)
-        )
+        if b is not self.constant(0):
+            a = self.once((np.subtract, a.key, b.key), lambda: self.plus(a, b, np.subtract))
+        return self.once((np.sign, a.key), lambda: self.sign(a))
 
     def must_be_a_law(self, weight: Any, row: Any) -> None:
         """Leaves the lanes that reach a row, with this weight, which is no law there."""
@@ -292,7 +287,7 @@ class Exact(np.ndarray):
 
 OPERATIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.add: Arithmetic.plus,
-    np.subtract: Arithmetic.minus,
+    np.subtract: lambda by, a, b: by.plus(a, b, np.subtract),
     np.multiply: Arithmetic.times,
     np.divide: Arithmetic.over,
     np.minimum: lambda by, a, b: by.chosen(by.compared(a, b)[1], b, a),

@@ -207,7 +207,7 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
         (["--drafter", "none"], {"selection": "all"}, "no draft to select from"),
         ([], {"batch": 0}, "'--batch': 0 is not in the range x>=1"),
         ([], {"logits_processor": ["math:nothing"]}, "math: has no 'nothing'"),
-        ([], {"top_q": 1}, "unknown key 'top_q'"),
+        ([], {"top_q": 1}, "no setting is named 'top_q'"),
     ],
 )
 def test_bad_settings_are_one_line_and_status_2(run, arguments, settings, said):

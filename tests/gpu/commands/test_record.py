@@ -18,6 +18,8 @@ def test_rows_of_both_models_are_written(run, tmp_path):
     status, out, err = run("record", *SMALL, "--out", path)
     assert (status, err) == (0, "")
     assert out == f"{path}: 6 rows of 1,024 tokens from 2 prompts\n"
+    status, out, _ = run("record", *SMALL, "--out", path, "--json")
+    assert (status, json.loads(out)) == (0, {"file": str(path), "rows": 6, "vocab": 1024, "prompts": 2})
     recorded = Recorded(path)
     assert recorded.sequence.tolist() == [0, 0, 0, 1, 1, 1]
     p, q = next(recorded.rows())

@@ -145,7 +145,7 @@ def test_bad_input_is_one_line_and_status_2(command, arguments, said):
         ({"budget": -1}, "--budget"),
         ({"logits_processor": ["nowhere.py:made"]}, "nowhere.py: no such file"),
         ({"half_width": "wide"}, "'wide' is not a valid float"),
-        ({"halfwidth": 1}, "unknown key 'halfwidth'; did you mean half_width?"),
+        ({"halfwidth": 1}, "no setting is named 'halfwidth'; did you mean half_width?"),
     ],
 )
 def test_bad_settings_are_one_line_and_status_2(command, settings, said, toml):

@@ -169,7 +169,7 @@ def test_statistical(capfd, settings):
         (["--iterations", "4"], "iterations 4: must be at least 1 and at most 3"),
         (["--statistical", "--iterations", "2"], "iterations goes without statistical"),
         (["--statistical", "runs = 0"], "runs"),
-        ("vocabb = 3", "unknown key 'vocabb'; did you mean"),
+        ("vocabb = 3", "no setting is named 'vocabb'; there are edges"),
         ("padding = 'perhaps'", "'perhaps' is not a valid boolean"),
         ("padding = ", "settings.toml: "),
     ],
