@@ -79,9 +79,8 @@ class Proof(Reportable):
     def to_dict(self) -> dict[str, Any]:
         """As --json has it, the counterexample as the document of an instance file."""
         shown = self.counterexample and self.counterexample.to_dict()
-        made = {**vars(self), "counterexample": shown, "left": list(map(spelled, self.left))}
-        del made["domain"]
-        return made
+        made = vars(self) | {"counterexample": shown, "left": list(map(spelled, self.left))}
+        return {name: value for name, value in made.items() if name != "domain"}
 
 
 def prove(

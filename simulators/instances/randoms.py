@@ -16,9 +16,6 @@ from draftproof.theory.table import Table
 Pairs: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
 """Target weights and proposal weights, int64 [V, count] each, for one prefix after another."""
 
-TOGETHER = 8192
-"""Most instances whose rows are drawn at once. Another number draws other instances."""
-
 
 @dataclass(frozen=True)
 class Edges:
@@ -107,8 +104,8 @@ class Randoms(Sequence[Instance]):
 
     @property
     def block(self) -> int:
-        """The number of instances drawn together; their target tables have at most about 2^22 entries."""
-        return max(1, min(TOGETHER, 2**22 // self.vocab ** (self.draft.depth + 1)))
+        """How many are drawn together, a part of the seed: their target tables have about 2^22 entries."""
+        return max(1, min(8192, 2**22 // self.vocab ** (self.draft.depth + 1)))
 
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
         if not 0 <= index < self.size:

@@ -43,11 +43,11 @@ class Answers:
         self.answers = iter(answers)
 
     def choose(self, row: Row) -> int:
-        branches = [(x, mass) for x, mass in enumerate(row) if mass > 0]
-        if len(branches) == 1 and branches[0][1] == 1:
-            return branches[0][0]
+        choice = [(x, mass) for x, mass in enumerate(row) if mass > 0]
+        if len(choice) == 1 and choice[0][1] == 1:
+            return choice[0][0]
         if (answer := next(self.answers, None)) is None:
-            raise Choice(branches)
+            raise Choice(choice)
         return answer
 
     def accept(self, probability: Any) -> bool:

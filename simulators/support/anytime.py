@@ -65,10 +65,14 @@ class Process(Wealth):
 
     @property
     def detectable(self) -> float:
-        """The total variation above which the law would be expected to be rejected by now, at most 1.
+        """The total variation above which the law would be expected to be rejected by now, at most 1."""
+        return detectable(self.words, self.runs, self.error)
 
-        The log e-value of a law at relative entropy D grows as n D - (words - 1)/2 log n, and D is at
-        least 2 TV^2 (Pinsker); rejection is at -log error.
-        """
-        price = -log(self.error) + (self.words - 1) / 2 * log(max(self.runs, 2))
-        return min(1.0, sqrt(price / (2 * max(self.runs, 1))))
+
+def detectable(words: int, runs: int, error: float = ERROR) -> float:
+    """The total variation above which rejection is expected after so many runs on so many words.
+
+    The log e-value of a law at relative entropy D grows as n D - (words - 1)/2 log n, and D is at
+    least 2 TV^2 (Pinsker); rejection is at -log error.
+    """
+    return min(1.0, sqrt((-log(error) + (words - 1) / 2 * log(max(runs, 2))) / (2 * max(runs, 1))))
