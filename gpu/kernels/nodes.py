@@ -201,15 +201,23 @@ def nodes_of(nodes, b, N):
 
 
 @triton.jit
+def row_of(logits, normaliser, b, f, counts):
+    """Request b's row of the target after node f: (where it is, its normaliser)."""
+    row = logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n
+    return row, norm_of(normaliser, b * (counts.N + counts.I) + f)
+
+
+@triton.jit
 def pair_of(logits, normaliser, b, f, row, counts):
     """The rows of request b's node f, whose row of the proposal is `row`."""
+    p, norm_p = row_of(logits, normaliser, b, f, counts)
     scale_p, scale_q = scales(logits.temperature + 2 * b)
     first = b * (counts.N + counts.I)
     return Pair(
-        logits.target + b * logits.target_b + f.to(tl.int64) * logits.target_n,
+        p,
         logits.proposal + b * logits.proposal_b + row.to(tl.int64) * logits.proposal_n,
         b * counts.N + f,
-        norm_of(normaliser, first + f),
+        norm_p,
         norm_of(normaliser, first + counts.N + row, row < counts.I),
         scale_p,
         scale_q,

@@ -5,7 +5,7 @@
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.nodes import PP, family, next_child, nodes_of, pair_of, share, target_row, tree_of
+from draftproof.gpu.kernels.nodes import PP, family, law, next_child, nodes_of, row_of, scales, share, tree_of
 from draftproof.gpu.kernels.sweep import chunk_of, drop
 
 
@@ -20,6 +20,7 @@ def walk(logits, chunks, tree, nodes, counts, block):
     nodes = nodes_of(nodes, b, N)
     parent_of, token_of = family(tree, nodes.ids, N, block.NODES)
     index = tl.arange(0, block.NODES)
+    scale, _ = scales(logits.temperature + 2 * b)
 
     f = tl.full([], 0, tl.int32)
     rest = tl.full([], 1.0, tl.float32)
@@ -34,8 +35,8 @@ def walk(logits, chunks, tree, nodes, counts, block):
             rest = tl.full([], 1.0, tl.float32)
             v = next_child(f, 0, parent_of, token_of, block.NODES)
         else:
-            pair = pair_of(logits, chunks.normaliser, b, f, f, counts)
-            dropped = target_row(pair, chunk_of(nodes.ids, v, block), V, logits.limits)
+            row, norm = row_of(logits, chunks.normaliser, b, f, counts)
+            dropped = law(row, chunk_of(nodes.ids, v, block), scale, norm, V, logits.limits, b * N + f)
             masses = chunks.sums + (b * N + f) * block.C
             rest = drop(dropped, masses, f, v, parent_of, token_of, nodes.ids, block)
             v = next_child(f, v, parent_of, token_of, block.NODES)

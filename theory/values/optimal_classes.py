@@ -136,11 +136,6 @@ def in_classes(draft: Draft, node: Node, t: Row, turns: bool = False) -> Plan:
     return planned(t, draft.laws(node), draft.stratified or draft.greedy, turns)
 
 
-def in_lift(draft: Draft, node: Node, t: Row) -> Plan:
-    """The plan of a drafted node in a lift."""
-    return in_classes(draft, node, t, draft.replacement and ranked(node.shape))
-
-
 @remembered(4096)
 def planned(t: Row, laws: tuple[Row, ...], own: bool, turns: bool) -> Plan:
     """The plan of siblings that are drawn independently from their laws, equal ones unless they are `own`;
@@ -304,4 +299,6 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 def verify_lifted(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """From leaf to root."""
-    return lifted(oracle, draft, target, in_lift)
+    return lifted(
+        oracle, draft, target, lambda d, v, t: in_classes(d, v, t, d.replacement and ranked(v.shape))
+    )

@@ -19,8 +19,6 @@ from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
 TOKEN, BLOCK = named("token"), named("block")
-COUNT = 60
-"""Random instances of each vocabulary."""
 
 
 def lossless(case: tuple[Instance, Verifier]) -> bool:
@@ -30,9 +28,8 @@ def lossless(case: tuple[Instance, Verifier]) -> bool:
 
 def _any_subset() -> Iterator[tuple[Instance, Verifier]]:
     for vocab in (2, 3):
-        for instance in Randoms(Chain(3 if vocab == 2 else 2), vocab, COUNT):
-            yield by_depth(instance, first=True), TOKEN
-            yield by_depth(instance, first=True), BLOCK
+        for instance in Randoms(Chain(3 if vocab == 2 else 2), vocab, 60):
+            yield from ((by_depth(instance, first=True), rule) for rule in (TOKEN, BLOCK))
 
 
 def _kept(instance: Instance) -> bool:

@@ -70,8 +70,7 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
     [False, False]
     """
     must_be_in_step(verifier)
-    if not primes:
-        primes = decide(lanes.take(slice(0, 256)), verifier, 1).primes if lanes.count > 2048 else 1
+    primes = primes or (decide(lanes.take(slice(0, 256)), verifier, 1).primes if lanes.count > 2048 else 1)
     arithmetic: Any = Arithmetic(lanes.count, primes)
     target, proposal = (
         Table(table.vocab, {prefix: arithmetic.row(weights) for prefix, weights in table.given()})

@@ -118,7 +118,7 @@ WITHOUT = {
         "p_logit.to(tl.float32)",
         "token",
     ),
-    "walk": ("V, logits.limits)", "V, None)", "one-hot"),
+    "walk": ("scale, norm, V, logits.limits, b * N + f", "scale, norm, V, None, 0", "one-hot"),
     "cells": (
         "            p = target_row(pair, x, V, logits.limits)",
         "            p = target_row(pair, x, V, None)",

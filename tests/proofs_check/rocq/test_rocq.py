@@ -432,6 +432,9 @@ class Cut(Chain):
 
     kept: frozenset = frozenset()
 
+    def __post_init__(self):
+        Chain(self.depth)
+
     def draw(self, oracle, proposal, context=()):
         path = super().draw(oracle, proposal, context).path
         laws = [node.proposal for node in takewhile(lambda node: node.prefix in self.kept, path[:-1])]
