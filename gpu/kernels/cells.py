@@ -21,7 +21,7 @@ from draftproof.gpu.kernels.nodes import (
     tree_of,
 )
 
-BLOCK = tl.constexpr(32)
+BLOCK = tl.constexpr(16)
 """Tokens that are summed at a time."""
 
 
