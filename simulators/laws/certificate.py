@@ -33,11 +33,11 @@ KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
 
 
 class Choice(BaseException):
-    """The branches of a choice that a run has no answer for, which no verifier's own code catches."""
+    """Stops a run at a choice without an answer, past `except Exception`; its argument: the branches."""
 
 
 class Answers:
-    """The oracle that has some answers, and raises `Choice` for the next choice with several outcomes."""
+    """The oracle that gives these answers, and raises `Choice` when a further one is asked for."""
 
     def __init__(self, answers: tuple[int, ...]) -> None:
         self.answers = iter(answers)
@@ -55,7 +55,7 @@ class Answers:
 
 
 def branches(run: Callable[[Oracle], Any], answers: tuple[int, ...] = ()) -> Any:
-    """The tree of a run: [[probability, what follows], ..] for a choice, or what the run returns."""
+    """The tree of a run. A choice is [[probability, what follows], ..], an end is what the run returns."""
     try:
         return run(Answers(answers))
     except Choice as choice:

@@ -20,7 +20,7 @@ def _on_its_witness(rule: str) -> str:
 
 
 def _tetris_emits_most() -> str:
-    # Beside DSpark at a constant speed, which is predictable and knows the rows.
+    # The other rule is DSpark at a constant speed: it is predictable, and it knows the rows.
     batch = witness("tetris")
     known = replace(batch, rule=named("dspark"), speed=(ONE, ONE))
     tetris, dspark = (judge_batch(each, TOKEN).expected_accepted for each in (batch, known))
