@@ -98,7 +98,7 @@ def masses(
     if count > 0:
         row = tl.load(tree.rows + f).to(tl.int64)
         pair = pair_of(logits, chunks.normaliser, b, f, row, counts)
-        for start in range(0, block.CHUNK, BLOCK):
+        for start in range(0, tl.minimum(block.CHUNK, V - chunk * block.CHUNK), BLOCK):
             x = chunk * block.CHUNK + start + tl.arange(0, BLOCK)
             p = target_row(pair, x, V, logits.limits)
             q = proposal_row(pair, x, V)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.suite import standard
 from draftproof.simulators.laws.check import Family
+from draftproof.simulators.support.pool import cores, shared
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
@@ -169,7 +171,16 @@ def _kernels(report: Report, sample: Sequence[Instance], vocab: int, seed: int) 
 
 
 def _noise(report: Report, families: list[Family]) -> Iterator[str]:
-    for instances in grouped(families):
-        for found in agreement(instances, report.device):
+    groups = list(grouped(families))
+    processes = min(cores(), 1 + len(groups) // 8) if report.device == "cpu" else 1
+    compare = partial(_agreements, device=report.device, threads=1 if processes > 1 else None)
+    for instances, agreements in shared(compare, groups, processes):
+        for found in agreements:
             report.plain.add(found)
         yield instances[0].name
+
+
+def _agreements(instances: list[Instance], device: str, threads: int | None) -> list[Agreement]:
+    if threads:
+        torch.set_num_threads(threads)
+    return list(agreement(instances, device))
