@@ -73,10 +73,14 @@ def unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """BadInput that names the extra to install, for an import inside that fails."""
+    """BadInput that names the extra to install, for a package that an import inside lacks; an import that
+    fails in the project itself is raised as it is.
+    """
     try:
         yield
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if (error.name or "draftproof").partition(".")[0] == "draftproof":
+            raise
         raise BadInput(f"{name} needs {error.name}: pip install 'draftproof[{name}]'") from None
 
 
