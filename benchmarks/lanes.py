@@ -71,7 +71,7 @@ def main() -> None:
             continue
         piece = BATCH // (1 if verifier.carry is None else 2 * arguments.vocab**arguments.depth)
         exactly = seconds_each(rationals, verifier)
-        primes, started, undecided = 0, process_time(), 0
+        primes, started, undecided = None, process_time(), 0
         for at in range(0, whole.count, piece):
             found = decide(whole.take(slice(at, at + piece)), verifier, primes)
             primes, undecided = found.primes, undecided + int(found.undecided.sum())

@@ -59,9 +59,9 @@ class Decided:
     primes: int
 
 
-def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
+def decide(lanes: Lanes, verifier: Verifier, primes: int | None = None) -> Decided:
     """The exact verdict on every lane, over one iteration. Computes again with more primes where the numbers
-    need them, so `primes` is a guess, made here if 0. Raises BadInput for a verifier that orders tokens.
+    need them, so `primes` is a guess, made here if None. Raises BadInput for a verifier that orders tokens.
 
     >>> weights = Table(2, {(): np.array([[1, 1], [2, 3]])}), Table(2, {(): np.array([[2, 1], [1, 1]])})
     >>> from draftproof.theory.drafts.chain import Chain
@@ -70,7 +70,8 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
     [False, False]
     """
     must_be_in_step(verifier)
-    primes = primes or (decide(lanes.take(slice(0, 256)), verifier, 1).primes if lanes.count > 2048 else 1)
+    if primes is None:
+        primes = decide(lanes.take(slice(0, 256)), verifier, 0).primes if lanes.count > 2048 else 0
     arithmetic: Any = Arithmetic(lanes.count, primes)
     target, proposal = (
         Table(table.vocab, {prefix: arithmetic.row(weights) for prefix, weights in table.given()})
@@ -81,7 +82,7 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
         for difference in _differences(exact, verifier):
             lossless &= arithmetic.zero(difference)
     except Invalid:
-        return Decided(lossless & False, lossless | True, primes)
+        arithmetic.undecided |= True
     except LanesDiffer as differ:
         undecided = arithmetic.undecided
         for mask in (differ.mask, ~differ.mask):
@@ -90,8 +91,8 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 0) -> Decided:
         return Decided(lossless, undecided, primes)
     finally:
         arithmetic.known.clear()  # numbers and their arithmetic refer to each other
-    if arithmetic.need > arithmetic.bits:
-        return decide(lanes, verifier, arithmetic.enough)
+    if arithmetic.need >= arithmetic.bits:
+        return decide(lanes, verifier, arithmetic.enough if primes else 1)
     return Decided(lossless, arithmetic.undecided, primes)
 
 

@@ -1,25 +1,29 @@
 """Exact numbers of many instances at once: residues modulo primes, and floats beside them for comparisons.
 
 A number x of one lane is n / (t^e u^f ..): n and the factors t, u, .. are whole numbers. Known of it are its
-residues modulo several primes below 2^27, a float and a bound of that float's error, and the exponents with a
-bound of each factor in bits. |n| is at most |x| times the factors; where that is less than the product of the
-primes, x = 0 if and only if all its residues are 0. So no verdict is a matter of chance. Residues lie around
-0 and are kept as floats, which hold their products and sums exactly.
+residues modulo primes below 2^27, a float and a bound of that float's error, and the exponents with a bound
+of each factor in bits. |n| is at most |x| times the factors; where that is less than the product of the
+primes, 1 for none, x = 0 if and only if all its residues are 0. So no verdict is a matter of chance. Residues
+lie around 0 and are kept as floats, which hold their products and sums exactly.
+
+A float that tells n is rounded to the nearest n / (t^e u^f ..) before it is compared or divided by, so that
+errors do not add up.
 
 Equal expressions are computed once: a verifier's runs on all drafts share what they have in common.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache, cached_property
-from math import log2, prod
+from math import inf, log2, prod
 from operator import index as operator_index
 from typing import Any, TypeAlias
 
 import numpy as np
 from flint import fmpz
 
-Factors: TypeAlias = dict[Hashable, int]
-"""Factor -> its exponent in the denominator."""
+Factors: TypeAlias = Counter[Hashable]
+"""Factor -> its exponent in the denominator: + of a product, | of a common denominator."""
 
 UNIT = 2.0**-53
 SAFE, TINY = 1 + 1e-9, 1e-300
@@ -47,15 +51,16 @@ class Arithmetic:
         self.primes = np.array(primes(count), dtype=float)
         self._shaped = [self.primes.reshape(-1, *[1] * more) for more in range(3)]
         self._inverses = [1 / P for P in self._shaped]
-        self.bits, self.need = log2(prod(primes(count))) / SAFE, 0.0
+        self.bits, self.need = log2(prod(primes(count))) / SAFE, -inf
         self.undecided = np.zeros(lanes, dtype=bool)
         self.sizes: dict[Hashable, float] = {}  # factor -> bits
+        self.heights: dict[Hashable, Any] = {}  # factor -> its size in each lane, if that is known exactly
         self.known: dict[Hashable, Any] = {}
 
     @property
     def enough(self) -> int:
         """How many primes suffice for what was needed."""
-        return next(count for count in range(1, 10**4) if self.need < log2(prod(primes(count))) / SAFE)
+        return next(count for count in range(10**4) if self.need < log2(prod(primes(count))) / SAFE)
 
     def once(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """The result of an expression, computed if it is new."""
@@ -84,9 +89,10 @@ class Arithmetic:
         alike = bool((whole == whole[0]).all())
         factor = ("whole", int(whole[0])) if alike else ("whole", len(self.sizes), "differ")
         self.sizes[factor] = log2(whole.max()) * SAFE
+        self.heights[factor] = float(whole[0]) if alike else whole.astype(float)
         inverses = self.inverse(self.reduced((whole[:1] if alike else whole)[None]))
         residues = self.reduced(weights * inverses[:, None])
-        return self.number(weights / whole, residues, UNIT, {factor: 1})
+        return self.number(weights / whole, residues, UNIT, Counter((factor,)))
 
     def constant(self, value: Any, shape: tuple[int, ...] = ()) -> "Exact":
         """A whole number."""
@@ -97,21 +103,22 @@ class Arithmetic:
         return self.once((int(value), shape), lambda: self._constant(int(value), shape))
 
     def _constant(self, value: int, shape: tuple[int, ...]) -> "Exact":
-        residues = np.empty((len(self.primes), *shape))
-        for k, p in enumerate(map(int, self.primes)):
-            residues[k] = (value + p // 2) % p - p // 2
-        return self.number(np.full(shape, float(value)), residues, 0.0, {})
+        residues = self.reduced(np.full((len(self.primes), *shape), float(value)))
+        return self.number(np.full(shape, float(value)), residues, 0.0, Counter())
 
     def inverse(self, residues: np.ndarray) -> np.ndarray:
         """The inverses of residues [primes, n], none of them 0, by one inverse of each prime."""
-        n = residues.shape[1]
+        count, n = residues.shape
+        if not count:
+            return residues
         if n == 1:
-            pairs = zip(residues[:, 0], self.primes, strict=True)
-            return self.reduced(np.array([[float(pow(int(x), -1, int(p)))] for x, p in pairs]))
-        a, b = residues[:, : n // 2], residues[:, n // 2 : n // 2 * 2]
-        ab = self.inverse(self.reduced(a * b))
-        odd = [self.inverse(residues[:, -1:])] if n % 2 else []
-        return np.concatenate([self.reduced(ab * b), self.reduced(ab * a), *odd], axis=1)
+            each = zip(residues[:, 0], self.primes, strict=True)
+            return self.reduced(np.array([[float(pow(int(x), -1, int(p)))] for x, p in each]))
+        if n % 2:
+            return self.inverse(np.pad(residues, ((0, 0), (0, 1)), constant_values=1))[:, :n]
+        pairs = residues.reshape(count, 2, n // 2)
+        product = self.inverse(self.reduced(pairs[:, 0] * pairs[:, 1]))
+        return self.reduced(product[:, None] * pairs[:, ::-1]).reshape(count, n)
 
     def size(self, factors: Factors) -> float:
         """The bits of a product of factors."""
@@ -121,39 +128,53 @@ class Arithmetic:
         near = sum_of(a.near, b.near)
         residues = self.reduced(sum_of(*self._wide(a, b)))
         error = (a.error + b.error + UNIT * (a.most + b.most)) * SAFE + TINY
-        return self.number(near, residues, error, lcm(a.factors, b.factors))
+        return self.number(near, residues, error, a.factors | b.factors)
 
     def times(self, a: "Exact", b: "Exact") -> "Exact":
         near = a.near * b.near
         x, y = self._wide(a, b)
         error = (a.most * b.error + b.most * a.error + UNIT * a.most * b.most) * SAFE + TINY
-        every = {**a.factors, **b.factors}
-        factors = {each: a.factors.get(each, 0) + b.factors.get(each, 0) for each in every}
-        return self.number(near, self.reduced(x * y), error, factors)
+        return self.number(near, self.reduced(x * y), error, a.factors + b.factors)
 
     def over(self, a: "Exact", b: "Exact") -> "Exact":
         """a / b. Of b = n / t the whole number n becomes a factor of the quotient, and t is cancelled."""
-        inverse, least = self.once(("1/", b.key), lambda: self._inverted(b))
+        inverse, least, self.sizes[b.key] = self.once(("1/", b.key), lambda: self._inverted(b))
         near = a.near * inverse.near
         x, y = self._wide(a, inverse)
         most = float(np.abs(near).max())
         error = ((a.error + most * b.error) / least + 3 * UNIT * most) * SAFE + TINY
-        self.sizes[b.key] = max(self.size(b.factors) + log2(b.most), 0.0) * SAFE
-        rest = {each: e - b.factors.get(each, 0) for each, e in a.factors.items()}
-        factors = {each: e for each, e in rest.items() if e > 0} | {b.key: max(rest.get(b.key, 0), 0) + 1}
+        factors = a.factors - b.factors + Counter((b.key,))
         return self.number(near, self.reduced(x * y), error, factors)
 
-    def _inverted(self, b: "Exact") -> tuple["Exact", float]:
-        # 1 / b (1 where it cannot be divided by), of error 0 as that is counted in `over`; and the least |b|.
+    def _inverted(self, b: "Exact") -> tuple["Exact", float, float]:
+        # 1 / b, of error 0 as that is counted in `over` (of 1 + error where b may be 0); the least |b|; bits.
+        whole, bits = self.settled(b), self.size(b.factors) + log2(b.most)
         left = ~(np.abs(b.near) > b.error) | (b.residues == 0).any(axis=0)
         self._leave(left)
-        below = np.where(left, 1.0, b.near)
-        residues = np.where(left, 1.0, b.residues).reshape(len(self.primes), -1)
-        inverse = self.number(1 / below, self.inverse(residues).reshape(b.residues.shape), 0.0, {})
-        return inverse, float(np.abs(below).min()) - b.error
+        below = np.where(left, 1 + b.error, b.near)
+        residues = np.where(left, 1.0, b.residues).reshape(len(self.primes), b.near.size)
+        inverse = self.number(1 / below, self.inverse(residues).reshape(b.residues.shape), 0.0, Counter())
+        if whole is not None and whole.ndim < 2:
+            self.heights[b.key] = height = np.maximum(np.abs(whole), 1)
+            bits = float(np.log2(np.max(height)))
+        return inverse, float(np.abs(below).min()) - b.error, max(bits, 0.0) * SAFE
+
+    def settled(self, a: "Exact") -> np.ndarray | None:
+        """The whole numbers n of a = n / t, if a's floats tell them, which become the nearest to n / t."""
+        size = self.size(a.factors) + max(log2(a.error + TINY) + 52, log2(a.most + 1))
+        if size > 50 or not a.factors.keys() <= self.heights.keys():
+            return None
+        every = (self.heights[factor] for factor in a.factors.elements())
+        below = self.once(("product", frozenset(a.factors.items())), lambda: prod(every))
+        whole = np.rint(a.near * below)
+        np.divide(whole, below, a.near)
+        a.error = min(a.error, UNIT * a.most)
+        return whole
 
     def sign(self, a: "Exact") -> tuple[np.ndarray, np.ndarray]:
         """In which lanes a < 0, and a > 0: by floats where their errors leave no doubt, else by residues."""
+        if self.settled(a) is not None:
+            return a.near < 0, a.near > 0
         doubt = ~(np.abs(a.near) > a.error)
         if doubt.any():
             self._leave(doubt & ~self.zero(a))
@@ -181,9 +202,10 @@ class Arithmetic:
 
     def zero(self, a: "Exact") -> np.ndarray:
         """In which lanes a number is 0."""
-        found = ~a.residues.any(axis=0) & ~(np.abs(a.near) > a.error)
+        found = ~(np.abs(a.near) > a.error)
         if found.any():
-            self.need = max(self.need, (self.size(a.factors) + log2(2 * a.error + TINY)) * SAFE)
+            found &= ~a.residues.any(axis=0)
+            self.need = max(self.need, self.size(a.factors) + log2(2 * a.error + TINY) + 1e-6)
         return found
 
     def chosen(self, mask: np.ndarray, a: "Exact", b: "Exact") -> "Exact":
@@ -194,12 +216,13 @@ class Arithmetic:
                 return (a if mask.any() else b), mask
             near = np.where(mask, a.near, b.near)
             residues = np.where(mask, *self._wide(a, b, near.ndim))
-            return self.number(near, residues, max(a.error, b.error), lcm(a.factors, b.factors)), mask
+            return self.number(near, residues, max(a.error, b.error), a.factors | b.factors), mask
 
         return self.once((np.where, id(mask), a.key, b.key), choose)[0]  # the mask is kept, and so its id
 
     def _leave(self, lanes: np.ndarray) -> None:
-        self.undecided |= lanes.reshape(-1, lanes.shape[-1]).any(axis=0) if lanes.ndim else lanes
+        if lanes.any():
+            self.undecided |= lanes.reshape(-1, lanes.shape[-1]).any(axis=0) if lanes.ndim else lanes
 
     def _wide(self, a: "Exact", b: "Exact", least: int = 0) -> "Iterable[np.ndarray]":
         # The residues, so that they broadcast as the numbers do.
@@ -207,11 +230,6 @@ class Arithmetic:
             return a.residues, b.residues
         wide = max(a.ndim, b.ndim, least)
         return (x.residues.reshape(-1, *[1] * (wide - x.ndim), *x.shape) for x in (a, b))
-
-
-def lcm(a: Factors, b: Factors) -> Factors:
-    """The factors of a common denominator."""
-    return {factor: max(a.get(factor, 0), b.get(factor, 0)) for factor in {**a, **b}}
 
 
 class Exact(np.ndarray):

@@ -1,6 +1,7 @@
 """Exact lanes: every number against rationals, and faults planted in the arithmetic and its bounds."""
 
 import inspect
+from collections import Counter
 from math import lcm, prod
 from types import ModuleType
 
@@ -68,12 +69,16 @@ class Checked:
             self.given(exact, np.array(list(map(float, exact))) + off, 0.3, "sixtieths", 60)
             floats = self.random.integers(1, 2**53, LANES) / 2**53
             self.given([fmpq(*float(x).as_integer_ratio()) for x in floats], floats, 0.0, "floats", 2**53)
+        whole = self.random.integers(2**20, 2**21, LANES)
+        self.given([fmpq(int(x), 3**40) for x in whole], whole / 3.0**40, 2.0**-94, "larger", 3**40)
+        self.given([fmpq(int(x)) for x in whole], whole.astype(float), 0.0, "large", 3**31)
 
     def given(self, exact, near, error, factor, size) -> None:
         by = self.by
         self.factors[factor], by.sizes[factor] = [fmpq(size)] * LANES, float(np.log2(size)) * 1.001
+        by.heights[factor] = float(size)
         modulo = [[float(modulo_of(x, p)) for x in exact] for p in map(int, by.primes)]
-        self.keep(by.number(near, by.reduced(np.array(modulo)), error, {factor: 1}), exact)
+        self.keep(by.number(near, by.reduced(np.array(modulo)), error, Counter((factor,))), exact)
 
     def keep(self, number, exact) -> None:
         by, sure = self.by, ~self.by.undecided
@@ -91,6 +96,13 @@ class Checked:
             for factor in number.factors:
                 assert abs(self.factors[factor][i]) <= 2 ** fmpq_bits(by.sizes[factor]), "a factor is larger"
         self.pool.append((number, exact))
+
+    def settle(self, number, exact) -> None:
+        if (whole := self.by.settled(number)) is not None:
+            self.keep(number, exact)
+            for i in np.flatnonzero(~self.by.undecided).tolist():
+                product = prod((self.factors[f][i] ** e for f, e in number.factors.items()), start=fmpq(1))
+                assert int(whole[i]) == exact[i] * product, "a float is rounded to another number"
 
     def step(self) -> None:
         """One more number, of two of those that are there."""
@@ -118,6 +130,9 @@ class Checked:
             self.factors[below.key] = values
             self.keep(quotient, [u / v for u, v in zip(x, exact, strict=True)])
         last, exact = self.pool[-1]
+        if self.random.integers(2):
+            self.settle(last, exact)
+            self.settle(a, x)
         zero = by.zero(last - b) if which == 0 else by.zero(last)
         exact = [u - v for u, v in zip(exact, y, strict=True)] if which == 0 else exact
         for i in np.flatnonzero(~by.undecided).tolist():
@@ -145,6 +160,9 @@ def examine(module: ModuleType) -> None:
         checked = Checked(module, 1 + seed % 4, seed)
         for _ in range(14):
             checked.step()
+    by = module.Arithmetic(1, 1)
+    vague = by.number(np.array([0.5]), by.reduced(np.array([[1.0]])), 0.3, Counter())
+    assert by.settled(by.constant(0) * (by.constant(1) / vague)) is None
     known, module.primes = module.primes, lambda count: (29, 31, 37, 41, 43, 47)[:count]
     try:
         by = module.Arithmetic(1, 1)
@@ -168,10 +186,7 @@ FAULTS = {
     "residues reduced by another prime": ("[self.primes.reshape(-1", "[self.primes[::-1].reshape(-1"),
     "residues cut and not rounded": ("np.rint(multiples", "np.trunc(multiples"),
     "primes whose products are not exact in floats": ("2**27 - 1", "2**31 - 1"),
-    "the inverses of a pair exchanged": (
-        "self.reduced(ab * b), self.reduced(ab * a)",
-        "self.reduced(ab * a), self.reduced(ab * b)",
-    ),
+    "the inverses of a pair exchanged": ("pairs[:, ::-1]", "pairs"),
     "residues of a difference added": ("sum_of(*self._wide(a, b))", "np.add(*self._wide(a, b))"),
     "residues of weights without their sum": (
         "self.reduced(weights * inverses[:, None])",
@@ -183,25 +198,35 @@ FAULTS = {
     ),
     "a multiple of a prime is divided by": (" | (b.residues == 0).any(axis=0)", ""),
     "the smaller exponent of a common denominator": (
-        "{factor: max(a.get(factor, 0), b.get(factor, 0))",
-        "{factor: min(a.get(factor, 0), b.get(factor, 0))",
+        "error, a.factors | b.factors)\n\n",
+        "error, a.factors & b.factors)\n\n",
     ),
-    "a product with the larger exponent": (
-        "a.factors.get(each, 0) + b.factors.get(each, 0) for",
-        "max(a.factors.get(each, 0), b.factors.get(each, 0)) for",
+    "the smaller exponent of a choice": ("b.error), a.factors | b", "b.error), a.factors & b"),
+    "a product with the larger exponent": ("a.factors + b.factors", "a.factors | b.factors"),
+    "a divisor that is no factor": ("b.factors + Counter((b.key,))", "b.factors"),
+    "a divisor as large as its value": ("self.size(b.factors) + log2(b.most)", "log2(b.most)"),
+    "a divisor as large as in its first lane": ("np.max(height)", "height.flat[0]"),
+    "the divisors of other lanes": (
+        "np.maximum(np.abs(whole), 1)",
+        "np.maximum(np.abs(whole), 1)[..., ::-1]",
     ),
-    "a divisor that is no factor": (" | {b.key: max(rest.get(b.key, 0), 0) + 1}", ""),
-    "a divisor as large as its value": (
-        "max(self.size(b.factors) + log2(b.most), 0.0)",
-        "max(log2(b.most), 0.0)",
+    "each factor once in a product": ("a.factors.elements()", "a.factors"),
+    "floats rounded whatever their errors": (
+        "max(log2(a.error + TINY) + 52, log2(a.most + 1))",
+        "log2(a.most + 1)",
     ),
+    "floats rounded that are too large for it": (", log2(a.most + 1))", ", 0.0)"),
+    "floats rounded of factors too large for it": (", log2(a.most + 1))", ", log2(a.most))"),
+    "floats rounded of factors not known": (" or not a.factors.keys() <= self.heights.keys()", ""),
+    "rounded floats without an error": ("min(a.error, UNIT * a.most)", "0.0"),
     "heights are not asked for": ("self.need = max(self.need,", "self.need = min(self.need,"),
     "a difference without its rounding": ("UNIT * (a.most + b.most)", "0 * (a.most + b.most)"),
     "a difference without one operand's error": ("(a.error + b.error + UNIT * (", "(a.error + UNIT * ("),
     "a product without its rounding": ("+ UNIT * a.most * b.most", ""),
     "a product without one operand's error": ("a.most * b.error + b.most * a.error", "a.most * b.error"),
     "a quotient without its divisor's error": ("(a.error + most * b.error) / least", "a.error / least"),
-    "the smaller error of a choice": ("max(a.error, b.error), lcm", "min(a.error, b.error), lcm"),
+    "a divisor's least size with lanes that are left": ("np.where(left, 1 + b.error", "np.where(left, 1.0"),
+    "the smaller error of a choice": ("max(a.error, b.error), a", "min(a.error, b.error), a"),
     "floats compared without their errors": (
         "doubt = ~(np.abs(a.near) > a.error)",
         "doubt = ~(np.abs(a.near) > 0)",
@@ -284,10 +309,17 @@ def test_a_grid_s_lanes_are_its_instances():
 
 
 def test_more_primes_are_taken_where_they_are_needed():
-    instances = list(Randoms(Paths(2, 2), 2, 30, seed=3))
-    found = decide(weights(instances), named("traversal"), 1)
-    assert found.primes > 1
-    assert (found.lossless | found.undecided).all()
+    several = weights(list(Randoms(Paths(2, 2), 2, 30, seed=3)))
+    for primes in (0, 1, 3):
+        found = decide(several, named("traversal"), primes)
+        assert found.primes > 3
+        assert (found.lossless | found.undecided).all()
+
+
+def test_floats_alone_decide_where_they_can():
+    found = decide(Grid(Chain(2), 2, 3).lanes(0, 300), named("token"))
+    assert found.primes == 0
+    assert found.lossless.all()
 
 
 def test_rules_that_cannot_go_in_step_are_refused():
