@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.judge.report import Finding, Report
-from draftproof.simulators.audit.sandbox import Observer
+from draftproof.simulators.audit.sandbox import TRYING, Observer
 from draftproof.simulators.support.limits import WAITS
 from draftproof.theory.errors import BadInput
 
@@ -54,8 +54,10 @@ def _alone(
 
     def ended(kind: str, what: str) -> Report:
         findings = {kind: Finding(kind, f"{what}{where}", fatal=True)}
-        took = round(monotonic() - started, 3)
-        return Report(name, "process ended early", instances=done, found=findings, seconds=took)
+        took, early = round(monotonic() - started, 3), "process ended early"
+        if TRYING in where:
+            return Report(name, early, undecided=f"{what}{where}: name them as in the docs", seconds=took)
+        return Report(name, early, instances=done, found=findings, seconds=took)
 
     progress(0, 0, f"loading {name}")
     process.start()

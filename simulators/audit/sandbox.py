@@ -21,6 +21,9 @@ from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
 
+TRYING = "calls that try what it takes"
+"""What `Observer.progress` is told while the meaning of parameters is guessed: a crash then is no finding."""
+
 STARTERS = {
     "starts a thread: choices made in other threads have no order": [
         (threading.Thread, "start"),

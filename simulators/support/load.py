@@ -83,10 +83,18 @@ def load(name: str) -> Any:
         holder, found = found, getattr(found, part)
         if inspect.isclass(holder) and inspect.isfunction(inspect.getattr_static(holder, part)):
             found = getattr(_object_of(holder), part)
-    plain = getattr(found, "_torchdynamo_orig_callable", None)  # what torch.compile decorates
-    if plain is None:
-        return found
-    return MethodType(plain, found.__self__) if inspect.ismethod(found) else plain
+    written = uncompiled(found)
+    bound = inspect.ismethod(found) and written is not found
+    return MethodType(written, found.__self__) if bound else written
+
+
+def uncompiled(function: Any) -> Any:
+    """The Python function that torch.compile or numba compiles, whose draws can be followed; else itself."""
+    for compiled in ("_torchdynamo_orig_callable", "py_func"):
+        written = getattr(function, compiled, None)
+        if inspect.isfunction(written):
+            return written
+    return function
 
 
 def _object_of(holder: type) -> Any:

@@ -22,6 +22,7 @@ from draftproof.simulators.audit.targets.base import DraftVerifier, Program, Tar
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.laws.enumerate import outcomes
 from draftproof.simulators.laws.verdict import Wrong
+from draftproof.simulators.support.load import uncompiled
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
@@ -249,8 +250,7 @@ def _spelling(origin: Any) -> str:
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
-    plain = getattr(found, "_torchdynamo_orig_callable", found)
-    if module is None or not name or inspect.unwrap(plain) is not inspect.unwrap(origin):
+    if module is None or not name or inspect.unwrap(uncompiled(found)) is not inspect.unwrap(origin):
         return ""
     file = Path(getattr(module, "__file__", None) or "")
     if getattr(module, "__package__", "") or not file.is_file():

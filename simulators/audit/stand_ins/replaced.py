@@ -284,9 +284,9 @@ def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
     kind = STAND_INS.get(type(value))
     if kind is not None:
         return new_of.setdefault(id(value), current.lasting(kind))
-    if type(value).__name__ == "ScriptFunction":  # the function that torch.jit.script compiled
-        return getattr(value, "_torchdynamo_inline", None)
-    return None
+    # The function that torch.jit.script or numba compiled.
+    compiled = {"ScriptFunction": "_torchdynamo_inline", "CPUDispatcher": "py_func"}.get(type(value).__name__)
+    return getattr(value, compiled, None) if compiled else None
 
 
 STAND_INS = {each.real: each for each in (Generator, RandomState, Random)} | {random.SystemRandom: Random}

@@ -18,13 +18,14 @@ import numpy as np
 
 from draftproof.simulators.audit.coins.sources import Chance
 from draftproof.simulators.audit.coins.state import NotEnumerable
-from draftproof.simulators.audit.sandbox import CALL_SECONDS, Fault, Observer, sandboxed
+from draftproof.simulators.audit.sandbox import CALL_SECONDS, TRYING, Fault, Observer, sandboxed
 from draftproof.simulators.audit.targets.base import Parameter, signature
 from draftproof.simulators.audit.targets.batches import BESIDE, ByRoles, Selection, called, namespace_of
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.audit.targets.readings import READINGS
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.laws.enumerate import drafts
+from draftproof.simulators.support.load import uncompiled
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 
@@ -145,11 +146,11 @@ def infer_signature(
     one of (target_probs, draft_probs, draft_tokens, capacity) as a selection rule. Raises BadInput with what
     was tried, which names are unknown and the wrapper to write, if nothing fits.
     """
-    verify = getattr(verify, "_torchdynamo_orig_callable", verify)  # torch.compile changes no law
+    verify = uncompiled(verify)
     observer = observer or Observer()
-    observer.progress(0, 1, "trial calls")
     roles, unknown = (None, "") if inspect.isclass(verify) else roles_of(called(verify))
     order = [role for _, role, _ in roles or ()]
+    observer.progress(0, 1, "trial calls" if order[:3] == ["p", "q", "tokens"] else TRYING)
     if order[:4] == ["p", "q", "tokens", "capacity"]:
         return Selection(verify, name=name, dtype=dtype)
     trials: list[Trial] = []

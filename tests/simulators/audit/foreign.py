@@ -154,6 +154,10 @@ def breaks(p, q, x, rng):
     ctypes.string_at(0)
 
 
+def breaks_when_it_is_tried(first, second, third, rng):
+    ctypes.string_at(0)
+
+
 def adds_coins(p, q, x, rng):
     return [int(rng.random() + rng.random() < 1)]
 

@@ -1,6 +1,7 @@
 """`draftproof audit` at the door: exit statuses, JSON, one-line refusals."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -114,6 +115,44 @@ class Sampler:
             if torch.rand(()) * q[x] >= p[x]:
                 return [*draft_tokens[:i].tolist(), int(torch.multinomial({residual}, 1))]
         return [*draft_tokens.tolist(), int(torch.multinomial(target_probs[-1], 1))]
+"""
+
+
+@pytest.mark.parametrize(("kept", "status"), [("min(1, p[x] / q[x])", 0), ("0.5", 1)])
+def test_what_numba_compiles_is_audited(kept, status, capfd, tmp_path, monkeypatch):
+    if not find_spec("numba"):  # its decorator, as far as the audit reads it
+        monkeypatch.syspath_prepend(tmp_path)
+        (tmp_path / "numba.py").write_text(NUMBA)
+    (tmp_path / "compiled.py").write_text(COMPILED_BY_NUMBA.format(kept=kept))
+    assert run(f"{tmp_path}/compiled.py:verify", *SMALL) == status, capfd.readouterr()
+
+
+NUMBA = """
+class CPUDispatcher:
+    def __init__(self, function):
+        self.py_func = function
+
+    def __call__(self, *_):
+        raise AssertionError("compiled code draws from a generator of its own")
+
+njit = CPUDispatcher
+"""
+
+COMPILED_BY_NUMBA = """
+import numpy as np
+from numba import njit
+
+@njit
+def drawn(row):
+    return np.searchsorted(np.cumsum(row), np.random.random() * row.sum(), side="right")
+
+@njit
+def verify(target_probs, draft_probs, draft_tokens):
+    for i, x in enumerate(draft_tokens):
+        p, q = target_probs[i], draft_probs[i]
+        if np.random.random() >= {kept}:
+            return np.append(draft_tokens[:i], drawn(np.maximum(p - q, 0.0)))
+    return np.append(draft_tokens, drawn(target_probs[-1]))
 """
 
 

@@ -43,6 +43,12 @@ def test_a_process_that_does_not_come_back_is_a_finding(name, kind, said):
     assert "on trial calls" in finding.where
 
 
+def test_a_crash_while_the_meaning_of_parameters_is_guessed_is_no_finding():
+    report = audited("breaks_when_it_is_tried")
+    assert (report.lossless, report.status, report.findings) == (None, 3, ())
+    assert "Segmentation fault, on calls that try what it takes" in str(report)
+
+
 DIES = """
 import os
 from pathlib import Path
