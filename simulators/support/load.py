@@ -65,7 +65,7 @@ def load(name: str) -> Any:
     try:
         before = {*sys.modules} - {*_beside}
         with redirect_stdout(sys.stderr):  # standard output is the command's
-            module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+            module = _from_file(Path(place)) if place.endswith(".py") else _by_name(place)
         _read[_where(name)] = {
             *map(Path, filter(None, [module.__file__])),
             *_own_files({*sys.modules} - before),
@@ -106,6 +106,13 @@ def _object_of(holder: type) -> Any:
 
 _beside: list[str] = []
 """Names of the modules that the last object was loaded with from its own folder."""
+
+
+def _by_name(module: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # last: an installed module of that name comes first
+    return importlib.import_module(module)
 
 
 def _from_file(path: Path) -> Any:

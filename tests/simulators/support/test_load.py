@@ -1,5 +1,6 @@
 """What a user's file imports decides whether it is loaded again."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,13 @@ def test_helpers_of_the_same_name_in_two_folders_are_not_confused(tmp_path):
     assert [load(f"{tmp_path}/{folder}/mine.py:f")() for folder in "ab"] == [1, 2]
     (tmp_path / "b" / "helper_beside.py").write_text("N = 3\n")
     assert load(f"{tmp_path}/b/mine.py:f")() == 3
+
+
+def test_a_module_of_the_current_folder_is_found_after_installed_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.path", [each for each in sys.path if each])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "named_here").mkdir()
+    (tmp_path / "named_here" / "rules.py").write_text("def f():\n    return 1\n")
+    (tmp_path / "numpy.py").write_text("array = None\n")
+    assert load("named_here.rules:f")() == 1
+    assert load("numpy:array") is not None
