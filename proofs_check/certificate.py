@@ -3,7 +3,8 @@ that exclude each other, each with a proof. `proofs_check/certificates` has thei
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import combinations_with_replacement
 from math import prod
 from typing import Any
@@ -15,11 +16,15 @@ from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.enumeration import Draw, Replay
 from draftproof.proofs_check.cells.solver import Solver, rational
 from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, LeafRead, Symbol, flip
+from draftproof.proofs_check.prove import aim
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.numbers import text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.targets import ITSELF
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
 STEPS = 1_000_000  # of what is learned in a cell, at most
@@ -28,17 +33,19 @@ PRODUCTS = 5000  # that are tried
 
 
 class Told:
-    """An oracle whose draws say who draws, and after which tokens."""
+    """An oracle whose draws say who draws, and after which tokens: those of the row if it is one of a table,
+    else those of the draw before.
+    """
 
-    def __init__(self, oracle: Oracle, who: str, after: Callable[[Row], Prefix]):
-        self.oracle, self.who, self.after = oracle, who, after
+    def __init__(self, oracle: Oracle, who: str, after: Prefix, rows: Iterable[tuple[Prefix, Row]] = ()):
+        self.oracle, self.who, self.after, self.rows = oracle, who, after, list(rows)
 
     def choose(self, row: Row) -> int:
-        after = self.after(row)
+        self.after = next((prefix for prefix, each in self.rows if each is row), self.after)
         try:
             return self.oracle.choose(row)
         except Draw as stopped:
-            raise Draw(*stopped.args, self.who, after) from None
+            raise Draw(stopped.args[0], self.who, self.after) from None
 
     def accept(self, probability: Any) -> bool:
         return self.oracle.accept(probability)
@@ -47,80 +54,81 @@ class Told:
 class Run:
     """A verifier on the domain of its proof. Facts name polynomials by their places in a list."""
 
-    def __init__(self, domain: Domain, verifier: Verifier, scheme: Scheme):
-        self.domain, self.verifier, self.scheme = domain, verifier, scheme
+    def __init__(self, domain: Domain, verifier: Verifier, scheme: Scheme, law: Declared = ITSELF):
+        self.domain, self.verifier, self.scheme, self.law = domain, verifier, scheme, law
         self.solver = domain.enumeration.solver
         self.longest = domain.depth + domain.leaves
         self.places: dict[tuple[str, bool], int] = {}
         self.shape: tuple = ()  # of the drafts
+        self.program = self.emitted
 
     def line(self) -> str:
         """The certificate. `children` are of kinds of drafts whose draws the checker follows."""
         made: dict[str, Any] = {"cells": self.verifier.name, "tokens": self.domain.vocab, "steps": STEPS}
-        made |= {"longest": self.longest, "run": self.after(self.domain.whole, ())}
+        start = (), self.domain.number(1), self.domain.whole
+        made |= {"longest": self.longest, "run": self.after(*start)}
+        if self.law.row is not None:
+            self.program = self.declared
+            made["law"] = self.after(*start)
         empty = [sorted(facts) for facts, point in self.solver._answers.items() if point is None]
-        made["excluded"] = [self.excluded(facts) for facts in sorted(empty)]
+        excluded = map(self.excluded, sorted(empty))
+        made["excluded"] = list({str(facts): (facts, why) for facts, why in excluded}.values())
         made["polynomials"] = [self.terms(*name) for name in self.places]
         if self.scheme.kind in ("chain", "paths", "tree"):
-            levels, shape = [], self.shape
-            while shape:
-                levels.append(len(shape))
-                shape = shape[0]
-            made["children"] = levels
+            made["children"], level = [], [self.shape]
+            while any(level):
+                made["children"].append(max(map(len, level)))
+                level = [below for shape in level for below in shape]
             made["replacement"] = str(getattr(self.scheme, "replacement", True)).lower()
         return json.dumps(made, separators=(",", ":")) + "\n"
 
     def emitted(self, oracle: Oracle) -> Prefix:
         """The text of a call as far as the target does not go on alone."""
-        domain, at = self.domain, ()
-
-        def context(row: Row) -> Prefix:  # that of the siblings before, if the row is none of the proposal's
-            nonlocal at
-            at = next((prefix for prefix, each in domain.proposal.given() if each is row), at)
-            return at
-
-        draft = draw(self.scheme, Told(oracle, "drafter", context), domain.proposal)
+        domain = self.domain
+        drafter = Told(oracle, "drafter", (), domain.proposal.given())
+        draft = draw(self.scheme, drafter, domain.proposal)
         self.shape = draft.root.shape
         node, row = self.verifier.verify(oracle, draft, domain.target)
-        word, following = node.prefix, domain.target
+        following = aim(domain, self.law)
         if self.verifier.carry is not None:
             following = self.verifier.carry(domain.target, domain.proposal, draft, node)
-        if len(word) == self.longest and row is not domain.target[word]:
+        if len(node.prefix) == self.longest and row is not domain.target[node.prefix]:
             raise LeafRead
-        while row is not domain.target[word]:
-            word = (*word, Told(oracle, "next", lambda _, at=word: at).choose(row))
-            if len(word) >= self.longest:
-                break
+        return self.completed(oracle, node.prefix, row, following)
+
+    def declared(self, oracle: Oracle) -> Prefix:
+        """A text of the declared law."""
+        rows = aim(self.domain, self.law)
+        return self.completed(oracle, (), rows[()], rows)
+
+    def completed(self, oracle: Oracle, word: Prefix, row: Row, following: Rows) -> Prefix:
+        """The text, drawn from the row and those that follow as far as these are not the target's."""
+        target = self.domain.target
+        while len(word) < self.longest and not (following is target and row is target[word]):
+            word = (*word, Told(oracle, "next", word).choose(row))
             row = following[word]
         return word
 
-    def after(self, cell: Cell, trail: tuple[int, ...]) -> Any:
-        """What follows the draws of the trail in the cell."""
+    def after(self, trail: tuple[int, ...], mass: Symbol, cell: Cell) -> Any:
+        """What follows the draws of the trail in the cell, where the last of them has a mass."""
         self.domain.enumeration.cell = cell
         try:
+            if not mass > 0:
+                return "never"
             try:
-                return self.emitted(Replay(trail))
+                return self.program(Replay(trail))
             except Draw as stopped:
-                said: Any = (*stopped.args, "coin", ())
-                branches, who, context = said[:3]
+                branches, who, context = stopped.args
             if any(mass < 0 for _, mass in branches):
                 raise Invalid("a probability is negative")
         except Cut as cut:
-            return self.cut(cell, cut, lambda part: self.after(part, trail))
+            return self.cut(cell, cut, partial(self.after, trail, mass))
         drawn = []
         for x, mass in reversed(branches):  # the checker adds the last one first
             mass = self.domain.enumeration.reduced(cell, mass)
             if mass.top:
-                drawn.append([x, [self.weight(mass), self.branch(cell, (*trail, x), mass)]])
+                drawn.append([x, [self.weight(mass), self.after((*trail, x), mass, cell)]])
         return {who: [context, drawn]}
-
-    def branch(self, cell: Cell, trail: tuple[int, ...], mass: Symbol) -> Any:
-        """What follows a draw, where it has a mass."""
-        self.domain.enumeration.cell = cell
-        try:
-            return self.after(cell, trail) if mass > 0 else "never"
-        except Cut as cut:
-            return self.cut(cell, cut, lambda part: self.branch(part, trail, mass))
 
     def cut(self, cell: Cell, cut: Cut, go: Callable[[Cell], Any]) -> Any:
         """The parts of the cell, where the polynomial has such a sign and where it has not."""
@@ -153,8 +161,8 @@ class Run:
         return [text(mass.top.leading_coefficient() / mass.bottom.leading_coefficient()), factors]
 
     def excluded(self, facts: list[tuple[str, int]]) -> list[Any]:
-        """Signs that exclude each other, each without the negative ones, and the proof if one is found."""
-        facts = [(key, signs) for key, signs in facts if signs not in (ANY, NEGATIVE | POSITIVE)]
+        """Signs that exclude each other, without negative ones, and the proof if one is found."""
+        facts = [(key, signs) for key, signs in facts if signs != ANY]
         turned = [bool(signs & NEGATIVE) for _, signs in facts]
         literals = [
             (self.solver.polynomials[key] * (-1 if turn else 1), flip(signs) if turn else signs)
@@ -162,7 +170,10 @@ class Run:
         ]
         found = refutation(literals)
         used = sorted({i for _, factors in found for i in factors}) if found else range(len(facts))
-        shown = [self.fact(facts[i][0], literals[i][1], turned[i]) for i in used]
+        sure = (set(factors) for _, factors in found if {literals[i][1] for i in factors} <= {POSITIVE})
+        strict = min(sure, key=len, default=set(used))  # of the others zero would do
+        signs = {i: literals[i][1] | ZERO * (i not in strict) for i in used}
+        shown = [self.fact(facts[i][0], signs[i], turned[i]) for i in used]
         return [shown, [[c, list(map(used.index, factors))] for c, factors in found] if found else "z3"]
 
 
@@ -172,7 +183,7 @@ def refutation(literals: list[tuple[fmpq_mpoly, int]]) -> list[tuple[str, tuple[
     """
     one = literals[0][0].context().constant(1)
     for degree in range(1, DEGREE + 1):
-        some = range(len(literals))
+        some = [i for i, (_, signs) in enumerate(literals) if not signs & NEGATIVE]
         products = [each for n in range(degree + 1) for each in combinations_with_replacement(some, n)]
         if len(products) > PRODUCTS:
             break

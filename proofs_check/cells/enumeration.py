@@ -6,6 +6,7 @@ drafts is a sum of decision trees, and cuts that only concerned one draft are go
 """
 
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any, TypeAlias
 
 from flint import fmpq_mpoly_ctx
@@ -22,7 +23,7 @@ Program: TypeAlias = Callable[[Oracle], Symbol]  # a sampler program whose resul
 
 
 class Draw(Exception):
-    """The program has to draw, from branches [(choice, probability)]."""
+    """The program has to draw, from branches [(choice, probability)]; who draws, and after which tokens."""
 
 
 class Replay:
@@ -35,12 +36,12 @@ class Replay:
         for choice in self._left:
             return choice
         must_have_mass_one(row)
-        raise Draw(list(enumerate(row)))
+        raise Draw(list(enumerate(row)), "coin", ())
 
     def accept(self, probability: Any) -> bool:
         for choice in self._left:
             return bool(choice)
-        raise Draw([(1, probability), (0, 1 - probability)])
+        raise Draw([(1, probability), (0, 1 - probability)], "coin", ())
 
 
 def must_have_mass_one(row: Row) -> None:
@@ -83,12 +84,8 @@ class Enumeration:
         if isinstance(outcome, Symbol):
             self.cells += 1
             return Leaf(self.reduced(cell, outcome))
-        whole = None
-        for x, mass in outcome.args[0]:
-            branch = self._branch(program, cell, (*trail, x), mass)
-            whole = branch if whole is None else self.sum(cell, whole, branch)
-        assert whole is not None
-        return whole
+        branches = (self._branch(program, cell, (*trail, x), mass) for x, mass in outcome.args[0])
+        return reduce(partial(self.sum, cell), branches)
 
     def sum(self, cell: Cell, a: Tree, b: Tree) -> Tree:
         """a + b on the cell."""

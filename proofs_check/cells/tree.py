@@ -48,21 +48,15 @@ def join(polynomial: fmpq_mpoly, signs: int, yes: tuple[Cell, Tree], no: tuple[C
 
 def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
     """Whether the cell's equalities show that `tree` is defined on the cell and equals `other` there."""
-    if isinstance(tree, Leaf) and isinstance(other, Leaf):
-        if identical(tree.value, other.value):
-            return True
-        return not cell.signs(tree.value.bottom) & ZERO and cell.agree(tree.value, other.value)
-    if isinstance(tree, Split):
-        yes, no = sides(cell, tree.polynomial, tree.signs)
-        if yes is None:
-            assert no is not None
-            return serves(tree.no, no, other)
-        if no is None:
-            return serves(tree.yes, yes, other)
-        return serves(tree.yes, yes, other) and serves(tree.no, no, other)
-    assert isinstance(other, Split)
-    yes, no = sides(cell, other.polynomial, other.signs)
-    return (yes is None or serves(tree, yes, other.yes)) and (no is None or serves(tree, no, other.no))
+    cut = tree if isinstance(tree, Split) else other
+    if isinstance(cut, Split):
+        parts = zip(sides(cell, cut.polynomial, cut.signs), (cut.yes, cut.no), strict=True)
+        pairs = ((part, *((side, other) if cut is tree else (tree, side))) for part, side in parts)
+        return all(part is None or serves(here, part, there) for part, here, there in pairs)
+    assert isinstance(tree, Leaf)
+    if identical(tree.value, cut.value):
+        return True
+    return not cell.signs(tree.value.bottom) & ZERO and cell.agree(tree.value, cut.value)
 
 
 def mapped(tree: Tree, function: Callable[[Symbol], Symbol]) -> Tree:
@@ -76,8 +70,5 @@ def leaves(cell: Cell, tree: Tree) -> list[tuple[Cell, Symbol]]:
     """The parts of the cell, each with its rational function."""
     if isinstance(tree, Leaf):
         return [(cell, tree.value)]
-    yes, no = sides(cell, tree.polynomial, tree.signs)
-    return [
-        *(leaves(yes, tree.yes) if yes is not None else []),
-        *(leaves(no, tree.no) if no is not None else []),
-    ]
+    parts = zip(sides(cell, tree.polynomial, tree.signs), (tree.yes, tree.no), strict=True)
+    return [each for part, side in parts if part is not None for each in leaves(part, side)]

@@ -111,6 +111,10 @@ Fixpoint rest (steps : nat) (g p : polynomial) : polynomial :=
       end
   end.
 
+(** The rest of [p] after division by all polynomials that are zero in a cell, the first known first. *)
+Definition rest_in (steps : nat) (F : cell) (p : polynomial) : polynomial :=
+  fold_right (fun '(g, s) p => if within s zero_only then rest steps g p else p) p (fst F).
+
 (** Polynomials with signs, of which none is below zero, that they do not all have at once, and why; without a proof it
     is assumed.  A proof is a sum of products of the literals named, each with a coefficient that is not below zero, if
     not the product is zero; the sum is zero, while one of them is positive. *)
@@ -158,7 +162,8 @@ Fixpoint learn (steps : nat) (todo : list fact) (F : cell) : option cell :=
           else if within (may_be F p) s then learn steps todo F
           else
             let found := if within now zero_only then solved g else [] in
-            let new := (monic g, turned g now) :: fst F in
+            let lower := if within now zero_only then [(monic (rest_in steps F g), zero_only)] else [] in
+            let new := (monic g, turned g now) :: lower ++ fst F in
             let G := (if length found =? 0 then new else [], found ++ snd F) in
             learn steps ((if length found =? 0 then [] else new) ++ todo ++ units G) G
       end
@@ -190,8 +195,7 @@ Definition scaled (w : weight) (a : quotient) : quotient :=
   let '(up, below) := apart up (snd a) in (term c [] (times (fst a) (product up)), below ++ down).
 
 Definition same_q (F : cell) (a b : quotient) : bool :=
-  let p := reduce F (fst (add_q a (scaled (sub zero one, ([], [])) b))) in
-  no_term p || existsb (fun '(g, s) => within s zero_only && no_term (rest steps g p)) (fst F).
+  no_term (rest_in steps F (reduce F (fst (add_q a (scaled (sub zero one, ([], [])) b))))).
 
 Definition no_zero (F : cell) (l : list polynomial) : bool := forallb (fun p => negb (is_in (may_be F p) 1)) l.
 
@@ -204,14 +208,21 @@ Definition is_law (F : cell) (l : list weight) : bool :=
 (** Quotients that differ from cell to cell. *)
 Inductive value := Leaf (a : quotient) | Split (p : polynomial) (s : signs) (yes no : value).
 
-(** Whether the first value is right in a cell where the second is. *)
-Fixpoint serves (v : value) : value -> cell -> bool :=
-  fix with_v (w : value) (F : cell) : bool :=
+(** What [leaf] makes of two values, leaf by leaf, in a cell that [cut] cuts as they are. *)
+Section Meet.
+Context {A : Type}.
+Variables (cut : cell -> polynomial -> signs -> (cell -> bool -> A) -> A) (leaf : cell -> quotient -> quotient -> A).
+Fixpoint meet (v : value) : value -> cell -> A :=
+  fix with_v (w : value) (F : cell) : A :=
     match v, w with
-    | Split p s yes no, _ => parts F p s (fun F b => serves (if b then yes else no) w F)
-    | Leaf _, Split p s yes no => parts F p s (fun F b => with_v (if b then yes else no) F)
-    | Leaf a, Leaf b => no_zero F (snd a) && same_q F a b
+    | Split p s yes no, _ => cut F p s (fun F b => meet (if b then yes else no) w F)
+    | Leaf _, Split p s yes no => cut F p s (fun F b => with_v (if b then yes else no) F)
+    | Leaf a, Leaf b => leaf F a b
     end.
+End Meet.
+
+(** Whether the first value is right in a cell where the second is. *)
+Definition serves : value -> value -> cell -> bool := meet parts (fun F a b => no_zero F (snd a) && same_q F a b).
 
 Definition split (F : cell) (p : polynomial) (s : signs) (k : cell -> bool -> value) : value :=
   let (Y, N) := (part F p s true, part F p s false) in
@@ -219,13 +230,7 @@ Definition split (F : cell) (p : polynomial) (s : signs) (k : cell -> bool -> va
   let (yes, no) := (value Y true, value N false) in
   if on N true (serves yes no) then yes else if on Y true (serves no yes) then no else Split p s yes no.
 
-Fixpoint add_v (v : value) : value -> cell -> value :=
-  fix with_v (w : value) (F : cell) : value :=
-    match v, w with
-    | Split p s yes no, _ => split F p s (fun F b => add_v (if b then yes else no) w F)
-    | Leaf _, Split p s yes no => split F p s (fun F b => with_v (if b then yes else no) F)
-    | Leaf a, Leaf b => Leaf (add_q a b)
-    end.
+Definition add_v : value -> value -> cell -> value := meet split (fun _ a b => Leaf (add_q a b)).
 
 Fixpoint scaled_v (w : weight) (v : value) : value :=
   match v with
@@ -299,12 +304,14 @@ End Size.
 End Clauses.
 
 (** A proof of a size: [longest] is the length of the words whose probabilities are shown; [arities] are the numbers of
-    children on the levels of a draft, which do not count where the drafts are [listed], drawn as the certificate says. *)
-Inductive proof := Proof (V longest : nat) (listed replacement : bool) (arities : list nat) (l : list clause) (steps : nat) (k : run).
+    children on the levels of a draft, which do not count where the drafts are [listed], drawn as the certificate says.
+    [law] draws the text that is wanted, token by token: [Stop []] is the target's. *)
+Inductive proof :=
+  Proof (V longest : nat) (listed replacement : bool) (arities : list nat) (l : list clause) (steps : nat) (k law : run).
 
 Definition check (K : proof) : bool :=
-  let 'Proof V longest listed replacement arities l steps k := K in
+  let 'Proof V longest listed replacement arities l steps k law := K in
   forallb refuted l && on (learn l steps (rows V 0 longest ++ rows V 1 longest) ([], [])) true (fun F =>
-    sampler l steps V listed replacement k arities [[]] [] F &&
-    forallb (fun u => serves l steps (Leaf (follows V [] u, [])) (mean l steps V u k F) F) (words V longest)).
+    sampler l steps V listed replacement k arities [[]] [] F && sampler l steps V true true law [] [[]] [] F &&
+    forallb (fun u => serves l steps (mean l steps V u law F) (mean l steps V u k F) F) (words V longest)).
 End Over.

@@ -190,6 +190,13 @@ Proof.
   rewrite put_ev; auto.
 Qed.
 
+Lemma rest_in_ev : forall steps F p, holds F -> ev (rest_in steps F p) = ev p.
+Proof.
+  intros steps F p [H _]. unfold rest_in. induction H as [|[g u] l T _ IH]; auto. cbn [fold_right].
+  destruct (within u zero_only) eqn:W; auto. rewrite rest_ev; auto. apply (within_In _ _ _ W) in T. destruct T as [T|[]].
+  cbn [fst] in T. destruct (sgn_cases (ev g)) as [[_ X]|[[X _]|[_ X]]]; auto; rewrite X in T; discriminate T.
+Qed.
+
 Lemma not_less : forall x y, less x y = false -> inj y <= inj x.
 Proof. intros x y H. destruct (Rlt_dec (inj x) (inj y)) as [L|L]; [apply inj_less in L; congruence|lra]. Qed.
 
@@ -235,6 +242,9 @@ Proof.
     rewrite sgn_mult, (sgn_pos (/ inj (lead p))) by (apply Rinv_0_lt_compat; auto).
     destruct (sgn_cases (ev p)) as [[_ E]|[[_ E]|[_ E]]]; rewrite E in *; auto.
 Qed.
+
+Lemma monic_zero : forall p, ev p = 0 -> ev (monic p) = 0.
+Proof. intros p H. unfold monic. destruct (_ || _); auto. rewrite term_ev, H. ring. Qed.
 
 Lemma may_be_In : forall F p, holds F -> In (sgn (ev p)) (may_be F p).
 Proof.
@@ -327,13 +337,18 @@ Proof.
   destruct (within (may_be F p) s); [apply IH; auto|]. cbv zeta.
   set (g := reduce F p). set (found := if within now zero_only then solved g else []).
   assert (R : ev g = ev p) by (apply reduce_ev; auto).
-  assert (W : Forall true_of ((monic g, turned g now) :: fst F)).
-  { constructor; [|apply H]. unfold true_of. cbn [fst snd]. apply turned_back. rewrite R. auto. }
+  assert (ZERO : within now zero_only = true -> ev p = 0).
+  { intros Z. apply (within_In _ _ _ Z) in N. destruct (sgn_cases (ev p)) as [[_ B]|[[A _]|[_ B]]]; auto; rewrite B in N; destruct N as [N|[]]; discriminate. }
+  set (lower := if within now zero_only then [(monic (rest_in steps F g), zero_only)] else []).
+  assert (LOWER : Forall true_of lower).
+  { unfold lower. destruct (within now zero_only) eqn:Z; constructor; [|constructor]. unfold true_of. cbn [fst snd].
+    left. symmetry. apply sgn_zero, monic_zero. rewrite rest_in_ev, R; auto. }
+  assert (W : Forall true_of ((monic g, turned g now) :: lower ++ fst F)).
+  { constructor; [|apply Forall_app; split; [auto|apply H]]. unfold true_of. cbn [fst snd]. apply turned_back. rewrite R. auto. }
   assert (Q : Forall (fun e => env (fst e) = ev (snd e)) (found ++ snd F)).
   { apply Forall_app. split; [|apply H]. rewrite Forall_forall. intros [v h] I. unfold found in I.
-    destruct (within now zero_only) eqn:Z; [|destruct I]. apply (solved_true g); auto. rewrite R.
-    apply (within_In _ _ _ Z) in N. destruct (sgn_cases (ev p)) as [[_ B]|[[A _]|[_ B]]]; auto; rewrite B in N; destruct N as [N|[]]; discriminate. }
-  set (G := (if (length found =? 0)%nat then (monic g, turned g now) :: fst F else [], found ++ snd F)).
+    destruct (within now zero_only) eqn:Z; [|destruct I]. apply (solved_true g); auto. rewrite R. auto. }
+  set (G := (if (length found =? 0)%nat then (monic g, turned g now) :: lower ++ fst F else [], found ++ snd F)).
   assert (HG : holds G) by (split; [simpl; destruct (length found =? 0)%nat; auto|exact Q]).
   apply IH; auto. apply Forall_app. split; [destruct (length found =? 0)%nat; auto|]. apply Forall_app. split; auto.
   apply units_true. auto.
@@ -412,14 +427,8 @@ Proof.
   { replace (- s) with (wt (sub zero one, ([], [])) * s).
     - apply scaled_means; auto. simpl. lra.
     - unfold wt. simpl. rewrite inj_sub, inj_zero, inj_one. field. }
-  destruct (add_means _ _ _ _ A M) as [D E]. rewrite <- (reduce_ev F) in E by auto.
-  set (p := reduce F (fst (add_q a (scaled (sub zero one, ([], [])) b)))) in *.
-  assert (Z : ev p = 0).
-  { apply orb_prop in Q as [Q|Q]; [apply no_term_ev; auto|]. apply existsb_exists in Q as ([g u] & I & Q). apply andb_prop in Q as [W Q].
-    apply no_term_ev in Q. rewrite rest_ev in Q; auto. destruct H as [H _]. rewrite Forall_forall in H. specialize (H _ I).
-    unfold true_of in H. cbn [fst snd] in H. apply (within_In _ _ _ W) in H. simpl in H. destruct H as [H|[]].
-    destruct (sgn_cases (ev g)) as [[_ X]|[[X _]|[_ X]]]; auto; rewrite X in H; discriminate H. }
-  rewrite Z in E. symmetry in E. apply Rmult_integral in E as [E|E]; [lra|contradiction].
+  destruct (add_means _ _ _ _ A M) as [D E]. apply no_term_ev in Q. rewrite rest_in_ev, reduce_ev in Q by auto.
+  rewrite Q in E. symmetry in E. apply Rmult_integral in E as [E|E]; [lra|contradiction].
 Qed.
 
 Lemma no_zero_true : forall F l, no_zero F l = true -> holds F -> evs l <> 0.
@@ -477,13 +486,20 @@ Scheme value_ind := Induction for value Sort Prop.
 
 Lemma serves_true : forall v w F r, serves clauses steps v w F = true -> holds F -> means_v w r -> means_v v r.
 Proof.
-  induction v as [a|p s yes IHy no IHn]; intros w; induction w as [b|q u yes' IHy' no' IHn']; intros F r S H M; cbn [serves] in S.
+  unfold serves.
+  induction v as [a|p s yes IHy no IHn]; intros w; induction w as [b|q u yes' IHy' no' IHn']; intros F r S H M; cbn [meet] in S.
   - apply andb_prop in S as [Z Q]. apply no_zero_true in Z; auto. simpl in *.
     assert (A : means a (ev (fst a) / evs (snd a))) by (split; auto; field; auto).
     rewrite <- (same_q_true F a b _ _ Q H A M). auto.
   - apply parts_true in S as (G & HG & S); auto. simpl in M. destruct (side q u); eauto.
   - apply parts_true in S as (G & HG & S); auto. simpl. destruct (side p s); eauto.
   - apply parts_true in S as (G & HG & S); auto. cbn [means_v]. destruct (side p s); eauto.
+Qed.
+
+Lemma means_v_unique : forall v r s, means_v v r -> means_v v s -> r = s.
+Proof.
+  induction v as [a|p u yes IHy no IHn]; simpl; intros r s A B; [|destruct (side p u); auto].
+  destruct A as [D A], B as [_ B]. apply (Rmult_eq_reg_r (evs (snd a))); auto. congruence.
 Qed.
 
 Lemma split_true : forall F p s k r, holds F -> (forall G, holds G -> means_v (k G (side p s)) r) ->
@@ -503,7 +519,8 @@ Qed.
 
 Lemma add_v_true : forall v w F r q, holds F -> means_v v r -> means_v w q -> means_v (add_v clauses steps v w F) (r + q).
 Proof.
-  induction v as [a|p s yes IHy no IHn]; intros w; induction w as [b|p' u yes' IHy' no' IHn']; intros F r q H M M'; cbn [add_v].
+  unfold add_v.
+  induction v as [a|p s yes IHy no IHn]; intros w; induction w as [b|p' u yes' IHy' no' IHn']; intros F r q H M M'; cbn [meet].
   - apply add_means; auto.
   - apply split_true; auto. intros G HG. simpl in M'. destruct (side p' u); eauto.
   - apply split_true; auto. intros G HG. cbn [means_v] in M. destruct (side p s); eauto.
@@ -690,7 +707,7 @@ End Point.
 
     Whatever the rows of target and proposal, if the cells that were taken on trust are empty at them: the run is a
     sampler, whose drafts are the proposal's (unless they are as listed), and which goes on after a drafted node; and
-    every word of the length [n] has the probability that the target gives it. *)
+    every word of the length [n] has the probability that the law gives it, which is the target's if none is declared. *)
 Definition rows_at (P Q : word -> R) (v : word) : R := match v with 0%nat :: w => P w | _ :: w => Q w | [] => 0 end.
 
 Lemma words_length : forall V n u, length u = n -> Forall (fun x => (x < V)%nat) u -> In u (words V n).
@@ -704,28 +721,31 @@ Proof.
   apply in_map_iff. exists x. split; auto. apply in_seq. lia.
 Qed.
 
-Theorem check_sound : forall V n listed replacement arities l steps k,
-  check (Proof V n listed replacement arities l steps k) = true ->
+Theorem check_sound : forall V n listed replacement arities l steps k law,
+  check (Proof V n listed replacement arities l steps k law) = true ->
   forall P Q : word -> R, rows_ok V P -> rows_ok V Q ->
   let env := rows_at P Q in
   (forall c, In c l -> snd c = None -> clause_true env c) ->
-  samples env V listed replacement k arities [[]] False /\
-  forall u, length u = n -> Forall (fun x => (x < V)%nat) u -> expect env u k = text env [] u.
+  samples env V listed replacement k arities [[]] False /\ samples env V true true law [] [[]] False /\
+  (law = Stop [] -> forall u, expect env u law = text env [] u) /\
+  forall u, length u = n -> Forall (fun x => (x < V)%nat) u -> expect env u k = expect env u law.
 Proof.
-  intros V n listed replacement arities l steps k H P Q HP HQ env T. unfold check in H. apply andb_prop in H as [R H].
+  intros V n listed replacement arities l steps k law H P Q HP HQ env T. unfold check in H. apply andb_prop in H as [R H].
   assert (C : Forall (clause_true env) l).
   { rewrite forallb_forall in R. rewrite Forall_forall. intros c I. destruct (snd c) as [w|] eqn:E; [|apply T; auto].
     apply refuted_true; auto. congruence. }
   destruct (learn_true env l C steps (rows V 0 n ++ rows V 1 n) ([], [])) as (F & E & HF).
   - split; constructor.
   - apply Forall_app. split; apply rows_true; auto.
-  - rewrite E in H. cbn [on] in H. apply andb_prop in H as [S M].
-    assert (SA : samples env V listed replacement k arities [[]] False).
-    { eapply (samples_true env l C); eauto. intros X. inversion X. }
-    split; auto. intros u L U. rewrite forallb_forall in M. specialize (M u (words_length V n u L U)).
-    pose proof (mean_true env l C steps V listed replacement HP u U k _ _ _ F SA HF) as MT.
-    apply (serves_true env l C) with (r := expect env u k) in M; auto. destruct M as [_ M]. cbn [fst snd] in M.
-    simpl in M. rewrite (follows_ev env V HP) in M by auto. lra.
+  - rewrite E in H. cbn [on] in H. apply andb_prop in H as [H M]. apply andb_prop in H as [S L].
+    assert (SA : forall li re k ar, sampler l steps V li re k ar [[]] [] F = true -> samples env V li re k ar [[]] False).
+    { intros. eapply (samples_true env l C); eauto. intros X. inversion X. }
+    split; [auto|]. split; [auto|]. split.
+    + intros -> u. cbn. unfold starts. rewrite firstn_nil. reflexivity.
+    + intros u W U. rewrite forallb_forall in M. specialize (M u (words_length V n u W U)).
+      apply (means_v_unique env (mean l steps V u law F)).
+      * apply (serves_true env l C steps _ _ F _ M HF). eapply (mean_true env l C); eauto.
+      * eapply (mean_true env l C); eauto.
 Qed.
 End Sound.
 

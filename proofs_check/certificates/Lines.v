@@ -158,7 +158,8 @@ Definition proof_of (v : value) : option D.proof :=
   let? k := get "run" (run_of given) v in
   let children := get "children" (list_of whole) v in
   let again := or_else (get "replacement" text v) "true" in
-  Some (D.Proof V n (on children true (fun _ => false)) (String.eqb again "true") (or_else children []) ks steps k).
+  let law := or_else (get "law" (run_of given) v) (D.Stop []) in
+  Some (D.Proof V n (on children true (fun _ => false)) (String.eqb again "true") (or_else children []) ks steps k law).
 
 (** ** A file: an instance, laws on it, and so on *)
 

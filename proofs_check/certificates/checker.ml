@@ -729,6 +729,14 @@ module Coq_Over =
            else (c, b) :: (rest steps0 g r)))
       steps
 
+  (** val rest_in :
+      int -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list -> (N.t * int list list) list **)
+
+  let rest_in steps f p =
+    fold_right (fun pat p0 -> let (g, s) = pat in if within s zero_only then rest steps g p0 else p0) p
+      (fst f)
+
   (** val refuted : (((N.t * int list list) list * int list) list * (N.t * int list) list option) -> bool **)
 
   let refuted k =
@@ -796,7 +804,10 @@ module Coq_Over =
         else if within (may_be f p) s
              then learn clauses steps0 todo0 f
              else let found0 = if within now zero_only then solved g else [] in
-                  let new0 = ((monic g), (turned g now)) :: (fst f) in
+                  let lower =
+                    if within now zero_only then ((monic (rest_in steps0 f g)), zero_only) :: [] else []
+                  in
+                  let new0 = ((monic g), (turned g now)) :: ((@) lower (fst f)) in
                   let g0 = ((if (=) (List.length found0) 0 then new0 else []), ((@) found0 (snd f))) in
                   learn clauses steps0
                     ((@) (if (=) (List.length found0) 0 then [] else new0) ((@) todo0 (units clauses g0))) g0)
@@ -856,10 +867,7 @@ module Coq_Over =
       list * (N.t * int list list) list list) -> bool **)
 
   let same_q steps f a b =
-    let p = reduce f (fst (add_q a (scaled ((N.sub N.zero N.one), ([], [])) b))) in
-    (||) (no_term p)
-      (List.exists (fun pat -> let (g, s) = pat in (&&) (within s zero_only) (no_term (rest steps g p)))
-        (fst f))
+    no_term (rest_in steps f (reduce f (fst (add_q a (scaled ((N.sub N.zero N.one), ([], [])) b)))))
 
   (** val no_zero :
       (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
@@ -886,21 +894,32 @@ module Coq_Over =
   | Leaf of ((N.t * int list list) list * (N.t * int list list) list list)
   | Split of (N.t * int list list) list * int list * value * value
 
+  (** val meet :
+      ((((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list) ->
+      (N.t * int list list) list -> int list -> ((((N.t * int list list) list * int list) list * (int
+      list * (N.t * int list list) list) list) -> bool -> 'a1) -> 'a1) -> ((((N.t * int list list) list * int
+      list) list * (int list * (N.t * int list list) list) list) -> ((N.t * int list list) list * (N.t * int
+      list list) list list) -> ((N.t * int list list) list * (N.t * int list list) list list) -> 'a1) ->
+      value -> value -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list)
+      list) list) -> 'a1 **)
+
+  let rec meet cut leaf v =
+    let rec with_v w f =
+      match v with
+      | Leaf a ->
+        (match w with
+         | Leaf b -> leaf f a b
+         | Split (p, s, yes, no) -> cut f p s (fun f0 b -> with_v (if b then yes else no) f0))
+      | Split (p, s, yes, no) -> cut f p s (fun f0 b -> meet cut leaf (if b then yes else no) w f0)
+    in with_v
+
   (** val serves :
       (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int -> value ->
       value -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list)
       -> bool **)
 
-  let rec serves clauses steps v =
-    let rec with_v w f =
-      match v with
-      | Leaf a ->
-        (match w with
-         | Leaf b -> (&&) (no_zero f (snd a)) (same_q steps f a b)
-         | Split (p, s, yes, no) -> parts clauses steps f p s (fun f0 b -> with_v (if b then yes else no) f0))
-      | Split (p, s, yes, no) ->
-        parts clauses steps f p s (fun f0 b -> serves clauses steps (if b then yes else no) w f0)
-    in with_v
+  let serves clauses steps =
+    meet (parts clauses steps) (fun f a b -> (&&) (no_zero f (snd a)) (same_q steps f a b))
 
   (** val split :
       (((N.t * int list list) list * int list) list * (N.t * int list) list option) list -> int ->
@@ -925,16 +944,8 @@ module Coq_Over =
       value -> (((N.t * int list list) list * int list) list * (int list * (N.t * int list list) list) list)
       -> value **)
 
-  let rec add_v clauses steps v =
-    let rec with_v w f =
-      match v with
-      | Leaf a ->
-        (match w with
-         | Leaf b -> Leaf (add_q a b)
-         | Split (p, s, yes, no) -> split clauses steps f p s (fun f0 b -> with_v (if b then yes else no) f0))
-      | Split (p, s, yes, no) ->
-        split clauses steps f p s (fun f0 b -> add_v clauses steps (if b then yes else no) w f0)
-    in with_v
+  let add_v clauses steps =
+    meet (split clauses steps) (fun _ a b -> Leaf (add_q a b))
 
   (** val scaled_v :
       (N.t * ((N.t * int list list) list list * (N.t * int list list) list list)) -> value -> value **)
@@ -1050,17 +1061,20 @@ module Coq_Over =
 
   type proof =
   | Proof of int * int * bool * bool * int list
-     * (((N.t * int list list) list * int list) list * (N.t * int list) list option) list * int * run
+     * (((N.t * int list list) list * int list) list * (N.t * int list) list option) list * int * run * 
+     run
 
   (** val check : proof -> bool **)
 
   let check = function
-  | Proof (v, longest0, listed, replacement, arities, l, steps, k0) ->
+  | Proof (v, longest0, listed, replacement, arities, l, steps, k0, law0) ->
     (&&) (List.for_all refuted l)
       (on (learn l steps ((@) (rows v 0 longest0) (rows v (Stdlib.Int.succ 0) longest0)) ([], [])) true
         (fun f ->
-        (&&) (sampler l steps v listed replacement k0 arities ([] :: []) [] f)
-          (List.for_all (fun u -> serves l steps (Leaf ((follows v [] u), [])) (mean l steps v u k0 f) f)
+        (&&)
+          ((&&) (sampler l steps v listed replacement k0 arities ([] :: []) [] f)
+            (sampler l steps v true true law0 [] ([] :: []) [] f))
+          (List.for_all (fun u -> serves l steps (mean l steps v u law0 f) (mean l steps v u k0 f) f)
             (words v longest0))))
  end
 
@@ -1303,8 +1317,9 @@ module Checker =
               Option.bind (get "run" (run_of given) v) (fun k ->
                 let children = get "children" (list_of whole) v in
                 let again = or_else (get "replacement" text v) "true" in
+                let law0 = or_else (get "law" (run_of given) v) (D.Stop []) in
                 Some (D.Proof (v0, n, (on children true (fun _ -> false)), ((=) again "true"),
-                (or_else children []), ks, steps, k))))))))
+                (or_else children []), ks, steps, k, law0))))))))
 
   type outcome =
   | Begun of C.instance

@@ -82,16 +82,16 @@ def prove(
         proof = prove_size(rule, scheme, vocab or 2, seconds, law)
         assert isinstance(proof, Proof)
         answer, lines = proof.to_dict(), _lines(proof)
-        if certificate and (wrong := proof.counterexample):
+        if certificate and (wrong := proof.counterexample) and not proof.why:
             found = judge_against(wrong, rule, law) if against else judge(wrong, rule, 1)
             of = law if against else None
             certificate.write_text(
                 of_instance(wrong, of) + of_law(wrong, rule, found, int(rule.carry is not None), of)
             )
-        elif certificate and proof.verdict == "proved" and not against and proof.domain:
-            certificate.write_text(Run(proof.domain, rule, scheme).line())
+        elif certificate and proof.verdict == "proved" and proof.domain:
+            certificate.write_text(Run(proof.domain, rule, scheme, law).line())
         elif certificate:
-            click.echo("no certificate: nothing is proved of the target's law, or refuted", err=True)
+            click.echo(f"no certificate: {proof.why}", err=True)
     screen.answer(answer, "\n".join(lines), as_json)
     return STATUS[answer["verdict"]]
 

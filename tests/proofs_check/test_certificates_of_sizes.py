@@ -10,6 +10,7 @@ from draftproof.proofs_check.certificate import Run
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.drafts.names import scheme
+from draftproof.theory.targets import ITSELF, declared
 from draftproof.theory.verifiers import named
 from tests.proofs_check.certified import edited, put
 
@@ -29,24 +30,51 @@ SIZES = (
     ("spechub", "spechub:1", 2),
     ("hu-greedy", "greedy:2x1", 2),
     ("hu-greedy", "greedy:2x1", 3),
+    ("rrs", "tree:[[],[[],[]]]", 2),
 )
+LAWS = ("diverse", "chain:1", 2), ("interpolation:1/4", "chain:2", 2), ("cascade-token:1/4", "chain:1", 2)
+LARGER_LAWS = (
+    *((law, "chain:1", 3) for law in ("interpolation:1/4", "diverse", "cascade-token:1/4")),
+    *((law, "chain:2", 2) for law in ("diverse", "cascade-token:1/4")),
+    ("cascade-opt:1/4", "chain:1", 2),
+)
+LONGER = ("block", "chain:2", 3), ("spechub", "spechub:1", 3)  # minutes
+LONGER_LAWS = ("cascade-opt:1/4", "chain:2", 2), ("cascade-opt:1/4", "chain:1", 3)
 
 
-def size(name, draft, vocab):
-    verifier, drafts = named(name), scheme(draft)
-    proof = prove(verifier, drafts, vocab, 600)
+def size(name, draft, vocab, law=ITSELF):
+    verifier, drafts = named(name) if law == ITSELF else law.rule, scheme(draft)
+    proof = prove(verifier, drafts, vocab, 600, law)
     assert proof.verdict == "proved", proof
-    return Run(proof.domain, verifier, drafts).line()
+    return Run(proof.domain, verifier, drafts, law).line()
+
+
+def marked(*kinds):
+    return [pytest.param(*each, marks=mark) for cases, mark in kinds for each in cases]
 
 
 @pytest.mark.parametrize(
-    ("name", "draft", "vocab"), [*SMALL, *(pytest.param(*each, marks=pytest.mark.slow) for each in SIZES)]
+    ("name", "draft", "vocab"), [*SMALL, *marked((SIZES, pytest.mark.slow), (LONGER, pytest.mark.long))]
 )
 def test_a_proof_of_one_size_is_accepted(checker, name, draft, vocab):
     accepted, said = checker(size(name, draft, vocab))
     assert accepted
     assert "proofs of a size: 1, cells empty on z3's word: 0" in said
     assert ("as listed" in said) == (draft.partition(":")[0] in ("spechub", "greedy"))
+
+
+@pytest.mark.parametrize(
+    ("law", "draft", "vocab"),
+    [*LAWS, *marked((LARGER_LAWS, pytest.mark.slow), (LONGER_LAWS, pytest.mark.long))],
+)
+def test_a_proof_of_a_declared_law_is_accepted(checker, law, draft, vocab):
+    lines = size(law, draft, vocab, declared(law))
+    accepted, said = checker(lines)
+    assert accepted
+    assert "1 of a declared law, cells empty on z3's word: 0" in said
+    assert not checker(edited(lines, lambda values: values[0].pop("law")))[0]  # it does not follow p
+    other = json.loads(size("token", draft, vocab))["run"]
+    assert not checker(edited(lines, put(0, "law", to=other)))[0]
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +118,7 @@ CELL_EDITS = {
     "what excludes each other": ("block", put(0, "excluded", to=[])),
     "a proof of it": ("block", put(0, "excluded", 0, 1, 0, 0, to="1/3")),
     "a proof without a positive summand": ("block", put(0, "excluded", 0, 1, to=[])),
+    "a sign that its positive summand needs": ("block", put(0, "excluded", 0, 0, 0, 1, to=[1, 2])),
     "a literal of it": ("block", put(0, "excluded", 0, 0, 0, 1, to=[0, 1])),
 }
 
@@ -109,10 +138,12 @@ def test_the_command_writes_what_it_proved(checker, tmp_path, capsys):
     assert enter(commands(), ["prove", "rrs", *options]) == 0
     assert checker(file.read_text())[0]
     assert json.loads(file.read_text())["cells"] == "rrs"
-    file.unlink()
-    law = "interpolation:1/4"
-    assert enter(commands(), ["prove", law, "--against", law, *options]) == 0
-    assert "no certificate" in capsys.readouterr().err
+
+
+def test_the_command_writes_none_of_what_it_did_not_prove(tmp_path, capsys):
+    file = tmp_path / "found.jsonl"
+    assert enter(commands(), ["prove", "block", "--seconds", "0", "--certificate", str(file)]) == 3
+    assert "no certificate: out of time" in capsys.readouterr().err
     assert not file.exists()
 
 
