@@ -78,6 +78,18 @@ Proof.
     + intros d. rewrite !mean_bind. auto.
 Qed.
 
+(** No child is kept with the chance of what is left of the row. *)
+Lemma unkept_mean : forall c k, mean (siblings c k) (fun drawn => 1 - sum (masses c k (p c) drawn)) = total (rest_of c k (p c)).
+Proof.
+  intros c k. destruct (p_rows c) as [N S]. pose proof (siblings_proper c k) as D.
+  rewrite (mean_ext_proper V _ _ _ _ (fun drawn => 1 - total (fun y => given y drawn (masses c k (p c) drawn))) D).
+  - rewrite mean_sub, (mean_one V _ _ _ D), mean_total.
+    rewrite (total_ext_in V _ (fun y => p c y - rest_of c k (p c) y)).
+    + rewrite total_sub, S. ring.
+    + intros y I. pose proof (rule_valid c k (p c) y N ltac:(rewrite S; lra) I). lra.
+  - intros drawn [_ K]. destruct (rule_masses c k (p c) drawn N) as [L _]. rewrite (sum_given V drawn _ L K). auto.
+Qed.
+
 Lemma node_from_child : forall b r, child_follows (Shape b r) -> node_follows (Shape b r).
 Proof.
   intros b r H G HG c. set (s := Shape b r) in *. set (k := count s).
@@ -96,12 +108,7 @@ Proof.
       rewrite (mean_ext V _ _ _ (fun drawn => g [y] * given y drawn (ws drawn))) by (intros; ring).
       rewrite mean_mul. unfold g. ring.
     - intros drawn [_ K]. apply (worth_given V g [] drawn (ws drawn) K). }
-  assert (U : mean (siblings c k) (fun drawn => 1 - sum (ws drawn)) = total rest).
-  { rewrite (mean_ext_proper V _ _ _ _ (fun drawn => 1 - total (fun y => given y drawn (ws drawn))) D).
-    - rewrite mean_sub, (mean_one V _ _ _ D), mean_total.
-      rewrite (total_ext_in V _ (fun y => p c y - rest y)) by (intros; apply T; auto).
-      rewrite total_sub, S. ring.
-    - intros drawn [_ K]. destruct (M drawn) as [L _]. rewrite (sum_given V drawn (ws drawn) L K). auto. }
+  pose proof (unkept_mean c k : mean (siblings c k) (fun drawn => 1 - sum (ws drawn)) = total rest) as U.
   set (z := total (fun y => normalise rest y * G (c ++ [y]))).
   assert (Z : total rest * z = total (fun y => rest y * G (c ++ [y]))).
   { unfold z. rewrite <- total_mul. apply total_ext_in. intros y I.

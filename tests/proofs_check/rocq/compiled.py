@@ -25,6 +25,7 @@ ORDER = (
     ),
     *(
         "Optimal",
+        "OptimalProper",
         "MaxFlow",
         "Alpha",
         "KSeq",

@@ -77,6 +77,7 @@ THEOREMS = {
         "no_rule_keeps_more",
         "optimal_keeps_most",
     ),
+    "OptimalProper": ("go_down_proper", "optimal_proper"),
     "Selection": (
         "selection_lossless",
         "token_fair",
@@ -288,6 +289,17 @@ WRONG = [
     ),
     ("Optimal", "1 - product (mass (off_set X) Rs) + total", "product (mass (off_set X) Rs) + total"),
     ("Optimal", "+ total (fun y => off_set X y * t y)", "+ 0"),
+    (
+        "OptimalProper",
+        "enter_child rest r c j\n  | _, _, _ => Return (c, p c)",
+        "enter_child rest r c j\n  | _, _, _ => Return (c, fun _ => N.zero)",
+    ),
+    (
+        "OptimalProper",
+        "sum (masses c (count s) (p c) (tokens_of d)) = 1",
+        "sum (masses c (count s) (p c) (tokens_of d)) = 0",
+    ),
+    ("OptimalProper", "settled b below (c ++ [x]) /\\ fits b below (c ++ [x])", "fits b below (c ++ [x])"),
     ("MaxFlow", "f i <= a i) /\\ (forall x", "f i <= a i + 1) /\\ (forall x"),
     ("Alpha", "if forallb H (drafted L i) then mass", "if existsb H (drafted L i) then mass"),
     ("Alpha", "(forall i, total (f i) <= mass L i) /\\", "(forall i, total (f i) <= 1) /\\"),
