@@ -1,5 +1,6 @@
-"""Drafting from the target's hidden states with an EAGLE-3 head (li2025eagle3), and published heads in the
-layouts of SafeAILab/EAGLE, SpecForge, DeepSpec, and speculators.
+"""Drafting from the target's hidden states with an EAGLE-3 head (li2025eagle3) or one that reads masks and
+drafts in one pass (P-EAGLE), and published heads in the layouts of SafeAILab/EAGLE, SpecForge, DeepSpec, and
+speculators.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from draftproof.gpu.drafters.published import gemma, settings
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import padded
 from draftproof.gpu.network.session import Level
+from draftproof.gpu.sampling.device import refused
 from draftproof.gpu.verify.residual import pick
 from draftproof.theory.errors import BadInput
 
@@ -31,7 +33,9 @@ class Eagle3Head(nn.Module):
 
     `ids` [D] are the target's ids of the drafter's own vocabulary: all other tokens of the target's `vocab`
     get the logit -inf, so that its rows are rows over the target's vocabulary. `traits`: which of the
-    options the head was made with (see `TRAITS`).
+    options the head was made with (see `TRAITS`). `masks`: of a head that drafts in one pass (P-EAGLE), the
+    token that stands for those not drafted yet, and how many tokens it drafts; `mask_hidden` are the hidden
+    states before a mask.
     """
 
     ids: Tensor
@@ -44,10 +48,14 @@ class Eagle3Head(nn.Module):
         ids: Tensor,
         vocab: int,
         traits: frozenset[str],
+        masks: tuple[int, int] | None = None,
     ) -> None:
         super().__init__()
         hidden, eps = config.hidden_size, config.rms_norm_eps
         self.layers, self.vocab, self.traits = layers, vocab, traits
+        self.masks: Any = masks
+        if masks is not None:
+            self.mask_hidden = nn.Parameter(torch.zeros(1, 1, source * len(layers)))
         size = config.vocab_size if "embed_tokens" in traits else 1
         config.vocab_size, config.pad_token_id, config._attn_implementation = size, None, "sdpa"
         self.config = config
@@ -73,7 +81,14 @@ class Eagle3Head(nn.Module):
 
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The target's hidden states as one feature, [B, T, hidden]."""
-        given = [hidden_states[layer] for layer in self.layers]
+        return self._joined([hidden_states[layer] for layer in self.layers])
+
+    @property
+    def masked(self) -> Tensor:
+        """The feature [1, 1, hidden] before a mask."""
+        return self._joined([*self.mask_hidden.chunk(len(self.layers), -1)])
+
+    def _joined(self, given: list[Tensor]) -> Tensor:
         if "fc_norm" in self.traits:
             given = [norm(each) for norm, each in zip(self.fc_norm, given, strict=True)]
         joined = torch.cat(given, dim=-1)
@@ -169,13 +184,40 @@ class FeatureSession(HiddenSession):
         return pick(output, last[:, None])
 
 
+class ParallelSession(FeatureSession):
+    """Reads masks in place of the tokens after the root, all in one pass: `rows` [B, n, V] are those of the
+    next n tokens, whichever are drafted before them.
+    """
+
+    rows: Tensor
+
+    def __init__(
+        self, drafter: "FeatureDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
+    ) -> None:
+        mask, self.count = drafter.head.masks
+        super().__init__(drafter, prompts, capacity + self.count, hidden)
+        self.mask = self.embed(torch.tensor([[mask]], device=drafter.target.device))
+
+    def root(self) -> Tensor:
+        size = len(self.last), self.count - 1, -1
+        inputs = {"embedded": self.mask.expand(size), "feature": self.head.masked.expand(size)}
+        states = self.reader.forward(self.count - 1, 1, **inputs)
+        self.rows = self._logits(torch.cat((self.last, states), 1))
+        return self.rows[:, 0]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        return self.rows[:, level.depth, None].expand(-1, tokens.shape[1], -1)
+
+
 class FeatureDrafter(Drafter):
     """Its rows depend on where the last step stopped."""
 
-    reads_hidden, session = True, FeatureSession
+    reads_hidden = True
 
     def __init__(self, head: Eagle3Head, target: Model, name: str = "eagle3") -> None:
         self.head, self.target, self.name = head, target, name
+        self.session = FeatureSession if head.masks is None else ParallelSession
+        self.deepest = head.masks and head.masks[1]
         self.embed = getattr(head, "embed_tokens", None) or target.network.get_input_embeddings()
 
 
@@ -191,12 +233,17 @@ def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
     """
     about, given = saved.config_of(folder), saved.weights(folder)
     text, depth = target.config.get_text_config(decoder=True), target.config.num_hidden_layers
-    speculators, deep = "speculators_model_type" in about, about.get("target_layer_ids")
+    masks = None
+    speculators, deep = about.get("speculators_model_type"), about.get("target_layer_ids")
     if speculators:
         (inner,) = settings(about, [saved.INNER], folder)
         layers = about.get("eagle_aux_hidden_state_layer_ids")
         traits = {name for name in TRAITS if about.get(name)}
         config = saved.decoder(inner, folder)
+        if speculators == "peagle":
+            mask, how = settings(about, ["mask_token_id", "speculators_config"], folder)
+            with refused(f"{folder}: speculators_config tells no number of tokens"):
+                masks = int(mask), int(how["proposal_methods"][0]["speculative_tokens"])
     elif deep:  # DeepSpec's
         layers, traits, config = [layer + 1 for layer in deep], set(), saved.decoder(about, folder)
     elif about.get("kv_lora_rank"):
@@ -223,7 +270,7 @@ def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
     if "lm_head.weight" not in given:
         raise BadInput(f"{folder}: the checkpoint lacks weights: lm_head.weight")
     ids = saved.identified(given, vocab, folder)
-    head = Eagle3Head(config, source, layers, ids, vocab, frozenset(traits))
+    head = Eagle3Head(config, source, layers, ids, vocab, frozenset(traits), masks)
     return saved.fill(
         head, target, given, SPECULATORS if speculators or deep else EAGLE, folder, saved.SHARED
     )

@@ -20,7 +20,7 @@ Layout: TypeAlias = tuple[tuple[str, str], ...]
 """(published beginning of a key, beginning of the parameter's name here); the first that fits counts."""
 
 GEMMA = "gemma4_text"
-KINDS = {"eagle3": "eagle3", "dflash": "dflash", "dflash2": "dflash", "dspark": "dflash"}
+KINDS = {"eagle3": "eagle3", "peagle": "eagle3", "dflash": "dflash", "dflash2": "dflash", "dspark": "dflash"}
 """Types of speculators' heads that can be loaded, and which of two networks here they are."""
 SHARED = "d2t", "t2d", "verifier_", "rotary_emb."
 """Keys that are no parameters: the maps between vocabularies, the target's, and tables that are computed."""

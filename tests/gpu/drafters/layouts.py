@@ -290,6 +290,41 @@ def speculators_eagle3(layer, changes):
     return of, about, kept, ref.wide(torch.cat(found)), None
 
 
+def proposals(kind: str, tokens: int) -> dict:
+    """What speculators' configurations say of the tokens that are drafted."""
+    how = {"proposal_type": "greedy", "speculative_tokens": tokens}
+    how = {"algorithm": kind, "proposal_methods": [how], "default_proposal_method": "greedy"}
+    return {"speculators_config": how | {"verifier": {"name_or_path": None, "architectures": []}}}
+
+
+def speculators_parallel(layer, changes):
+    """The same of speculators' P-EAGLE, with one block: its anchor is the last known token."""
+    room = importlib.import_module("speculators.models.peagle")
+    of = target("qwen3")
+    layer = SIZES | {"num_hidden_layers": 2} | layer
+    about = {"transformer_layer_config": layer, "draft_vocab_size": len(IDS), "mask_token_id": MASK}
+    about |= {"eagle_aux_hidden_state_layer_ids": [1, 3, 8], **proposals("peagle", 4), **changes}
+    config = room.PEagleSpeculatorConfig(**about)
+    about = json.loads(config.to_json_string())
+    config.transformer_layer_config._attn_implementation = "eager"
+    net = room.PEagleDraftModel(config)
+    shared = dict(zip(("d2t", "t2d"), ref.maps(), strict=True))
+    fill(net, shared.items() if about["draft_vocab_size"] != VOCAB else ())
+    found, size = [], len(TEXT) - 1
+    net.lm_head.register_forward_hook(lambda *given: found.append(given[2][0]))
+    anchors = torch.tensor([*range(size), *[KNOWN - 2] * 3])
+    depths = torch.tensor([*[0] * size, 1, 2, 3])
+    drawn = {"generate_cod_sample_indices": lambda **_: (anchors, depths)}
+    drawn["compute_metrics"] = lambda **_: (None, {})  # losses are Triton's
+    ids, zeros = torch.tensor([TEXT])[:, 1:], torch.zeros(1, size, dtype=torch.long)
+    last = {"verifier_last_hidden_states": features(of, [8])[:, :-1]}
+    with mock.patch.multiple(room.core, **drawn):
+        net(features(of, [1, 3, 8])[:, :-1], ids, zeros, num_depths=4, **last)
+    kept = {key: each for key, each in net.state_dict().items() if key not in net._keys_to_ignore_on_save}
+    logits = found[0][[KNOWN - 2, size, size + 1, size + 2]]
+    return of, about, kept, logits if len(logits[0]) == VOCAB else ref.wide(logits), None
+
+
 def specforge_eagle3(changes):
     """The same of SpecForge's EAGLE-3."""
     module = ref.imported(ref.checkout("SpecForge"), "specforge.modeling.draft.llama3_eagle")
@@ -433,6 +468,15 @@ LAYOUTS: dict[str, Callable] = {
     ),
     "speculators, EAGLE-3, norms": partial(
         speculators_eagle3, {"model_type": "qwen3"}, {"fc_norm": True, "norm_output": True}
+    ),
+    "speculators, P-EAGLE": partial(
+        speculators_parallel, {"model_type": "llama"}, {"norm_before_residual": True}
+    ),
+    "speculators, P-EAGLE, one norm, all tokens": partial(
+        speculators_parallel, {"model_type": "qwen3"}, {"norm_before_fc": True, "draft_vocab_size": VOCAB}
+    ),
+    "speculators, P-EAGLE, norms, window": partial(
+        speculators_parallel, {"model_type": "qwen3", **SLIDING}, {"fc_norm": True, "norm_output": True}
     ),
 }
 

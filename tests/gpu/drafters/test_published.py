@@ -4,6 +4,7 @@
 import json
 from copy import deepcopy
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 
@@ -16,7 +17,7 @@ from draftproof.gpu.drafters import choose
 from draftproof.gpu.drafters.block_diffusion import BlockNetwork, BlockSession
 from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.dflash2 import CandidateSelector, GroupedConvolution
-from draftproof.gpu.drafters.eagle3 import Eagle3Head
+from draftproof.gpu.drafters.eagle3 import Eagle3Head, ParallelSession
 from draftproof.gpu.drafters.markov import MarkovHead
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
@@ -105,9 +106,8 @@ def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
     about = {"dflash_config": {}, "block_size": 4}
     with pytest.raises(BadInput, match=r"config\.json lacks target_layer_ids$"):
         drafter(ref.written(tmp_path, about, {"fc.weight": torch.zeros(2)}))
-    with pytest.raises(
-        BadInput, match=r"^speculators_model_type medusa: eagle3, dflash, dflash2, dspark can be loaded$"
-    ):
+    kinds = "eagle3, peagle, dflash, dflash2, dspark"
+    with pytest.raises(BadInput, match=f"^speculators_model_type medusa: {kinds} can be loaded$"):
         choose.kind({"speculators_model_type": "medusa"})
 
 
@@ -215,7 +215,37 @@ def ungated(own):
     return lambda self, states, before, memory: own(self, 0 * states, before, memory)
 
 
+def unmasked(own):
+    """Reads nothing in place of the mask."""
+
+    def root(self):
+        self.mask = 0 * self.mask
+        return own(self)
+
+    return root
+
+
+def unlearned(own):
+    """Reads masks as if they came after hidden states of zero."""
+    return property(lambda self: 0 * own.fget(self))
+
+
+def late(own):
+    """Puts masks one place after their own."""
+
+    def root(self):
+        read = self.reader.forward
+        with mock.patch.object(self.reader, "forward", lambda size, at, **given: read(size, at + 1, **given)):
+            return own(self)
+
+    return root
+
+
 BROKEN = [
+    (ParallelSession, "root", unmasked, "speculators, P-EAGLE"),
+    (ParallelSession, "root", late, "speculators, P-EAGLE"),
+    (Eagle3Head, "masked", unlearned, "speculators, P-EAGLE"),
+    (Eagle3Head, "fused", earlier, "speculators, P-EAGLE, norms, window"),
     (MarkovHead, "forward", forgetful, "DeepSpec, DSpark, RNN"),
     (MarkovHead, "forward", ungated, "DeepSpec, DSpark, gated"),
     (Eagle3Head, "forward", swapped, "EAGLE"),
@@ -296,7 +326,13 @@ def test_the_memory_of_a_markov_head_is_that_of_the_nodes_own_path(tmp_path, mon
 @pytest.mark.parametrize(("verifier", "spelling"), [("block", "chain:4"), ("traversal", "tree:2x2")])
 @pytest.mark.parametrize(
     "name",
-    ["DeepSpec, DSpark", "DeepSpec, DSpark, RNN", "z-lab, DFlash 2", "speculators, DSpark, own vocabulary"],
+    [
+        "DeepSpec, DSpark",
+        "DeepSpec, DSpark, RNN",
+        "z-lab, DFlash 2",
+        "speculators, DSpark, own vocabulary",
+        "speculators, P-EAGLE",
+    ],
 )
 def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, verifier, spelling):
     of = layouts.target("qwen3")
@@ -305,3 +341,34 @@ def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, ve
         law(each, 12, verifier, spelling, of=of, sampling=Sampling(0.0)) for each in (None, made)
     )
     assert drafted == plain
+
+
+@pytest.mark.parametrize("name", ["speculators, P-EAGLE, norms, window"])
+def test_rows_of_every_step_are_those_of_a_drafter_that_begins_there(tmp_path, name):
+    of = layouts.target("qwen3")
+    made = choose.published(layouts.saved(tmp_path, ENTRIES[name]), of, name)
+    prompts, counts = [[5, 9], [3, 17, 8, 29, 1], [33, 12, 4]], set()
+    how = {"verifier": named("block"), "structure": structure("chain:4"), "ignore_end": True}
+    so_far = [list(prompt) for prompt in prompts]
+    for step in generate(of, made, prompts, max_new_tokens=12, sampling=Sampling(0.7), **how):
+        for place, row in enumerate(step.rows):
+            text = so_far[row]
+            rows = ref.drafted(made, [*text, *step.draft.tokens[place, :-1].tolist()], len(text))
+            assert torch.allclose(step.draft.proposal[place], Sampling(0.7).rows(rows), atol=1e-5)
+            text += step.emitted[place]
+        counts |= set(step.accepted)
+    assert len(counts) > 1
+
+
+def test_a_parallel_head_needs_its_mask_and_a_number_of_tokens(tmp_path):
+    entry, of = ENTRIES["speculators, P-EAGLE"], layouts.target("qwen3")
+    for key, value, says in (
+        ("mask_token_id", None, r"config\.json lacks mask_token_id$"),
+        ("speculators_config", {"proposal_methods": []}, "speculators_config tells no number of tokens: "),
+    ):
+        changed = entry | {"config": entry["config"] | {key: value}}
+        with pytest.raises(BadInput, match=says):
+            choose.published(layouts.saved(tmp_path, changed), of, key)
+    made = choose.published(layouts.saved(tmp_path, entry), of, "peagle")
+    with pytest.raises(BadInput, match=r"peagle drafts 4 tokens on a path at most, not chain:5$"):
+        law(made, 4, spelling="chain:5", of=of)
