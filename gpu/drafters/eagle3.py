@@ -194,14 +194,15 @@ class ParallelSession(FeatureSession):
     def __init__(
         self, drafter: "FeatureDrafter", prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
-        mask, self.count = drafter.head.masks
-        super().__init__(drafter, prompts, capacity + self.count, hidden)
+        mask, tokens = drafter.head.masks
+        self.count = max(1, tokens - 1)
+        super().__init__(drafter, prompts, capacity + tokens, hidden)
         self.mask = self.embed(torch.tensor([[mask]], device=drafter.target.device))
 
     def root(self) -> Tensor:
-        size = len(self.last), self.count - 1, -1
+        size = len(self.last), self.count, -1
         inputs = {"embedded": self.mask.expand(size), "feature": self.head.masked.expand(size)}
-        states = self.reader.forward(self.count - 1, 1, **inputs)
+        states = self.reader.forward(self.count, 1, **inputs)
         self.rows = self._logits(torch.cat((self.last, states), 1))
         return self.rows[:, 0]
 

@@ -372,3 +372,10 @@ def test_a_parallel_head_needs_its_mask_and_a_number_of_tokens(tmp_path):
     made = choose.published(layouts.saved(tmp_path, entry), of, "peagle")
     with pytest.raises(BadInput, match=r"peagle drafts 4 tokens on a path at most, not chain:5$"):
         law(made, 4, spelling="chain:5", of=of)
+    how = layouts.proposals("peagle", 1)
+    one = layouts.saved(tmp_path, entry | {"config": entry["config"] | how})
+    plain, drafted = (
+        law(each, 5, spelling="chain:1", of=of, sampling=Sampling(0.0))
+        for each in (None, choose.published(one, of, "one"))
+    )
+    assert drafted == plain
