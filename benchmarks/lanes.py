@@ -3,7 +3,8 @@
     python benchmarks/lanes.py [--vocab 3] [--depth 2] [--lanes 65536] [--denominator 12]
 
 The same verifier source, all in one run, processor times: the verdict on each instance by rationals, and by
-exact lanes, in pieces of 16,384, or 8,192 / V^gamma for rules that keep state, as `check --grid` has them.
+exact lanes, in pieces of 16,384 32 / V^gamma at most, or 16,384 2 / V^gamma for rules that keep state, as
+`check --grid` has them.
 Rows come from a flat Dirichlet law, rounded to the denominator.
 """
 
@@ -69,12 +70,12 @@ def main() -> None:
     for verifier in VERIFIERS.values():
         if "chain" not in verifier.drafts or verifier.ordered:
             continue
-        piece = BATCH // (1 if verifier.carry is None else 2 * arguments.vocab**arguments.depth)
+        piece = BATCH // (arguments.vocab**arguments.depth // (32 if verifier.carry is None else 2) or 1)
         exactly = seconds_each(rationals, verifier)
         primes, started, undecided = None, process_time(), 0
         for at in range(0, whole.count, piece):
             found = decide(whole.take(slice(at, at + piece)), verifier, primes)
-            primes, undecided = found.primes, undecided + int(found.undecided.sum())
+            primes, undecided = max(found.primes, primes or 0), undecided + int(found.undecided.sum())
         exact = (process_time() - started) / whole.count
         assert not undecided
         print(

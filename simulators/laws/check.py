@@ -199,7 +199,7 @@ def pieces(
         groups: dict[tuple[int, bool], list[Pair]] = {}
         for pair in _fit(family, pairs, force):
             many = wide and not pair[0].ordered
-            stops = outcomes // 32 or 1 if pair[0].carry is None else 2 * outcomes
+            stops = outcomes // (32 if pair[0].carry is None else 2) or 1
             step = BATCH // stops if many else chunk(outcomes)
             groups.setdefault((max(step, 1), many), []).append(pair)
         for number, ((step, many), some) in enumerate((groups or {(chunk(outcomes), False): []}).items()):
@@ -258,11 +258,11 @@ def _in_lanes(piece: Piece, verifier: Verifier) -> Many:
     sure = np.zeros(len(piece.indices), dtype=bool)
     if of_the_project(verifier):  # others are repeated, one by one
         found = decide(family.lanes(piece.indices[0], piece.indices[-1] + 1), verifier, _primes.get(key))
-        _primes[key] = found.primes
+        _primes[key] = max(found.primes, _primes.get(key, 0))
         sure = found.lossless & ~found.undecided
     others = [piece.indices[lane] for lane in np.flatnonzero(~sure).tolist()]
     return Many(int(sure.sum()), tuple((index, judge(family[index], verifier)) for index in others))
 
 
 _primes: dict[tuple[str, str], int] = {}
-"""(verifier, family) -> how many primes its last piece needed."""
+"""(verifier, family) -> how many primes a piece needed so far."""

@@ -54,13 +54,14 @@ def decode(
     length: int | None = None,
     progress: Callable[[float], object] = lambda done: None,
     context: Prefix = (),
+    start: Any = None,
 ) -> Decoded:
     """The exact state of decoding after `iterations` rounds of draft, verify, emit, from `context` on.
 
     With `length` each word is followed only until it has this many tokens and is cut there, which is enough
     for `first(length)`; in `accepted` only the first entry is then E[tau] of an iteration. `progress` is
     called with the number of iterations done, a fraction that includes the current iteration's finished
-    states.
+    states. `start` is the mass of the context, 1 if None.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free
@@ -71,9 +72,9 @@ def decode(
     True
     """
     whole, tables = one(instance.target[()]), (instance.target, instance.proposal)
-    states: dict[tuple[Prefix, Rows], Any] = {(context, instance.target): whole}
-    memory = max(len(prefix) for table in tables for prefix, _ in table.given())
+    states: dict[tuple[Prefix, Rows], Any] = {(context, instance.target): whole if start is None else start}
     alike = of_the_project(verifier) and all(type(table) is Table for table in tables)
+    memory = max(len(prefix) for table in tables for prefix, _ in table.given()) if alike else 0
     proposal, zero = instance.proposal, whole * 0
     accepted: list[Any] = []
     for done in range(iterations):

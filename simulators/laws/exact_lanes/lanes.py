@@ -1,19 +1,20 @@
 """Many instances at once: the same programs over arrays of exact numbers, one lane per instance."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.laws.decode import decode
+from draftproof.simulators.laws.decode import Decoded, decode
 from draftproof.simulators.laws.enumerate import Invalid, emission
 from draftproof.simulators.laws.exact_lanes.residues import Arithmetic
+from draftproof.simulators.laws.repeat import of_the_project
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import continued
 from draftproof.theory.rows import LanesDiffer, Prefix, one
-from draftproof.theory.table import Table
+from draftproof.theory.table import Rows, Table
 from draftproof.theory.verifier import Verifier
 
 BATCH = 16384
@@ -34,11 +35,12 @@ class Lanes:
 
     def take(self, which: np.ndarray | slice) -> "Lanes":
         """The given lanes."""
-        target, proposal = (
-            Table(table.vocab, {prefix: np.ascontiguousarray(row[:, which]) for prefix, row in table.given()})
-            for table in (self.target, self.proposal)
-        )
-        return Lanes(target, proposal, self.draft)
+        return self.each(lambda row: np.ascontiguousarray(row[:, which]))
+
+    def each(self, change: Callable[[Any], Any]) -> "Lanes":
+        """With every row changed."""
+        p, q = ({at: change(row) for at, row in table.given()} for table in (self.target, self.proposal))
+        return Lanes(Table(self.target.vocab, p), Table(self.target.vocab, q), self.draft)
 
 
 def must_be_in_step(verifier: Verifier) -> None:
@@ -49,9 +51,9 @@ def must_be_in_step(verifier: Verifier) -> None:
 
 @dataclass(frozen=True)
 class Decided:
-    """Of every lane, bool [lanes]: whether the verifier is lossless there; and whether that is not known,
-    since a comparison stayed open or the verifier did what no sampler can. `primes`: how many residues each
-    number had.
+    """Of every lane, bool [lanes]: whether the verifier is found lossless there; and whether that is not
+    known, since a comparison stayed open, or the verifier did what no sampler or no array can. `primes`: how
+    many residues of each number were needed.
     """
 
     lossless: np.ndarray
@@ -71,41 +73,55 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int | None = None) -> Decid
     """
     must_be_in_step(verifier)
     if primes is None:
-        primes = decide(lanes.take(slice(0, 256)), verifier, 0).primes if lanes.count > 2048 else 0
+        primes = decide(lanes.take(slice(0, 256)), verifier, 1).primes if lanes.count > 2048 else 1
     arithmetic: Any = Arithmetic(lanes.count, primes)
-    target, proposal = (
-        Table(table.vocab, {prefix: arithmetic.row(weights) for prefix, weights in table.given()})
-        for table in (lanes.target, lanes.proposal)
-    )
-    exact, lossless = Lanes(target, proposal, lanes.draft), np.ones(lanes.count, dtype=bool)
+    lossless = np.ones(lanes.count, dtype=bool)
     try:
-        for difference in _differences(exact, verifier):
+        for difference in _differences(lanes.each(arithmetic.row), verifier):
             lossless &= arithmetic.zero(difference)
-    except Invalid:
+    except (Invalid, TypeError):
         arithmetic.undecided |= True
     except LanesDiffer as differ:
         undecided = arithmetic.undecided
         for mask in (differ.mask, ~differ.mask):
             part = decide(lanes.take(mask), verifier, primes)
-            lossless[mask], undecided[mask], primes = part.lossless, part.undecided, part.primes
+            lossless[mask], undecided[mask], primes = part.lossless, part.undecided, max(primes, part.primes)
         return Decided(lossless, undecided, primes)
     finally:
         arithmetic.known.clear()  # numbers and their arithmetic refer to each other
     if arithmetic.need >= arithmetic.bits:
         return decide(lanes, verifier, arithmetic.enough if primes else 1)
-    return Decided(lossless, arithmetic.undecided, primes)
+    return Decided(lossless, arithmetic.undecided, arithmetic.enough)
 
 
 def _differences(lanes: Any, verifier: Verifier) -> Iterator[Any]:
-    # By how much each word is too likely: of one iteration or, if the verifier keeps state, of two.
+    # By how much each word is too likely: of one iteration or, if the verifier keeps state, of two. The
+    # second is judged by itself from each state that the first leaves, for the same last tokens once.
     if verifier.carry is None:
         yield from emission(lanes, verifier).differences()
         return
     length = lanes.draft.depth + 2
-    whole = one(lanes.target[()])
-    wrong: dict[Prefix, Any] = {
-        word: whole * 0 - mass for word, mass in continued((), whole, lanes.target, length)
-    }
-    for word, mass in decode(lanes, verifier, 2, length).words(length):
-        wrong[word] = wrong.get(word, whole * 0) + mass
-    yield from wrong.values()
+    whole: Any = one(lanes.target[()])
+    first = decode(lanes, verifier, 1, length)
+    yield from _wrong(first, (), whole, lanes.target, length)
+    memory = max(len(prefix) for table in (lanes.target, lanes.proposal) for prefix, _ in table.given())
+    known, kept, seen = whole.by.known, len(whole.by.known), set()
+    for (word, target), mass in sorted(first.states.items(), key=lambda each: len(each[0][0])):
+        left, start = length - len(word), np.where(mass > 0, whole, whole * 0)
+        if target is lanes.target and of_the_project(verifier):
+            word, start = word[max(len(word) - memory, 0) :], whole
+        if (word, target) not in seen:
+            seen.add((word, target))
+            then = replace(lanes, target=target)
+            second = decode(then, verifier, 1, len(word) + left, context=word, start=start)
+            yield from _wrong(second, word, start, target, len(word) + left)
+            for key in list(known)[kept:]:
+                del known[key]
+
+
+def _wrong(decoded: Decoded, word: Prefix, mass: Any, target: Rows, length: int) -> Iterable[Any]:
+    # By how much each word that continues this one of the given mass is too likely.
+    wrong: dict[Prefix, Any] = {each: mass * 0 - part for each, part in continued(word, mass, target, length)}
+    for each, part in decoded.words(length):
+        wrong[each] = wrong.get(each, mass * 0) + part
+    return wrong.values()

@@ -4,17 +4,15 @@ A number x of one lane is n / (t^e u^f ..): n and the factors t, u, .. are whole
 residues modulo primes below 2^27, a float and a bound of that float's error, and the exponents with a bound
 of each factor in bits. |n| is at most |x| times the factors; where that is less than the product of the
 primes, 1 for none, x = 0 if and only if all its residues are 0. So no verdict is a matter of chance. Residues
-lie around 0 and are kept as floats, which hold their products and sums exactly.
-
-A float that tells n is rounded to the nearest n / (t^e u^f ..) before it is compared or divided by, so that
-errors do not add up.
+lie around 0 and are kept as floats, which hold their products and sums exactly. A float that tells n becomes
+the nearest to n / (t^e u^f ..) before it is compared or divided by, so that errors do not add up.
 
 Equal expressions are computed once: a verifier's runs on all drafts share what they have in common.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cache, cached_property
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache, cached_property, reduce
 from math import inf, log2, prod
 from operator import index as operator_index
 from typing import Any, TypeAlias
@@ -48,9 +46,8 @@ class Arithmetic:
     """
 
     def __init__(self, lanes: int, count: int):
-        self.primes = np.array(primes(count), dtype=float)
-        self._shaped = [self.primes.reshape(-1, *[1] * more) for more in range(3)]
-        self._inverses = [1 / P for P in self._shaped]
+        self.primes = np.array(primes(count), dtype=float)[:, None]
+        self._inverses = 1 / self.primes
         self.bits, self.need = log2(prod(primes(count))) / SAFE, -inf
         self.undecided = np.zeros(lanes, dtype=bool)
         self.sizes: dict[Hashable, float] = {}  # factor -> bits
@@ -75,15 +72,15 @@ class Arithmetic:
         return made
 
     def reduced(self, whole: np.ndarray) -> np.ndarray:
-        """The residues, about from -p/2 to p/2, of whole numbers of at most p^2 / 2, [primes or 1, ..]."""
-        multiples = whole * self._inverses[whole.ndim - 1]
+        """The residues, about from -p/2 to p/2, of whole numbers up to p^2 / 2, [.., primes or 1, lanes]."""
+        multiples = whole * self._inverses
         np.rint(multiples, multiples)
-        multiples *= self._shaped[whole.ndim - 1]
+        multiples *= self.primes
         return np.subtract(whole, multiples, multiples)
 
     def row(self, weights: np.ndarray) -> "Exact":
         """The rows in proportion to whole-number weights, int64 [V, lanes]. ValueError for a sum of 2^27."""
-        whole = weights.sum(axis=0)
+        whole, parts = weights.sum(axis=0), weights.astype(float)
         if weights.dtype != np.int64 or not 0 < whole.min() <= whole.max() < primes(99)[-1]:
             raise ValueError("weights of lanes are whole numbers of a sum from 1 to 2^27")
         alike = bool((whole == whole[0]).all())
@@ -91,8 +88,8 @@ class Arithmetic:
         self.sizes[factor] = log2(whole.max()) * SAFE
         self.heights[factor] = float(whole[0]) if alike else whole.astype(float)
         inverses = self.inverse(self.reduced((whole[:1] if alike else whole)[None]))
-        residues = self.reduced(weights * inverses[:, None])
-        return self.number(weights / whole, residues, UNIT, Counter((factor,)))
+        residues = self.reduced(parts[:, None] * inverses)
+        return self.number(parts / self.heights[factor], residues, UNIT, Counter((factor,)))
 
     def constant(self, value: Any, shape: tuple[int, ...] = ()) -> "Exact":
         """A whole number."""
@@ -103,22 +100,20 @@ class Arithmetic:
         return self.once((int(value), shape), lambda: self._constant(int(value), shape))
 
     def _constant(self, value: int, shape: tuple[int, ...]) -> "Exact":
-        residues = self.reduced(np.full((len(self.primes), *shape), float(value)))
-        return self.number(np.full(shape, float(value)), residues, 0.0, Counter())
+        near = np.full(shape, float(value))
+        return self.number(near, self.reduced(np.atleast_1d(near)[..., None, :]), 0.0, Counter())
 
     def inverse(self, residues: np.ndarray) -> np.ndarray:
-        """The inverses of residues [primes, n], none of them 0, by one inverse of each prime."""
-        count, n = residues.shape
-        if not count:
-            return residues
+        """The inverses of residues, none of them 0, by one inverse of each prime."""
+        *others, n = residues.shape
         if n == 1:
-            each = zip(residues[:, 0], self.primes, strict=True)
-            return self.reduced(np.array([[float(pow(int(x), -1, int(p)))] for x, p in each]))
+            inverted = np.frompyfunc(lambda x, p: pow(int(x), -1, int(p)), 2, 1)
+            return self.reduced(np.asarray(inverted(residues, self.primes), dtype=float))
         if n % 2:
-            return self.inverse(np.pad(residues, ((0, 0), (0, 1)), constant_values=1))[:, :n]
-        pairs = residues.reshape(count, 2, n // 2)
-        product = self.inverse(self.reduced(pairs[:, 0] * pairs[:, 1]))
-        return self.reduced(product[:, None] * pairs[:, ::-1]).reshape(count, n)
+            return self.inverse(np.concatenate((residues, residues[..., :1]), axis=-1))[..., :n]
+        pairs = residues.reshape(*others, 2, n // 2)
+        products = self.inverse(self.reduced(pairs[..., 0, :] * pairs[..., 1, :]))
+        return self.reduced((products[..., None, :] * pairs[..., ::-1, :]).reshape(residues.shape))
 
     def size(self, factors: Factors) -> float:
         """The bits of a product of factors."""
@@ -126,34 +121,32 @@ class Arithmetic:
 
     def plus(self, a: "Exact", b: "Exact", sum_of: np.ufunc = np.add) -> "Exact":
         near = sum_of(a.near, b.near)
-        residues = self.reduced(sum_of(*self._wide(a, b)))
+        residues = self.reduced(sum_of(a.residues, b.residues))
         error = (a.error + b.error + UNIT * (a.most + b.most)) * SAFE + TINY
         return self.number(near, residues, error, a.factors | b.factors)
 
     def times(self, a: "Exact", b: "Exact") -> "Exact":
         near = a.near * b.near
-        x, y = self._wide(a, b)
         error = (a.most * b.error + b.most * a.error + UNIT * a.most * b.most) * SAFE + TINY
-        return self.number(near, self.reduced(x * y), error, a.factors + b.factors)
+        return self.number(near, self.reduced(a.residues * b.residues), error, a.factors + b.factors)
 
     def over(self, a: "Exact", b: "Exact") -> "Exact":
         """a / b. Of b = n / t the whole number n becomes a factor of the quotient, and t is cancelled."""
         inverse, least, self.sizes[b.key] = self.once(("1/", b.key), lambda: self._inverted(b))
         near = a.near * inverse.near
-        x, y = self._wide(a, inverse)
         most = float(np.abs(near).max())
         error = ((a.error + most * b.error) / least + 3 * UNIT * most) * SAFE + TINY
         factors = a.factors - b.factors + Counter((b.key,))
-        return self.number(near, self.reduced(x * y), error, factors)
+        return self.number(near, self.reduced(a.residues * inverse.residues), error, factors)
 
     def _inverted(self, b: "Exact") -> tuple["Exact", float, float]:
         # 1 / b, of error 0 as that is counted in `over` (of 1 + error where b may be 0); the least |b|; bits.
         whole, bits = self.settled(b), self.size(b.factors) + log2(b.most)
-        left = ~(np.abs(b.near) > b.error) | (b.residues == 0).any(axis=0)
+        left = ~(np.abs(b.near) > b.error) | (b.residues == 0).any(axis=-2)
         self._leave(left)
-        below = np.where(left, 1 + b.error, b.near)
-        residues = np.where(left, 1.0, b.residues).reshape(len(self.primes), b.near.size)
-        inverse = self.number(1 / below, self.inverse(residues).reshape(b.residues.shape), 0.0, Counter())
+        below = np.where(left, 1 + b.error, b.near) if left.any() else b.near
+        residues = self.inverse(np.where(left[..., None, :], 1.0, b.residues) if left.any() else b.residues)
+        inverse = self.number(1 / below, residues, 0.0, Counter())
         if whole is not None and whole.ndim < 2:
             self.heights[b.key] = height = np.maximum(np.abs(whole), 1)
             bits = float(np.log2(np.max(height)))
@@ -188,23 +181,19 @@ class Arithmetic:
 
     def must_be_a_law(self, weight: Any, row: Any) -> None:
         """Leaves the lanes that reach a row, with this weight, which is no law there."""
-        wrong: Any = True
-        if isinstance(row, Exact):
-            below, _ = self.compared(row, self.constant(0))
-            wrong = below.any(axis=0) | np.logical_or(*self.compared(row.sum(axis=0), self.constant(1)))
-        self._leave(wrong & (weight > 0))
+        mass = row.sum(axis=0)
+        self._leave((row < 0).any(axis=0) | (mass < 1) | (mass > 1), weight)
 
     def must_be_a_coin(self, weight: Any, probability: Any) -> None:
         """Leaves the lanes that reach a coin, with this weight, which is not in [0, 1] there."""
-        coin, zero = self.constant(probability), self.constant(0)
-        wrong = self.compared(coin, zero)[0] | self.compared(self.constant(1 - coin), zero)[0]
-        self._leave(wrong & (weight > 0))
+        coin = self.constant(probability)
+        self._leave((coin < 0) | (1 - coin < 0), weight)
 
     def zero(self, a: "Exact") -> np.ndarray:
         """In which lanes a number is 0."""
         found = ~(np.abs(a.near) > a.error)
         if found.any():
-            found &= ~a.residues.any(axis=0)
+            found &= ~a.residues.any(axis=-2)
             self.need = max(self.need, self.size(a.factors) + log2(2 * a.error + TINY) + 1e-6)
         return found
 
@@ -215,21 +204,15 @@ class Arithmetic:
             if a.shape == b.shape and (mask.all() or not mask.any()):
                 return (a if mask.any() else b), mask
             near = np.where(mask, a.near, b.near)
-            residues = np.where(mask, *self._wide(a, b, near.ndim))
+            residues = np.where(mask[..., None, :], a.residues, b.residues)
             return self.number(near, residues, max(a.error, b.error), a.factors | b.factors), mask
 
         return self.once((np.where, id(mask), a.key, b.key), choose)[0]  # the mask is kept, and so its id
 
-    def _leave(self, lanes: np.ndarray) -> None:
+    def _leave(self, lanes: np.ndarray, weight: Any = 1) -> None:
         if lanes.any():
-            self.undecided |= lanes.reshape(-1, lanes.shape[-1]).any(axis=0) if lanes.ndim else lanes
-
-    def _wide(self, a: "Exact", b: "Exact", least: int = 0) -> "Iterable[np.ndarray]":
-        # The residues, so that they broadcast as the numbers do.
-        if a.ndim == b.ndim >= least:
-            return a.residues, b.residues
-        wide = max(a.ndim, b.ndim, least)
-        return (x.residues.reshape(-1, *[1] * (wide - x.ndim), *x.shape) for x in (a, b))
+            lanes = np.atleast_1d(lanes & (weight > 0))
+            self.undecided |= lanes.reshape(-1, lanes.shape[-1]).any(axis=0)
 
 
 class Exact(np.ndarray):
@@ -270,14 +253,14 @@ class Exact(np.ndarray):
     def __getitem__(self, index: Any) -> "Exact":
         by = self.by
         which = repr(index) if isinstance(index, slice) else operator_index(index)
-        part = lambda: by.number(self.near[index], self.residues[:, index], self.error, self.factors)  # noqa: E731
+        part = lambda: by.number(self.near[index], self.residues[index], self.error, self.factors)  # noqa: E731
         return by.once((self.key, which), part)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         # Of a copy or of new zeros: the others are shared.
         tokens = tuple(index) if isinstance(index, list) else (index,)
         for token in tokens:
-            self.near[token], self.residues[:, token] = value, int(value)
+            self.near[token], self.residues[token] = value, int(value)
         self.key = self.by.once(("set", self.key, tokens, value), object)
         self.__dict__.pop("most", None)
 
@@ -296,9 +279,9 @@ class Exact(np.ndarray):
         by, count = self.by, len(self)
 
         def summed() -> Exact:
-            residues = by.reduced(self.residues.sum(axis=1))
+            residues = by.reduced(reduce(np.add, self.residues))
             error = count * (self.error + count * UNIT * self.most) * SAFE + TINY
-            return by.number(self.near.sum(axis=0), residues, error, self.factors)
+            return by.number(reduce(np.add, self.near), residues, error, self.factors)
 
         return by.once(("sum", self.key), summed)
 
