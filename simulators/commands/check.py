@@ -114,11 +114,12 @@ def check(
     made = _grid(grid, [instances, source, against, certificate, force])
     families += made or _of_text(source, vocab, depth)
     whole = not families
+    if certificate and families and all(isinstance(family[0], Batch) for family in families):
+        raise BadInput("--certificate goes with instances, not with batches alone")
     work = _work(families, names, against, force, len(instances), bool(made), rows or certificate is not None)
     with (certificate or Path(os.devnull)).open("w", encoding="utf-8") as file:
-        written = file if certificate else None
         every = rows or not (whole or made)
-        found = _enumerate(work, cores() if jobs is None else jobs, as_json, every, written)
+        found = _enumerate(work, cores() if jobs is None else jobs, as_json, every, certificate and file)
     if found.uncertified:
         without = counted(found.uncertified, "verdict")
         click.echo(f"{without} without a certificate: of batches, invalid, or in floats", err=True)

@@ -64,8 +64,8 @@ def law(
     under = None if keyed is None else keys(keyed)
     if isinstance(given, Batch) or not force:
         must_apply(verifier, given)
-    if certificate and (isinstance(given, Batch) or under):
-        raise BadInput(f"{instance}: --certificate goes with one instance, not with a batch or --keys")
+    if certificate and (isinstance(given, Batch) or under or verifier.rounding):
+        raise BadInput(f"{instance}: --certificate goes with one instance, not a batch, --keys or floats")
     if isinstance(given, Instance):
         size(given, verifier, iterations)
     elif iterations > 1 or under:

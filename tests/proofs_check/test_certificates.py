@@ -29,7 +29,7 @@ from draftproof.theory.numbers import ONE, text
 from draftproof.theory.rows import possible, scale
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import VERIFIERS, named
-from tests.proofs_check.certified import edited, put
+from tests.proofs_check.certified import SOURCES, edited, put
 
 PAIR = ((), ())
 TOY = scenario("toy", Chain(2))
@@ -346,18 +346,25 @@ def test_prove_writes_one_of_a_refutation(checker, command, tmp_path):
 def test_check_counts_what_has_none(command, tmp_path, toy):
     file, batch = tmp_path / "check.jsonl", tmp_path / "batch.json"
     batch.write_text(json.dumps(document(witness("tetris"))), encoding="utf-8")
-    for given, without in ((batch, "1 verdict without a certificate: of batches"), (toy, "")):
-        _, _, err = command("check", given, "--verifier", "token", "--certificate", file)
+    for given, without in (((batch, toy), "1 verdict without a certificate: of batches"), ((toy,), "")):
+        _, _, err = command("check", *given, "--verifier", "token", "--certificate", file)
         assert without in err
         assert ("without" in err) == bool(without)
-        assert ('"law"' in file.read_text()) == (not without)
+        assert file.read_text().count('"law"') == 1
 
 
-def test_there_is_none_of_batches_declared_targets_and_floats(command, tmp_path, toy):
-    file, batch = tmp_path / "law.jsonl", tmp_path / "batch.json"
+README = (SOURCES.parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def test_there_is_none_of_batches_keys_and_floats(command, tmp_path, toy):
+    file, batch, mine = (tmp_path / name for name in ("law.jsonl", "batch.json", "mine.py"))
+    mine.write_text(README.split('title="mine.py"')[1].split("```")[0], encoding="utf-8")
     batch.write_text(json.dumps(document(witness("tetris"))), encoding="utf-8")
     for arguments, why in (
         (("law", batch, "--verifier", "token"), "goes with one instance"),
+        (("law", toy, "--verifier", f"{mine}:verify"), "not a batch, --keys or floats"),
+        (("check", batch), "not with batches alone"),
+        (("law", toy, "--verifier", "token", "--keys", "dual-key"), "not a batch, --keys"),
         (("prove", "token", "--every-size"), "goes without --every-size"),
         (("gap",), "goes with an instance"),
         (("gap", batch), "one instance is needed"),
@@ -365,3 +372,4 @@ def test_there_is_none_of_batches_declared_targets_and_floats(command, tmp_path,
         status, _, err = command(*arguments, "--certificate", file)
         assert status == 2
         assert why in err
+        assert not file.exists()
