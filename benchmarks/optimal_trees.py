@@ -2,9 +2,10 @@
 
     python -m benchmarks.optimal_trees --tree 2x3 --tree '[[[],[]],[]]' --temperature 1
 
-At every eighth new position of texts that the shipped target continues, each design draws its tree and its
-rules get the rows of both models: E[tau] is the mean over their coins. Half widths of 95 % intervals are
-clustered by prompt. `later` is the lift of the priority rule whose later siblings are judged later.
+At every eighth new position of texts that the shipped target continues, each design draws some trees and its
+rules get the rows of both models: E[tau] is the mean over their coins and these trees. Half widths of 95 %
+intervals are clustered by prompt. `later` is the lift of the priority rule whose later siblings are judged
+later.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from draftproof.gpu.engine.prompts import prompts
 from draftproof.gpu.sampling.rows import Sampling
 from draftproof.gpu.verify import named as verifier
 from draftproof.simulators.study.recorded import half_width
-from studies.tree_designs import values
+from studies.tree_designs import values as valued
 from studies.tree_designs.__main__ import EVERY
 from studies.tree_designs.designs import DESIGNS, named
 from studies.tree_designs.nodes import Nodes
@@ -34,7 +35,7 @@ DELAY = 2
 
 def later(p, q, root) -> float:
     """E[tau] of the priority rule's lift with later siblings later."""
-    return values.lifted(p, q, root, partial(values.iid_priority, delay=DELAY))
+    return valued.lifted(p, q, root, partial(valued.iid_priority, delay=DELAY))
 
 
 def places(count: int, tokens: int, temperature: float) -> Iterator[tuple[int, Nodes]]:
@@ -64,6 +65,7 @@ def main() -> None:
     parser.add_argument("--tree", action="append", required=True)
     parser.add_argument("--count", type=int, default=100, help="prompts")
     parser.add_argument("--tokens", type=int, default=24)
+    parser.add_argument("--drafts", type=int, default=4, help="trees of a design at each place")
     parser.add_argument("--temperature", type=float, default=1.0)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -78,21 +80,25 @@ def main() -> None:
                 rules = [each for each in rules if each.verifier in RULES]
                 if not rules:
                     continue
-                rng = np.random.default_rng([len(sequence), *f"{tree} {kind}".encode()])
-                root = rules[0].draw(nodes, shape, size, rng)
-                for v in root:
-                    if v.children:
-                        nodes[v.prefix]  # it is read, if only as a node of one child
-                p, q = rows(nodes, 0), rows(nodes, 1)
-                for each in rules:
-                    found.setdefault((tree, *kind, each.verifier), []).append(each.value(p, q, root))
-                if kind[1] == "i.i.d.":
-                    found.setdefault((tree, *kind, "later"), []).append(later(p, q, root))
+                got: dict[str, list[float]] = {}
+                for draft in range(options.drafts):
+                    rng = np.random.default_rng([draft, len(sequence), *f"{tree} {kind}".encode()])
+                    root = rules[0].draw(nodes, shape, size, rng)
+                    for v in root:
+                        if v.children:
+                            nodes[v.prefix]  # it is read, if only as a node of one child
+                    p, q = rows(nodes, 0), rows(nodes, 1)
+                    for each in rules:
+                        got.setdefault(each.verifier, []).append(each.value(p, q, root))
+                    if kind[1] == "i.i.d.":
+                        got.setdefault("later", []).append(later(p, q, root))
+                for rule, values in got.items():
+                    found.setdefault((tree, *kind, rule), []).append(float(np.mean(values)))
         sequence.append(number)
     lines = []
-    for (tree, *kind, rule), got in found.items():
-        base = np.array(found[tree, *kind, "lifted-priority"])
-        both = np.stack((np.array(got), np.array(got) - base), 1)
+    for (tree, *kind, rule), each_place in found.items():
+        means, base = np.array(each_place), np.array(found[tree, *kind, "lifted-priority"])
+        both = np.stack((means, means - base), 1)
         half = half_width(both, np.array(sequence))
         mean = both.mean(0).tolist()
         lines.append(

@@ -70,9 +70,10 @@ class Draft:
     `replacement`: siblings were drawn with replacement. `stratified`: from the strata of their parent's
     proposal. `greedy`: all but the first are the likeliest tokens. `merged`: the draft is i.i.d. paths,
     merged by prefix. `paths` lists the drafted paths from root to leaf in drawing order, equal ones repeated.
+    `grown`: the shape follows from what was drawn, so a rule may not depend on it.
     """
 
-    __slots__ = ("_paths", "greedy", "merged", "replacement", "root", "stratified")
+    __slots__ = ("_paths", "greedy", "grown", "merged", "replacement", "root", "stratified")
 
     def __init__(
         self,
@@ -81,12 +82,14 @@ class Draft:
         replacement: bool = False,
         stratified: bool = False,
         greedy: bool = False,
+        grown: bool = False,
         paths: tuple[Path, ...] | None = None,
     ):
         self.root = root
         self.replacement = replacement
         self.stratified = stratified
         self.greedy = greedy
+        self.grown = grown
         self.merged = paths is not None
         self._paths = paths
 

@@ -19,9 +19,10 @@ class Tree:
 
     `parents` is one tree [N] shared by all rows of a batch, or one tree per row [B, N]. `replacement`:
     siblings were drawn from the same q; `stratified`: the j-th from the j-th stratum of q; otherwise each was
-    drawn from q without its earlier siblings. `depth` is the longest path or an upper bound; without it,
-    per-row trees are read back from the device, which makes their tables of children as small as they can be.
-    `leaves` is how many a per-row tree has at most (N - 1 unless given). Raises BadInput for invalid parents.
+    drawn from q without its earlier siblings. `grown`: the shape follows from what was drawn. `depth` is the
+    longest path or an upper bound; without it, per-row trees are read back from the device, which makes their
+    tables of children as small as they can be. `leaves` is how many a per-row tree has at most (N - 1 unless
+    given). Raises BadInput for invalid parents.
 
     Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `rows`,
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `drawn_from`
@@ -35,7 +36,8 @@ class Tree:
     `is_chain`: one path, shared by all rows. `steps` are groups of nodes that can be decided at once: their
     parents differ, and the nodes they depend on are in earlier groups. `generations` groups the nodes that
     may have children by level; `reads` has these nodes of a shared tree in turn, each with its proposal row;
-    `in_turn`: whether their siblings are judged in turn in a lift, by the shape, never by what was drawn.
+    `in_turn`: whether the siblings of each of `generations` are judged in turn in a lift: those of a tree
+    that is grown or, i.i.d. ones of a shared tree, by its shape.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
@@ -52,6 +54,7 @@ class Tree:
         *,
         replacement: bool = False,
         stratified: bool = False,
+        grown: bool = False,
         depth: int | None = None,
         leaves: int | None = None,
         rows: Tensor | None = None,
@@ -104,7 +107,9 @@ class Tree:
         shapes: list[tuple] = [()] * self.size
         for node, parent in reversed([*enumerate(self.as_tuple or ())][1:]):
             shapes[parent] = (shapes[node], *shapes[parent])
-        self.in_turn = [replacement and ranked(shapes[node]) for node, _ in self.reads or ()]
+        self.in_turn = [grown for _ in self.generations]
+        if self.reads is not None:
+            self.in_turn = [grown or (replacement and ranked(shapes[node])) for node, _ in self.reads]
 
     @classmethod
     def chain(cls, gamma: int) -> "Tree":

@@ -129,16 +129,18 @@ def plan(nodes: Nodes, a: Tensor, turns: Sequence[bool] = ()) -> tuple[Tensor, T
     place = torch.stack((nodes.kind, (nodes.kind - 1).clamp(min=0)), 3)
     place = rank.expand(-1, -1, place.shape[2], -1).gather(3, place).clamp(max=mass.shape[3] - 1)
     part = torch.stack((1 - nodes.upper, nodes.upper), 3) * nodes.there[..., None]
-    if mass.shape[2] == 1:
-        w, kept = lending(nodes.there, place, part, mass, cap)
-        if any(turns):
-            both = (w, kept), in_turn(nodes.there, place, part, mass, cap)
-            w, kept = (
-                torch.stack([each[turn][:, f] for f, turn in enumerate(turns)], 1)
-                for each in zip(*both, strict=True)
-            )
-    else:
-        w, kept = waiting(nodes.there, place, part, mass, cap, full.shape[3])
+    given = nodes.there, place, part, mass, cap
+    found = {
+        turn: in_turn(*given, order, full.shape[3])
+        if turn
+        else lending(*given)
+        if mass.shape[2] == 1
+        else waiting(*given, full.shape[3])
+        for turn in {*turns} or {False}
+    }
+    w, kept = next(iter(found.values()))
+    if len(found) > 1:
+        w, kept = (torch.stack([found[turn][n][:, f] for f, turn in enumerate(turns)], 1) for n in range(2))
     cut = torch.where(cap > 0, (edge * (1 - kept / cap)).clamp(min=0), edge)
     w = torch.where(nodes.there & (a > 0)[..., None], w, 0.0)
     w = torch.zeros_like(w).scatter_add(2, nodes.first, w)
@@ -191,19 +193,29 @@ def lent(place: Tensor, part: Tensor, mass: Tensor, cap: Tensor, drafted: Tensor
     return speaks.sum(3), (speaks * at(rate(kept, lead))).sum(3), torch.minimum(kept, lead)
 
 
-def in_turn(there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor) -> tuple[Tensor, Tensor]:
-    """(w, kept) of i.i.d. siblings, as `exact.in_turn`, whose chances the rounds end at."""
+def in_turn(
+    there: Tensor, place: Tensor, part: Tensor, mass: Tensor, cap: Tensor, order: Tensor, count: int
+) -> tuple[Tensor, Tensor]:
+    """(w, kept), as `exact.in_turn`, whose chances the rounds end at; `order`: the classes of the places."""
     m = mass * there[..., None]
+    own, later = mass.shape[2] > 1, torch.arange(m.shape[2], device=m.device) * (count // exact.LATER)
+    time = order + later[:, None]
+
+    def reach(row: Tensor) -> Tensor:
+        """How likely nobody else has spoken when each sibling is judged in each place."""
+        spoken = row.new_zeros(*row.shape[:3], count + len(later) * (count // exact.LATER))
+        return alone(spoken.scatter_add(3, time, row).cumsum(3)).gather(3, time)
+
     chance = torch.ones_like(m)
     for _ in range(exact.ROUNDS):
-        most = m * alone((m * chance).cumsum(3))
-        taken = torch.minimum(most.cumsum(2), cap).diff(dim=2, prepend=torch.zeros_like(cap))
-        chance = share(taken, most)
-    lead = (m * chance * alone((m * chance).cumsum(3))).sum(2, keepdim=True)
+        most = m * reach(m * chance)
+        taken = torch.minimum(most if own else most.cumsum(2), cap)
+        chance = share(taken if own else taken.diff(dim=2, prepend=torch.zeros_like(cap)), most)
+    lead = m * chance * reach(m * chance)
+    lead = lead if own else lead.sum(2, keepdim=True)
     kept = torch.where(lead > (1 - NONE) * cap, cap, lead)
     speaks = torch.zeros_like(m).scatter_add(3, place, part * chance.gather(3, place))
-    wins = speaks * rate(kept, lead)
-    return (wins * alone(speaks.cumsum(3))).sum(3), kept
+    return (speaks * rate(kept, lead) * reach(speaks)).sum(3), kept
 
 
 def alone(spoken: Tensor, turned: bool = False) -> Tensor:

@@ -68,10 +68,10 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, frozenset[str]]] = 
         "1a1daae1101f7ce0",
         frozenset((*CHAIN, *TREES, *PATHS)),
     ),
-    priority.planned: ((priority, draft), "cc0c9709220123cb", INDEPENDENT),
+    priority.planned: ((priority, draft), "b8e30e7cd62e2afc", INDEPENDENT),
     **dict.fromkeys(
         (optimal.planned, optimal.planned_in_lift),
-        ((optimal, priority, draft, level, siblings), "344b20ded5f9ad65", INDEPENDENT),
+        ((optimal, priority, draft, level, siblings), "eacf1375c5a64f07", INDEPENDENT),
     ),
 }
 """Function that makes a plan -> (the modules that it runs, the hash of their code that the contract was
@@ -169,7 +169,7 @@ MODELLED: dict[ModuleType, str] = {
     table: "c7576e888ff38375",
     memo: "bafe50ceffbd2ff9",
     oracle: "c1d0b6ba4785b385",
-    draft: "e2610e8cd33f2349",
+    draft: "bc5f949b499de37d",
     chain: "d75bd62c0834f187",
     tree: "8d52485591805292",
     greedy: "74d860f69817e9c0",

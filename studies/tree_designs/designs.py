@@ -69,6 +69,7 @@ _IID = partial(Tree, replacement=True)
 _STRATA = partial(values.lifted, rule=values.strata_priority)
 _OPTIMAL = partial(values.lifted, rule=values.optimal, where_ranked=partial(values.optimal, in_turn=True))
 _OPTIMAL_STRATA = partial(values.lifted, rule=partial(values.optimal, stratified=True))
+_OPTIMAL_GROWN = partial(values.lifted, rule=partial(values.optimal, stratified=True, in_turn=True))
 _TRAVERSAL = partial(values.lifted, rule=values.single, counts=values.in_turn)
 _WITHOUT = partial(_TRAVERSAL, distinct=True)
 
@@ -83,7 +84,7 @@ DESIGNS = (
         partial(values.lifted, rule=values.iid_priority),
         new=True,
     ),
-    Design("best-first", "strata", "lifted-optimal", _grown(BestFirst), _OPTIMAL_STRATA, new=True),
+    Design("best-first", "strata", "lifted-optimal", _grown(BestFirst), _OPTIMAL_GROWN, new=True),
     Design("same", "strata", "lifted-optimal", _fixed(Stratified), _OPTIMAL_STRATA, new=True),
     Design("same", "i.i.d.", "lifted-optimal", _fixed(_IID), _OPTIMAL, new=True),
     Design("same", "i.i.d.", "traversal", _fixed(_IID), _TRAVERSAL),

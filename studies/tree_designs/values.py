@@ -160,7 +160,7 @@ def optimal(
     t: np.ndarray, q: np.ndarray, tokens: list[int], stratified: bool = False, in_turn: bool = False
 ) -> tuple[list[float], np.ndarray]:
     """The optimum in classes as the batched form has it; siblings drawn from q, or each from its stratum;
-    `in_turn`: i.i.d. siblings by the priority rule in its classes.
+    `in_turn`: by the priority rule in its classes.
     """
     a = float(t.sum())
     p, K = torch.from_numpy(t / a if a > 0 else t)[None], len(tokens)

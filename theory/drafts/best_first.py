@@ -57,7 +57,7 @@ class BestFirst(Grown):
             q = proposal[prefixes[v]] if v in below else None
             return Node(prefixes[v], q, tuple(map(built, below.get(v, ()))))
 
-        return Draft(built(0), stratified=True)
+        return Draft(built(0), stratified=True, grown=True)
 
     def outcomes(self, support: int) -> int:
         return support**self.nodes

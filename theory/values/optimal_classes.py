@@ -16,8 +16,8 @@ M_0(u) = 1 - u, and M_j(u) is the least of M_{j-1}((1 - R_j(X)) u) - cap(X) over
 (the bound of border1991implementation). At u the places of the X that makes it least have spoken: each waits
 until it leads as often as its cap, and the last sibling waits for nobody. Within a sibling places lend.
 
-Where earlier i.i.d. siblings have more below them, a lift has the priority rule: place by place, sibling by
-sibling, as much as the cap has left.
+Where siblings are judged in turn (`shared.optimal.take_turns`) a lift has the priority rule: place by place,
+each sibling some classes after the one before it, as much as the cap has left.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Stop
 from draftproof.theory.verifiers.lifted_priority import lifted
 from draftproof.theory.verifiers.optimal import descend
-from draftproof.theory.verifiers.shared.optimal import ranked
+from draftproof.theory.verifiers.shared.optimal import take_turns
 from draftproof.theory.verifiers.shared.priority import included
 
 SHARED, OWN, FEW = 256, 256, 64
@@ -46,6 +46,9 @@ SHARED, OWN, FEW = 256, 256, 64
 
 TRIED = 16
 """Of how many sets of places the least is taken, between those of two neighbouring points."""
+
+LATER = 16
+"""In turn, a sibling's places are judged one class in so many after those of the one before it."""
 
 ROUNDS = 16
 """How often the batched priority rule improves its chances. Any chances are lossless."""
@@ -153,10 +156,11 @@ def planned(t: Row, laws: tuple[Row, ...], own: bool, turns: bool) -> Plan:
     for j, k, x, part in each:
         mass[j, k] = mass.get((j, k), 0) + rows[j][x] * part
     cap = {place: a * edge(place[1], count) * m for place, m in mass.items()}
-    if own:
-        at, rate, kept = waiting(mass, cap, count)
+    if turns:
+        every = [(j, place) for place in mass for j in range(len(laws)) if not own or j == place[0]]
+        at, rate, kept = in_turn(mass, cap, every, count // LATER)
     else:
-        at, rate, kept = (in_turn if turns else lending)(mass, cap, len(laws))
+        at, rate, kept = waiting(mass, cap, count) if own else lending(mass, cap, len(laws))
     left = list(t)
     for j, k, x, part in each:
         left[x] -= rows[j][x] * part / mass[j, k] * kept[j, k]
@@ -196,21 +200,21 @@ def lent(order: Sequence[Place], mass: Any, cap: Any, drafted: Sequence[fmpq]) -
     return tuple(dict(zip(order, each, strict=True)) for each in (at, rate, kept))  # type: ignore[return-value]
 
 
-def in_turn(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Judged:
-    """i.i.d. siblings by the priority rule: each is judged at its own time in every place."""
+def in_turn(
+    mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], every: Sequence[tuple[int, Place]], later: int
+) -> Judged:
+    """The priority rule: `every` sibling with its places, each `later` classes after the one before it."""
     at: dict[Place, dict[int, fmpq]] = {}
-    rate, kept, silent = {}, {}, [fmpq(1)] * count
-    for place in sorted(mass, reverse=True):
-        left = cap[place]
-        for j in range(count):
-            most = mass[place] * prod(silent[:j] + silent[j + 1 :], start=fmpq(1))
-            part = fmpq((share(left, most) * 2**64).ceil(), 2**64)  # a short number
-            at[j, place[1]] = {len(at): part}
-            rate[j, place[1]] = share(left, part * most)
-            left -= rate[j, place[1]] * part * most
-            silent[j] -= part * mass[place]
-        kept[place] = cap[place] - left
-    return at, rate, kept
+    rate, left, silent = {}, dict(cap), {j: fmpq(1) for j, _ in every}
+    for j, place in sorted(every, key=lambda turn: (turn[0] * later - turn[1][1], turn[0])):
+        own = j, place[1]
+        most = mass[place] * prod((each for i, each in silent.items() if i != j), start=fmpq(1))
+        part = fmpq((share(left[place], most) * 2**64).ceil(), 2**64)  # a short number
+        at[own] = {len(at): part}
+        rate[own] = share(left[place], part * most)
+        left[place] -= rate[own] * part * most
+        silent[j] -= part * mass[place]
+    return at, rate, {place: cap[place] - left[place] for place in mass}
 
 
 def waiting(mass: Mapping[Place, fmpq], cap: Mapping[Place, fmpq], count: int) -> Judged:
@@ -299,6 +303,4 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 def verify_lifted(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """From leaf to root."""
-    return lifted(
-        oracle, draft, target, lambda d, v, t: in_classes(d, v, t, d.replacement and ranked(v.shape))
-    )
+    return lifted(oracle, draft, target, lambda d, v, t: in_classes(d, v, t, take_turns(d, v)))

@@ -73,7 +73,7 @@ def batch(drafts: Sequence[Drafted]) -> Drafts:
     shared = all(each.parents == drafts[0].parents for each in drafts)
     first = drafts[0].draft
     given = parents[0] if shared else torch.tensor(parents)
-    tree = Tree(given, replacement=first.replacement, stratified=first.stratified)
+    tree = Tree(given, replacement=first.replacement, stratified=first.stratified, grown=first.grown)
     rows = torch.tensor(target, dtype=torch.float64), torch.tensor(proposal, dtype=torch.float64)
     among = torch.tensor(strata, dtype=torch.float64) if first.stratified else None
     return Drafts(tree, *rows, torch.tensor(tokens).reshape(len(drafts), N - 1), strata=among)

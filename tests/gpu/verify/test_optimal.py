@@ -14,6 +14,7 @@ from draftproof.gpu.sampling.strata import stratified
 from draftproof.gpu.sampling.tree import Tree
 from draftproof.gpu.verify import Batch, Rates, cells, named, optimal
 from draftproof.simulators.instances.randoms import Mixed, Randoms
+from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree as Drawn
@@ -29,6 +30,7 @@ SCHEMES = {
     "uneven tree+": (Drawn(UNEVEN, True), 2, 12),
     "strata": (Stratified(((), (), ())), 5, 4),
     "uneven strata": (Stratified(UNEVEN), 4, 2),
+    "grown strata": (BestFirst(4, 3), 4, 2),
     "fewer tokens than children": (Stratified((((), ()), ((), ()), ())), 2, 8),
 }
 

@@ -9,6 +9,8 @@ from flint import fmpq
 
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.laws.enumerate import Invalid, emission
+from draftproof.theory.drafts import best_first
+from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
@@ -16,10 +18,14 @@ from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.values import optimal_classes as classes
 from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers.shared import optimal
 
 UNEVEN = (((), ()), ())
 EVEN = Chain(2), Tree(every(3, 1), True), Tree(every(2, 2), True), Stratified(every(3, 1))
-DRAFTS = Chain(2), Tree(((), ()), True), Tree(UNEVEN, True), Stratified(UNEVEN), Greedy(((), ()))
+DRAFTS = (
+    *(Chain(2), Tree(((), ()), True), Tree(UNEVEN, True)),
+    *(Stratified(UNEVEN), Greedy(((), ())), BestFirst(4, 2)),
+)
 FORMS = {"optimal": "verify", "lifted-optimal": "verify_lifted"}
 COARSE = ("SHARED, OWN, FEW = 256, 256, 64", "SHARED, OWN, FEW = 4, 3, 3")
 SOURCE = inspect.getsource(classes)
@@ -63,6 +69,7 @@ def test_near_the_optimum(draft):
 ANY = (
     COARSE,
     ("TRIED = 16", "TRIED = 2"),
+    ("LATER = 16", "LATER = 2"),
     ("(TRIED, TRIED, 0)", "(0,)"),
     ("u / speaks[last])", "0.7 * u)"),
     ("np.minimum(now, 1)))", "u**2))"),
@@ -109,12 +116,13 @@ BROKEN = {
     "what is lent is not spoken": ("(chance * laws[c][time] for", "(laws[c][time] / len(times) for"),
     "reach of the wrong sibling": ("range(len(rows)) if i != j]", "range(len(rows)) if i == j]"),
     "reserve ignored": ("[min(a, b) for a, b in zip(kept, lead", "[b for a, b in zip(kept, lead"),
-    "in turn, each sibling has the whole cap": ("left -= rate[j, place[1]] * part * most", "pass"),
-    "in turn, the cap is what is kept": ("= cap[place] - left", "= cap[place]"),
-    "in turn, reach after all siblings": ("silent[:j] + silent[j + 1 :]", "silent"),
+    "in turn, each sibling has the whole cap": ("left[place] -= rate[own] * part * most", "pass"),
+    "in turn, the cap is what is kept": ("cap[place] - left[place] for", "cap[place] for"),
+    "in turn, reach after all siblings": ("silent.items() if i != j)", "silent.items())"),
     "in turn, reach as if none was kept": ("silent[j] -= part * mass[place]", "pass"),
     "in turn, the last one first": ("{len(at): part}", "{-len(at): part}"),
     "in turn, by one sibling's chances": ("own or turns, at", "own, at"),
+    "in turn, each stratum in the first one's places": ("own = j, place[1]", "own = 0, place[1]"),
 }  # fmt: skip
 """One edit in the source, with few classes."""
 
@@ -131,3 +139,19 @@ def test_broken_versions_are_refused(edit):
             return True
 
     assert any(map(wrong, DRAFTS))
+
+
+def test_the_drawn_shape_of_a_draft_that_grows_decides_nothing(monkeypatch):
+    """How many children a node gets depends on its token. Refused: turns where the drawn shape is ranked."""
+    monkeypatch.setattr(best_first, "worthwhile", lambda q, *rest: min(rest[-1], 1 + (3 * q[0] > 1)))
+    instances = list(Randoms(BestFirst(6, 3), 3, 4, law=Mixed()))
+
+    def lost():
+        rule = named("lifted-optimal")
+        both = rule, replace(rule, verify=classes.verify_lifted)
+        return [any(emission(each, rule).total_variation for each in instances) for rule in both]
+
+    assert lost() == [False, False]
+    for module in (classes, optimal):
+        monkeypatch.setattr(module, "take_turns", lambda _, node: optimal.ranked(node.shape))
+    assert lost() == [True, True]

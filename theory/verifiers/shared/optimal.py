@@ -60,10 +60,16 @@ def planned(draft: Draft, node: Node, t: Row) -> Plan:
 
 
 def planned_in_lift(draft: Draft, node: Node, t: Row) -> Plan | priority.Plan:
-    """The plan of a drafted node in a lift. The optimum keeps i.i.d. siblings alike; where the earlier ones
-    have more below them, the priority rule, which keeps those first, accepts more in all.
+    """The plan of a drafted node in a lift."""
+    return (priority.planned if take_turns(draft, node) else planned)(draft, node, t)
+
+
+def take_turns(draft: Draft, node: Node) -> bool:
+    """Whether a lift accepts more if it keeps earlier siblings first: i.i.d. ones that have more below them,
+    which the optimum would keep alike, and those of a draft that grows, which are likely to. It is known
+    before anything is drawn.
     """
-    return (priority.planned if draft.replacement and ranked(node.shape) else planned)(draft, node, t)
+    return draft.grown or (draft.replacement and ranked(node.shape))
 
 
 def ranked(shape: tuple) -> bool:
