@@ -15,7 +15,7 @@ from transformers.models.qwen3 import modeling_qwen3 as qwen3
 
 from draftproof.gpu.drafters.dflash2 import CandidateSelector, ConvolvedLayer
 from draftproof.gpu.drafters.drafter import Drafter, HiddenSession
-from draftproof.gpu.drafters.markov import MarkovHead
+from draftproof.gpu.drafters.markov import MarkovHead, RefinerHead
 from draftproof.gpu.drafters.published import family, gemma, widened
 from draftproof.gpu.network.models import Model, shut
 from draftproof.gpu.network.reader import Within
@@ -35,6 +35,7 @@ class Variant:
     and group size, `selector`: rank and candidates of DFlash 2. Embeddings are multiplied by `scale`, logits
     by `multiplier` and then bounded by `cap`. `causal`: whether a place sees those after it in its block; by
     default it does but in layers with a window, which count from the anchor if `anchored`.
+    `refiner`: size of the feed-forward of XPress's head, which is there instead of a Markov head if not 0.
     """
 
     markov: int = 0
@@ -49,6 +50,7 @@ class Variant:
     causal: bool | None = None
     anchored: bool = False
     head: str = "vanilla"
+    refiner: int = 0
 
 
 class BlockNetwork(nn.Module):
@@ -96,7 +98,10 @@ class BlockNetwork(nn.Module):
         vocab: int = config.vocab_size
         if rank := variant.markov:
             drafted = own.get("lm_head", vocab)
-            self.markov_head: Any = MarkovHead(variant.head, vocab, hidden, rank, drafted)
+            if inner := variant.refiner:
+                self.refiner_head: Any = RefinerHead(block, vocab, hidden, rank, inner, drafted)
+            else:
+                self.markov_head: Any = MarkovHead(variant.head, vocab, hidden, rank, drafted)
         if variant.confidence:
             self.confidence_head: Any = nn.ModuleDict({"proj": nn.Linear(hidden + rank * variant.joined, 1)})
         if variant.selector is not None:
@@ -162,16 +167,30 @@ class BlockNetwork(nn.Module):
             made = made * self.variant.multiplier
         return made if (cap := self.variant.cap) is None else (made / cap).tanh() * cap
 
+    def opened(self, states: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+        """(states [B, n, ..], memory [B, 1, ..]) of the rows, as `after` reads them, from the states
+        [B, block, H] of a block; `last` [B, 2] are the tokens before the anchors, and the anchors.
+        """
+        first, size = self.variant.first, self.variant.markov
+        if not self.variant.refiner:
+            return states[:, first:], states.new_zeros(len(states), 1, size)
+        memory = states.new_zeros(len(states), 1, self.block * size)
+        states = self.refiner_head.seen(states)
+        if first:
+            _, memory = self.refiner_head(states[:, :1], last[:, :1], memory)
+        return states[:, first:], memory
+
     def after(self, logits: Tensor, states: Tensor, before: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         """(rows [B, m, D], memory) after the tokens `before` [B, m], from logits [B, D] and states [B, H];
-        memory [B, m, r] as in `MarkovHead`.
+        memory [B, m, r] as in `MarkovHead` or `RefinerHead`.
         """
         if self.variant.selector is not None:
             return self.candidate_selector(logits, states, before), memory
         logits, states = (each[:, None].expand(-1, before.shape[1], -1) for each in (logits, states))
         if not self.variant.markov:
             return logits, memory
-        bias, memory = self.markov_head(states, before, memory)
+        head = self.refiner_head if self.variant.refiner else self.markov_head
+        bias, memory = head(states, before, memory)
         return logits + bias, memory
 
     def confidence(self, states: Tensor, before: Tensor) -> Tensor:
@@ -183,8 +202,8 @@ class BlockNetwork(nn.Module):
 
 class BlockSession(HiddenSession):
     """The reader keeps the context's keys and values; a block is written behind them and then overwritten.
-    `last` [B, 1] are the anchors, `states` [B, n, H] and `rows` [B, n, D] those of the tokens after them,
-    `memory` [B, m, r] that of a Markov head on the paths of the last level.
+    `last` [B, 2] are the tokens before the anchors, and the anchors; `states` [B, n, H] and `rows` [B, n, D]
+    those of the tokens after them, `memory` [B, m, r] that of a Markov head on the paths of the last level.
     """
 
     states: Tensor
@@ -201,19 +220,18 @@ class BlockSession(HiddenSession):
         self.embed, self.output = whole.get_input_embeddings(), whole.get_output_embeddings()
         if hidden is not None:
             self.reader.prefill([prompt[:-1] for prompt in prompts], hidden=network.fused(hidden))
-        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
+        self.last = torch.tensor([[prompt[-2:][0], prompt[-1]] for prompt in prompts], device=device)
         self.sees = functional.pad(
             torch.ones(1, network.block, network.block + 1, dtype=torch.bool, device=device), (0, 1)
         )
         self.levels = torch.arange(network.block, device=device)[None]
 
     def root(self) -> Tensor:
-        embedded = self.network.opening(self.last[:, 0], self.embed)
+        embedded = self.network.opening(self.last[:, 1], self.embed)
         output = self.reader.forward(self.network.block, 0, self.sees, self.levels, embedded=embedded)
-        self.states = output[:, self.network.variant.first :]
-        self.rows = self.network.logits(self.states, self.output)
-        self.memory = self.states.new_zeros(len(self.states), 1, self.network.variant.markov)
-        return self._after(self.last, 0)[:, 0]
+        self.rows = self.network.logits(output[:, self.network.variant.first :], self.output)
+        self.states, self.memory = self.network.opened(output, self.last)
+        return self._after(self.last[:, 1:], 0)[:, 0]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         at = level.above[..., None].expand(len(tokens), -1, self.memory.shape[-1])
@@ -238,14 +256,15 @@ class BlockSession(HiddenSession):
         draft = super().draft(structure, sampling, uniforms, history)
         if not self.network.variant.confidence or not draft.tree.is_chain:
             return draft
-        before = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)[:, :-1]
+        before = torch.cat((self.last[:, 1:], draft.tokens.clamp(min=0)), 1)[:, :-1]
         logits = self.network.confidence(self.states[:, : before.shape[1]], before)
         return replace(draft, confidence=logits.float().sigmoid())
 
     def read(self, feature: Tensor, ids: Tensor, last: Tensor) -> Tensor:
         """Keeps the context of the accepted path; the anchors are the last tokens."""
         self.reader.forward(ids.shape[1], 0, hidden=feature)
-        return ids.gather(1, last[:, None])
+        places = last[:, None] + torch.arange(1, 3, device=ids.device)
+        return torch.cat((self.last, ids), 1).gather(1, places)
 
 
 class BlockDrafter(Drafter):

@@ -58,7 +58,8 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
 def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -> Variant:
     """The variant that a config.json describes, if need be by the weights beside it."""
     kind = how.get("speculators_model_type")
-    table = given.get("markov_head.markov_w1.weight", torch.empty(0, 0))
+    rank, table = how.get("markov_rank"), given.get("markov_head.markov_w1.weight", torch.empty(0, 0))
+    rank = how.get("xpress_rank", 256) if kind == "xpress" else rank
     sure = (how.get("confidence_head_alpha") or 0) > 0 or (kind and "confidence_head.proj.weight" in given)
     deep = any("DSparkModel" in str(each) for each in how.get("architectures") or ())  # DeepSpec's
     pairs = ("conv_kernel_size", "conv_group_size"), ("selector_rank", "selector_top_k")
@@ -67,7 +68,7 @@ def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -
     if how.get("sliding_window_non_causal", kind == "dflash2"):
         causal = False
     return Variant(
-        markov=table.shape[1] if how.get("markov_rank") is None else how["markov_rank"],
+        markov=table.shape[1] if rank is None else rank,
         confidence=bool(how.get("enable_confidence_head", sure)),
         joined=how.get("confidence_head_with_markov", "dflash_config" not in how),
         first=0 if how.get("sample_from_anchor", deep or kind == "dspark") else 1,
@@ -79,6 +80,7 @@ def _variant(how: Mapping[str, Any], config: Any, given: Mapping[str, Tensor]) -
         causal=causal,
         anchored=bool(kind),
         head=str(how.get("markov_head_type", "vanilla")).lower(),
+        refiner=rank * how.get("xpress_mlp_ratio", 2) if kind == "xpress" else 0,
     )
 
 

@@ -81,17 +81,13 @@ class Eagle3Head(nn.Module):
 
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The target's hidden states as one feature, [B, T, hidden]."""
-        return self._joined([hidden_states[layer] for layer in self.layers])
+        return self.mixed(torch.cat([hidden_states[layer] for layer in self.layers], dim=-1))
 
-    @property
-    def masked(self) -> Tensor:
-        """The feature [1, 1, hidden] before a mask."""
-        return self._joined([*self.mask_hidden.chunk(len(self.layers), -1)])
-
-    def _joined(self, given: list[Tensor]) -> Tensor:
+    def mixed(self, joined: Tensor) -> Tensor:
+        """The feature of hidden states side by side."""
         if "fc_norm" in self.traits:
-            given = [norm(each) for norm, each in zip(self.fc_norm, given, strict=True)]
-        joined = torch.cat(given, dim=-1)
+            given = zip(self.fc_norm, joined.chunk(len(self.layers), -1), strict=True)
+            joined = torch.cat([norm(each) for norm, each in given], dim=-1)
         return self.fc(self.input_norm(joined) if "norm_before_fc" in self.traits else joined)
 
     def forward(
@@ -201,8 +197,8 @@ class ParallelSession(FeatureSession):
 
     def root(self) -> Tensor:
         size = len(self.last), self.count, -1
-        inputs = {"embedded": self.mask.expand(size), "feature": self.head.masked.expand(size)}
-        states = self.reader.forward(self.count, 1, **inputs)
+        feature = self.head.mixed(self.head.mask_hidden).expand(size)
+        states = self.reader.forward(self.count, 1, embedded=self.mask.expand(size), feature=feature)
         self.rows = self._logits(torch.cat((self.last, states), 1))
         return self.rows[:, 0]
 

@@ -21,6 +21,7 @@ Layout: TypeAlias = tuple[tuple[str, str], ...]
 
 GEMMA = "gemma4_text"
 KINDS = {"eagle3": "eagle3", "peagle": "eagle3", "dflash": "dflash", "dflash2": "dflash", "dspark": "dflash"}
+KINDS |= {"xpress": "dflash"}
 """Types of speculators' heads that can be loaded, and which of two networks here they are."""
 SHARED = "d2t", "t2d", "verifier_", "rotary_emb."
 """Keys that are no parameters: the maps between vocabularies, the target's, and tables that are computed."""

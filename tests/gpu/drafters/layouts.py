@@ -227,9 +227,9 @@ def dflash(changes, how, second=False):
 
 
 def speculators_block(kind: str, layer, changes):
-    """The same of speculators' DFlash, DFlash 2 and DSpark; the anchor is the only token with a loss."""
+    """The same of speculators' DFlash, DFlash 2, DSpark and XPress; the anchor alone has a loss."""
     room = importlib.import_module(f"speculators.models.{kind}")
-    name = {"dflash": "DFlash", "dflash2": "DFlash2", "dspark": "DSpark"}[kind]
+    name = {"dflash": "DFlash", "dflash2": "DFlash2", "dspark": "DSpark", "xpress": "XPress"}[kind]
     of = target("qwen3")
     layer = SIZES | {"num_hidden_layers": 2, "model_type": "qwen3"} | layer
     about = {
@@ -254,6 +254,9 @@ def speculators_block(kind: str, layer, changes):
         features(of, [2, 4, 7]), torch.tensor([TEXT]), loss, features(of, [8]), zeros, max_anchors=1
     )
     first = 0 if net.config.sample_from_anchor else 1
+    if kind == "xpress":
+        words = TEXT[KNOWN - 1 - first :][:5]
+        logits = logits + net.refiner_head.block_bias(torch.tensor([words]), hidden_states=hidden)
     logits, hidden = (each[:, first : first + 4] for each in (logits, hidden))
     chance = None
     if kind == "dspark":
@@ -460,6 +463,15 @@ LAYOUTS: dict[str, Callable] = {
         {"markov_rank": 4, "markov_head_type": "rnn", "draft_vocab_size": len(IDS)},
     ),
     "speculators, DFlash 2": partial(speculators_block, "dflash2", SLIDING, TWO),
+    "speculators, XPress": partial(
+        speculators_block, "xpress", {}, {"xpress_rank": 4, "draft_vocab_size": len(IDS)}
+    ),
+    "speculators, XPress, anchored, window": partial(
+        speculators_block,
+        "xpress",
+        SLIDING,
+        {"xpress_rank": 4, "xpress_mlp_ratio": 3, "sample_from_anchor": True},
+    ),
     "speculators, EAGLE-3": partial(
         speculators_eagle3, {"model_type": "llama"}, {"norm_before_residual": True}
     ),

@@ -18,7 +18,7 @@ from draftproof.gpu.drafters.block_diffusion import BlockNetwork, BlockSession
 from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.dflash2 import CandidateSelector, GroupedConvolution
 from draftproof.gpu.drafters.eagle3 import Eagle3Head, ParallelSession
-from draftproof.gpu.drafters.markov import MarkovHead
+from draftproof.gpu.drafters.markov import MarkovHead, RefinerHead
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -106,9 +106,10 @@ def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
     about = {"dflash_config": {}, "block_size": 4}
     with pytest.raises(BadInput, match=r"config\.json lacks target_layer_ids$"):
         drafter(ref.written(tmp_path, about, {"fc.weight": torch.zeros(2)}))
-    kinds = "eagle3, peagle, dflash, dflash2, dspark"
-    with pytest.raises(BadInput, match=f"^speculators_model_type medusa: {kinds} can be loaded$"):
-        choose.kind({"speculators_model_type": "medusa"})
+    kinds = "eagle3, peagle, dflash, dflash2, dspark, xpress"
+    for unknown in ("mtp", "medusa"):
+        with pytest.raises(BadInput, match=f"^speculators_model_type {unknown}: {kinds} can be loaded$"):
+            choose.kind({"speculators_model_type": unknown})
 
 
 def test_heads_of_other_kinds_are_refused_by_name(tmp_path):
@@ -227,7 +228,7 @@ def unmasked(own):
 
 def unlearned(own):
     """Reads masks as if they came after hidden states of zero."""
-    return property(lambda self: 0 * own.fget(self))
+    return lambda self, joined: own(self, joined * (joined.shape[1] > 1))
 
 
 def late(own):
@@ -241,10 +242,43 @@ def late(own):
     return root
 
 
+def bare(own):
+    """Has zeros in place of masks."""
+    return lambda self, *given: own(self, *given) * (torch.arange(self.block) < 1)[:, None]
+
+
+def moved(own):
+    """Puts the block one place after its own."""
+
+    def root(self):
+        self.levels = self.levels + 1
+        return own(self)
+
+    return root
+
+
+def local(own):
+    """Sees its own place alone, not the whole block."""
+    return lambda self, states: own(self, states.flatten(0, 1)[:, None]).view(*states.shape[:2], -1)
+
+
+def unanchored(own):
+    """Takes the anchor for the token before it."""
+    return lambda self, states, last: own(self, states, last[:, 1:].expand(-1, 2))
+
+
 BROKEN = [
+    (RefinerHead, "forward", forgetful, "speculators, XPress"),
+    (RefinerHead, "forward", ungated, "speculators, XPress, anchored, window"),
+    (RefinerHead, "seen", local, "speculators, XPress"),
+    (BlockNetwork, "opened", unanchored, "speculators, XPress"),
+    (BlockNetwork, "opening", bare, "speculators, XPress"),
+    (BlockSession, "root", moved, "speculators, XPress"),
+    (BlockNetwork, "fused", earlier, "speculators, XPress"),
+    (BlockNetwork, "reach", unwindowed, "speculators, XPress, anchored, window"),
     (ParallelSession, "root", unmasked, "speculators, P-EAGLE"),
     (ParallelSession, "root", late, "speculators, P-EAGLE"),
-    (Eagle3Head, "masked", unlearned, "speculators, P-EAGLE"),
+    (Eagle3Head, "mixed", unlearned, "speculators, P-EAGLE"),
     (Eagle3Head, "fused", earlier, "speculators, P-EAGLE, norms, window"),
     (MarkovHead, "forward", forgetful, "DeepSpec, DSpark, RNN"),
     (MarkovHead, "forward", ungated, "DeepSpec, DSpark, gated"),
@@ -311,9 +345,9 @@ def rows_of_a_tree(made):
     return torch.cat(seen), torch.stack(chains)
 
 
-def test_the_memory_of_a_markov_head_is_that_of_the_nodes_own_path(tmp_path, monkeypatch):
-    folder = layouts.saved(tmp_path, ENTRIES["DeepSpec, DSpark, RNN"])
-    made = choose.published(folder, layouts.target("qwen3"), "rnn")
+@pytest.mark.parametrize("name", ["DeepSpec, DSpark, RNN", "speculators, XPress"])
+def test_the_memory_of_a_head_is_that_of_the_nodes_own_path(tmp_path, monkeypatch, name):
+    made = choose.published(layouts.saved(tmp_path, ENTRIES[name]), layouts.target("qwen3"), name)
     rows, chains = rows_of_a_tree(made)
     assert torch.allclose(rows, chains, atol=1e-5)
     own = BlockSession.extend  # with the memory of another parent
@@ -332,6 +366,7 @@ def test_the_memory_of_a_markov_head_is_that_of_the_nodes_own_path(tmp_path, mon
         "z-lab, DFlash 2",
         "speculators, DSpark, own vocabulary",
         "speculators, P-EAGLE",
+        "speculators, XPress",
     ],
 )
 def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, verifier, spelling):
@@ -343,7 +378,10 @@ def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, ve
     assert drafted == plain
 
 
-@pytest.mark.parametrize("name", ["speculators, P-EAGLE, norms, window"])
+@pytest.mark.parametrize(
+    "name",
+    ["speculators, P-EAGLE, norms, window", "speculators, XPress", "speculators, XPress, anchored, window"],
+)
 def test_rows_of_every_step_are_those_of_a_drafter_that_begins_there(tmp_path, name):
     of = layouts.target("qwen3")
     made = choose.published(layouts.saved(tmp_path, ENTRIES[name]), of, name)
