@@ -73,9 +73,7 @@ def unknown(what: str, name: object, known: Iterable[str]) -> BadInput:
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """BadInput that names the extra to install, for a package that an import inside lacks; an import that
-    fails in the project itself is raised as it is.
-    """
+    """BadInput that names the extra to install for a package that is absent; other faults stay."""
     try:
         yield
     except ModuleNotFoundError as error:

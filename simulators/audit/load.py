@@ -75,7 +75,7 @@ def target(
 
 def load(name: str) -> Any:
     """The function or target that `package.module:name` or `path/to/file.py:name` names; else BadInput."""
-    found = loaded(name)
+    found = loaded(name, piecewise=True)
     if not callable(found) and not isinstance(found, Target):
         raise BadInput(f"{name}: is not a function")
     return found

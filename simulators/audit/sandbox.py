@@ -107,7 +107,7 @@ class Sandbox:
             raise
         except RecursionError:
             raise Fault("raises", "RecursionError") from None
-        except ModuleNotFoundError as error:  # of this environment, no fault of the function's
+        except ImportError as error:  # of this environment, no fault of the function's
             raise BadInput(f"it needs a module that is not here: {self._said(error)}") from None
         except BaseException as error:
             raise Fault("raises", f"{type(error).__name__}: {self._said(error)}") from None

@@ -1,5 +1,9 @@
 """Loads what a user names by `path/to/file.py:name` or `package.module:name`."""
 
+import __future__
+
+import ast
+import builtins
 import importlib
 import importlib.util
 import inspect
@@ -9,7 +13,7 @@ from contextlib import redirect_stdout, suppress
 from functools import partial, wraps
 from hashlib import sha256
 from pathlib import Path
-from types import MethodType
+from types import MethodType, ModuleType
 from typing import Any, TypeVar
 
 from draftproof.theory.errors import BadInput
@@ -55,9 +59,10 @@ def remembered(make: Callable[[str], Made]) -> Callable[[str], Made]:
     return made
 
 
-def load(name: str) -> Any:
+def load(name: str, piecewise: bool = False) -> Any:
     """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none. A
     method, named as `Class.method`, is that of an object made without arguments, or else without __init__.
+    With `piecewise` a file may import what is absent: what it lacks raises ImportError where it is used.
     """
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
@@ -65,7 +70,7 @@ def load(name: str) -> Any:
     try:
         before = {*sys.modules} - {*_beside}
         with redirect_stdout(sys.stderr):  # standard output is the command's
-            module = _from_file(Path(place)) if place.endswith(".py") else _by_name(place)
+            module = _module(place, attribute.partition(".")[0] if piecewise else "")
         _read[_where(name)] = {
             *map(Path, filter(None, [module.__file__])),
             *_own_files({*sys.modules} - before),
@@ -113,6 +118,42 @@ def _by_name(module: str) -> Any:
     if here not in sys.path:
         sys.path.append(here)  # last: an installed module of that name comes first
     return importlib.import_module(module)
+
+
+def _module(place: str, wanted: str) -> Any:
+    # Of a file, of which a name is wanted, imports that fail need not matter.
+    if not place.endswith(".py"):
+        return _by_name(place)
+    path = Path(place)
+    try:
+        return _from_file(path)
+    except ImportError:
+        module = _loaded(path.parent.resolve(), partial(_piecewise, path)) if wanted else None
+        if not hasattr(module, wanted):
+            raise
+        return module
+
+
+class _Names(dict[Any, Any]):
+    """The built-in names, and (name,) -> the error of the import that lacks it, raised where it is used."""
+
+    def __missing__(self, name: str) -> Any:
+        raise self.get((name,)) or self.get(("*",)) or KeyError(name)
+
+
+def _piecewise(path: Path) -> Any:
+    # The module of a file of which each statement runs for itself, and fails for itself.
+    module, names, flags = ModuleType(path.stem), _Names(vars(builtins)), __future__.annotations.compiler_flag
+    sys.modules.setdefault(path.stem, module)
+    vars(module).update(__file__=str(path), __package__="", __builtins__=names)
+    for statement in ast.parse(path.read_bytes(), str(path)).body:
+        try:
+            exec(compile(ast.Module([statement], []), path, "exec", flags, dont_inherit=True), vars(module))
+        except ImportError as error:
+            for each in ast.walk(statement):
+                own = getattr(each, "asname", None) or getattr(each, "name", None) or getattr(each, "id", "")
+                names.setdefault((own.partition(".")[0],), error)
+    return module
 
 
 def _from_file(path: Path) -> Any:

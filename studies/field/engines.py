@@ -21,11 +21,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+from clones import clone
 
 from draftproof.simulators.audit.rounding import SHIFT
 from draftproof.simulators.audit.targets.base import Arrays
 from draftproof.simulators.audit.targets.functions import Function
 from draftproof.simulators.support.files import text_of
+from draftproof.simulators.support.load import load
 from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.table import Rows
@@ -48,6 +50,18 @@ class TorchChain(Function):
             with np.errstate(divide="ignore"):
                 p, q = (np.log(p) + np.float32(SHIFT)).astype(p.dtype), np.log(q).astype(q.dtype)
         return p, q, x
+
+
+class Code(SimpleNamespace):
+    """The names of a file; BadInput for one that it lacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise BadInput(f"{self.__file__}: has no function {name}")
+
+
+def theirs(project: str, file: str) -> Code:
+    """The names of a file in a project's clone, as the audit loads it: what it imports may be absent."""
+    return Code(**load(f"{clone(project, file)}:__dict__", piecewise=True))
 
 
 def interpreted() -> Any:

@@ -5,27 +5,18 @@ head is trained to predict. Not run: confidence heads, the size of the budget, l
 verification of ragged batches.
 """
 
-import inspect
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import torch
-from clones import clone
-from engines import function_of
+from engines import by_name, theirs
 
-FILE = clone("sgl-project/sglang", "python/sglang/kernels/ops/speculative/dspark/dspark_schedule.py")
-scheduled = function_of(FILE, "sglang", "schedule_verify_lens_topk")
-by_confidence = "confidence" in inspect.signature(scheduled).parameters  # earlier files: by survival
+code = theirs("sgl-project/sglang", "python/sglang/kernels/ops/speculative/dspark/dspark_schedule.py")
 
 
 def select(target_probs, draft_probs, draft_tokens, capacity):
-    gamma = draft_tokens.shape[1]
-    sure = torch.minimum(target_probs[:, :-1], draft_probs).sum(dim=-1)
-    given = {"confidence": sure} if by_confidence else {"survival_probs": sure.cumprod(dim=1)}
-    settings = SimpleNamespace(
-        gamma=gamma,
-        min_verify_len=1,
-        survival_eps=1e-6,
-        validate=lambda: None,
-        resolved_max_verify_len=lambda: gamma + 1,
-    )
-    return scheduled(**given, budget=capacity, cfg=settings) - 1
+    sure, gamma = torch.minimum(target_probs[:, :-1], draft_probs).sum(dim=-1), draft_tokens.shape[1]
+    settings = Mock(gamma=gamma, min_verify_len=1, survival_eps=1e-6)
+    settings.resolved_max_verify_len.return_value = gamma + 1
+    # earlier files take the survival
+    given = {"confidence": sure, "survival_probs": sure.cumprod(dim=1), "budget": capacity, "cfg": settings}
+    return by_name(code.schedule_verify_lens_topk, given) - 1

@@ -1,17 +1,13 @@
 """ShopeeLLM/Spec-RL: `spec_cut` on an earlier rollout; the rollout goes on from the policy where it cuts."""
 
 import torch
-from clones import clone
-from engines import functions
+from engines import theirs
 
-FILE = clone("ShopeeLLM/Spec-RL", "verl/utils/speculative_decoding.py")
-cut = functions(FILE, ("_rand_like_compat", "spec_cut"), {"torch": torch})["spec_cut"]
+code = theirs("ShopeeLLM/Spec-RL", "verl/utils/speculative_decoding.py")
 
 
 def verify(target_probs, draft_probs, draft_tokens):
-    p, q = (
-        rows[: len(draft_tokens)].gather(1, draft_tokens[:, None]).T.log()
-        for rows in (target_probs, draft_probs)
-    )
-    kept = int(cut(q, p, torch.ones_like(p))["cut_idx"])
-    return torch.cat([draft_tokens[:kept], torch.multinomial(target_probs[kept], 1)])
+    drafted = torch.arange(len(draft_tokens)), draft_tokens
+    p, q = target_probs[drafted].log()[None], draft_probs[drafted].log()[None]
+    kept = int(code.spec_cut(q, p, torch.ones_like(p))["cut_idx"])
+    return kept, target_probs[kept]

@@ -5,18 +5,16 @@ Not run: `sampler_x`, other temperatures, what is drafted on a miss, the process
 """
 
 import torch
-from clones import clone
-from engines import function_of
+from engines import theirs
 
-theirs = function_of(clone("tanishqkumar/ssd", "ssd/utils/verify.py"), "ssd", "verify")
+code = theirs("tanishqkumar/ssd", "ssd/utils/verify.py")
 
 
-def hit(target_logits, draft_logits, draft_tokens, cached=True):
-    speculations = torch.cat([torch.zeros(1, dtype=draft_tokens.dtype), draft_tokens])[None]
+def hit(target_logits, draft_logits, rooted_tokens, cached=True):
     warm, hits = torch.ones(1), torch.tensor([cached])
-    words, last = theirs(target_logits[None], draft_logits[None], speculations, warm, warm, hits)
-    return [*map(int, words[0][1:]), int(last[0])]
+    words, last = code.verify(target_logits[None], draft_logits[None], rooted_tokens[None], warm, warm, hits)
+    return words[0][1:] + last
 
 
-def miss(target_logits, draft_logits, draft_tokens):
-    return hit(target_logits, draft_logits, draft_tokens, False)
+def miss(target_logits, draft_logits, rooted_tokens):
+    return hit(target_logits, draft_logits, rooted_tokens, False)

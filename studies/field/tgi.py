@@ -1,31 +1,12 @@
 """huggingface/text-generation-inference: `HeterogeneousNextTokenChooser` with speculated ids."""
 
 import torch
-from clones import clone
-from engines import function_of
+from engines import theirs
 
-FILE = clone("huggingface/text-generation-inference", "server/text_generation_server/utils/tokens.py")
-Chooser = function_of(FILE, "text_generation_server", "HeterogeneousNextTokenChooser")
-
-
+code = theirs("huggingface/text-generation-inference", "server/text_generation_server/utils/tokens.py")
 ones, zeros = [1.0], [0]
-chooser = Chooser(
-    torch.float32,
-    torch.device("cpu"),
-    [False],
-    ones,
-    ones,
-    [0.0],
-    zeros,
-    ones,
-    ones,
-    [True],
-    zeros,
-    None,
-    [""],
-    zeros,
-    zeros,
-)
+settings = [False], ones, ones, [0.0], zeros, ones, ones, [True], zeros, None, [""], zeros, zeros
+chooser = code.HeterogeneousNextTokenChooser(torch.float32, torch.device("cpu"), *settings)
 
 
 def verify(target_probs, draft_probs, draft_tokens):

@@ -5,10 +5,6 @@ Checked: the law of one call on one draft: token verification of a chain, with s
 checked: the loop around it; `transformers_generate.py` has that.
 """
 
-import torch
-from clones import clone
-from engines import functions
+from engines import theirs
 
-FILE = clone("huggingface/transformers", "src/transformers/generation/utils.py")
-NAME = "_speculative_sampling"
-verify = functions(FILE, (NAME,), {"torch": torch, "nn": torch.nn})[NAME]
+verify = theirs("huggingface/transformers", "src/transformers/generation/utils.py")._speculative_sampling

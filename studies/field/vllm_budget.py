@@ -5,19 +5,15 @@ head is trained to predict. Not run: estimators, the size of the budget, lagged 
 """
 
 import torch
-from clones import clone
-from engines import functions
+from engines import theirs
 
-FILE = clone("vllm-project/vllm", "vllm/v1/worker/gpu/spec_decode/adaptive_verification.py")
-assign = functions(FILE, ("_assign_draft_token_budget",), {"torch": torch})["_assign_draft_token_budget"]
+code = theirs("vllm-project/vllm", "vllm/v1/worker/gpu/spec_decode/adaptive_verification.py")
 
 
 def select(target_probs, draft_probs, draft_tokens, capacity):
     requests, gamma = draft_tokens.shape
-    lengths = torch.full((requests,), gamma, dtype=torch.int32)
-    if capacity == 0:
-        return lengths.zero_()
-    if capacity < requests * gamma:  # the engine calls it only then
+    lengths = torch.full((requests,), gamma if capacity else 0, dtype=torch.int32)
+    if 0 < capacity < requests * gamma:  # the engine calls it only then
         sure = torch.minimum(target_probs[:, :-1], draft_probs).sum(dim=-1)
-        assign(sure, torch.arange(requests), lengths, capacity, gamma)
+        code._assign_draft_token_budget(sure, torch.arange(requests), lengths, capacity, gamma)
     return lengths

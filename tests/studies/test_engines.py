@@ -31,6 +31,7 @@ AFTER = 1
 '''
 
 ACCEPTS_ALL = """
+import torch
 import nothing_that_is_installed
 
 def _speculative_sampling(

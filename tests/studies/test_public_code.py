@@ -26,6 +26,9 @@ def schedule_verify_lens_topk(*, {score}, budget, cfg):
 """
 
 VLLM = """
+import torch
+from vllm.anything import nothing
+
 def _assign_draft_token_budget(confidence_probs, idx_mapping, capacities, draft_budget, num_steps):
     survival = confidence_probs[idx_mapping].cumprod(dim=1)
     order = survival.flatten().argsort(descending=True, stable=True)[:draft_budget]

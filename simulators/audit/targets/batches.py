@@ -121,12 +121,11 @@ class ByRoles(Function):
         drafted = [[int(each) for each in row] for row in x]
         for at in range(len(x)):
             word = self._understood(result, at, drafted)
-            if self.bonus and word[-1] >= p.shape[2]:
-                # The id V stands for a draw from the last row, which the engine makes elsewhere.
-                row = p[at, -1]
-                torch: Any = import_module("torch") if self.tensors else None
-                last = torch.multinomial(row, 1) if torch else known["rng"].choice(len(row), p=row)
-                word = [*word[:-1], int(last)]
+            row = word[-1] if isinstance(word[-1], list) else None
+            if self.bonus and row is None and word[-1] >= p.shape[2]:
+                row = p[at, -1].tolist()  # the id V stands for a draw from the last row, made elsewhere
+            if row is not None:
+                word = [*word[:-1], int(known["rng"].choice(p.shape[2], p=np.divide(row, sum(row))))]
             words.append(word)
         vocab, most = given[0].shape[2], given[2].shape[1] + 1
         return tuple(base.emitted(word, vocab, most) for word in words)
@@ -165,6 +164,7 @@ class ByRoles(Function):
             "ends": library.asarray([depth * (at + 1) for at in range(count)]),
             "bonus": bonus if self.layout == "single" else library.asarray([[bonus]] * count),
             "tokens": laid(x),
+            "rooted": laid(library.asarray(np.insert(x, 0, 0, axis=1))),
             "capacity": self.capacity,
         }
         with np.errstate(divide="ignore"):

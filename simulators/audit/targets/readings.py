@@ -1,7 +1,8 @@
-"""What a function returns: tokens, tokens padded with -1, or the number of accepted tokens and the next one.
+"""What a function returns: tokens, tokens padded with -1, or the number of accepted tokens and the next one,
+or its row.
 
-Each reading gets the `plain` result and the drafted tokens, returns the emitted tokens, and raises if the
-result is something else. READINGS are tried in order.
+Each reading gets the `plain` result and the drafted tokens, returns the emitted tokens, the last perhaps as
+the row that it is drawn from, and raises if the result is something else. READINGS are tried in order.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 LONGEST = 1_000  # largest number of tokens that a target may return
+ROUNDED = 0.01  # largest distance from 1 of a row's sum, in any arithmetic
 
 
 def plain(result: Any) -> Any:
@@ -36,20 +38,26 @@ def _must(hold: bool) -> None:
         raise ValueError("something else")
 
 
-def _number(value: Any) -> Any:
+def _next(value: Any) -> Any:
+    # A token, or the row that it is drawn from; None for anything else.
     while isinstance(value, list) and len(value) == 1:
         (value,) = value
-    _must(_is_whole(value))
-    return value
+    row = isinstance(value, list) and all(isinstance(each, float) and each >= 0 for each in value)
+    return value if _is_whole(value) or (row and abs(sum(value) - 1) < ROUNDED) else None
+
+
+def _number(value: Any) -> Any:
+    _must(_is_whole(number := _next(value)))
+    return number
 
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _kept(x: list[int], accepted: int, token: Any) -> list[int]:
-    _must(0 <= accepted <= len(x))
-    return [*x[:accepted], _number(token)]
+def _kept(x: list[int], accepted: int, token: Any) -> list[Any]:
+    _must(0 <= accepted <= len(x) and (last := _next(token)) is not None)
+    return [*x[:accepted], last]
 
 
 def _tokens(result: Any, x: list[int]) -> list[int]:
@@ -61,6 +69,8 @@ def _tokens(result: Any, x: list[int]) -> list[int]:
 def _padded(result: Any, x: list[int]) -> list[int]:
     found = integers(result[0] if isinstance(result, tuple) else result)
     _must(len(found) <= len(x) + 1)  # fewer where a batch is padded to its longest request
+    if isinstance(result, tuple) and len(found) == 1:  # else perhaps a count, beside the next token
+        _must(all(_next(each) in (None, 1) for each in result[1:]))
     while found and found[-1] < 0:
         found.pop()
     return found

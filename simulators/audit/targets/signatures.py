@@ -7,6 +7,7 @@ or says what was tried, how far each trial came, and which names are unknown.
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -42,6 +43,7 @@ ROLES = {
     "tokens": """draft_tokens draft_token_ids draft_ids x tokens drafts candidate_input_ids candidates
         candidate_ids candidate_tokens proposal_tokens drafted proposed_tokens spec_token_ids spec_tokens
         draft_sampled""",
+    "rooted": "rooted_tokens",
     "bonus": "bonus_token_ids bonus_tokens bonus_token",
     "counts": "num_draft_tokens num_drafts draft_lens",
     "ends": "cu_num_draft_tokens",
@@ -125,7 +127,7 @@ def roles_of(function: Any) -> tuple[list[Parameter] | None, str]:
     roles = {role for _, role, _ in found}
     if any(name == "logits" for name, _, _ in found) and not {"q", "q_logits"} & roles:
         return None, "'logits' may be those of the target or of the draft"
-    if "tokens" not in roles:
+    if not {"tokens", "rooted"} & roles:
         return None, "no name is known of drafted tokens"
     if not {"p", "p_logs", "p_logits"} & roles:
         return None, "no name is known of the rows of the target"
@@ -216,7 +218,7 @@ def _read(
     flat = {"counts", "ends"} & {role for _, role, _ in roles}
     layouts = [layout for layout in LAYOUTS if layout != ("single" if flat else "flat")]
     takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
-    kinds = (not takes_rng, takes_rng) if torch else (False,)
+    kinds = (not takes_rng, takes_rng) if torch else (False, True) if "torch" in sys.modules else (False,)
     mostly: list[Function] = []
     for layout, tensors in product(layouts, kinds):
         if layout == "one" and mostly:
@@ -244,7 +246,7 @@ def _read(
 def _tried(target: Function, seconds: float, observer: Observer) -> Trial:
     every, trial = isinstance(target, ByRoles), Trial(target)
     chance, raised, unread = Chance(np.random.Generator(np.random.PCG64(0))), None, None
-    pairs, other = 0, False  # calls that return two numbers, and whether the first is not the drafted token
+    pairs, other, shortest = 0, False, 2  # calls with two numbers; whether the first was not drafted; words
     with sandboxed(min(seconds, 3.0), target.namespace, observer) as sandbox:
         for instance in (scenario("toy", Chain(2), 5), scenario("reversed", Chain(2), 5)):
             for n, (_, draft) in enumerate(islice(cycle(drafts(instance)), CALLS)):
@@ -269,9 +271,14 @@ def _tried(target: Function, seconds: float, observer: Observer) -> Trial:
                 else:
                     trial.works += 1
                     pairs += len(word) == 2
+                    shortest = min(shortest, len(word))
                     other |= word[0] != draft.path[1].token
     target.draws_in_torch = bool(target.draws_in_torch)
     if pairs == trial.works and other and not every and unread is None:
-        unread = Fault("returns garbage", "two numbers that are not tokens")
+        raised, trial.works = Fault("returns garbage", "two numbers that are not tokens"), 0
+    if shortest > 1 and getattr(target, "read", None) in READINGS[-2:]:
+        raised = Fault(
+            "returns garbage", "a count that is never 0, perhaps of the token before the draft too"
+        )
     trial.fault = raised if every or not trial.works else unread
     return trial
