@@ -57,7 +57,7 @@ def target(
     name = named if isinstance(named, str) else ""
     if style == "exec":
         return ForeignProgram(name, dtype=dtype)
-    found = load(named) if isinstance(named, str) else named
+    found = load(named, piecewise=True) if isinstance(named, str) else named
     if isinstance(found, Target):
         if style != "verify" or dtype is not None:
             raise BadInput(f"{name}: is a target already, with its style and type")
@@ -73,9 +73,9 @@ def target(
     return made
 
 
-def load(name: str) -> Any:
+def load(name: str, piecewise: bool = False) -> Any:
     """The function or target that `package.module:name` or `path/to/file.py:name` names; else BadInput."""
-    found = loaded(name, piecewise=True)
+    found = loaded(name, piecewise)
     if not callable(found) and not isinstance(found, Target):
         raise BadInput(f"{name}: is not a function")
     return found

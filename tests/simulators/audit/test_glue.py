@@ -7,6 +7,7 @@ import pytest
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit import load
+from draftproof.simulators.support.load import load as loaded
 from draftproof.theory.errors import BadInput
 
 SMALL = {"vocab": 2, "depth": 2, "edges": False, "smallest": False}
@@ -185,7 +186,7 @@ def test_what_an_absent_import_has_made_is_bad_input(file, name):
     with pytest.raises(
         BadInput, match="cannot be imported: ModuleNotFoundError: No module named 'not_installed'"
     ):
-        load.load(f"{file()}:{name}")
+        load.target(f"{file()}:{name}")
 
 
 @pytest.mark.parametrize(
@@ -206,11 +207,10 @@ def test_a_name_that_is_lacking_is_bad_input_where_it_is_used(file, used, missin
         audit.examine(load.target(f"{file(when + used)}:seldom"), **SMALL)
 
 
-def test_a_rule_to_check_must_import_whole(file):
-    from draftproof.simulators.support.load import load as whole
-
+@pytest.mark.parametrize("loads", [load.load, loaded])
+def test_what_is_not_audited_must_import_whole(file, loads):
     with pytest.raises(BadInput, match="cannot be imported: ModuleNotFoundError"):
-        whole(f"{file()}:verify")
+        loads(f"{file()}:verify")
 
 
 def test_code_for_tensors_is_found_without_an_import_of_torch():
