@@ -276,7 +276,7 @@ def _tried(target: Function, seconds: float, observer: Observer) -> Trial:
     target.draws_in_torch = bool(target.draws_in_torch)
     if pairs == trial.works and other and not every and unread is None:
         raised, trial.works = Fault("returns garbage", "two numbers that are not tokens"), 0
-    if shortest > 1 and getattr(target, "read", None) in READINGS[-2:]:
+    if trial.works and shortest > 1 and getattr(target, "read", None) in READINGS[-2:]:
         raised = Fault(
             "returns garbage", "a count that is never 0, perhaps of the token before the draft too"
         )
