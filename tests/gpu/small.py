@@ -64,13 +64,13 @@ def near() -> Model:
     return Model("near", net, Numbers(), VOCAB, CONTEXT)
 
 
-def new_head(of: Model) -> Eagle3Head:
-    """An EAGLE-3 head with random weights for a target, over all of its outputs."""
+def new_head(of: Model, masks: tuple[int, int] | None = None) -> Eagle3Head:
+    """An EAGLE-3 head with random weights for a target, over all of its outputs; with `masks` P-EAGLE's."""
     given, names = of.network.config, ("num_attention_heads", "num_key_value_heads", "hidden_size")
     sizes = {name: getattr(given, name) for name in (*names, "intermediate_size", "max_position_embeddings")}
     config = LlamaConfig(num_hidden_layers=1, bos_token_id=None, eos_token_id=None, **sizes)
     depth, hidden, every = given.num_hidden_layers, given.hidden_size, torch.arange(of.vocab)
-    head = Eagle3Head(config, hidden, (1, depth // 2, depth), every, of.vocab, frozenset())
+    head = Eagle3Head(config, hidden, (1, depth // 2, depth), every, of.vocab, frozenset(), masks)
     return head.eval().requires_grad_(False)
 
 

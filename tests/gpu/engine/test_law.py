@@ -101,6 +101,8 @@ def drafters(target):
         "ngram": NgramDrafter(target),
         "block": block(target),
         "markov": block(target, markov=4),
+        "refiner": block(target, markov=4, refiner=6),
+        "parallel": FeatureDrafter(new_head(target, (3, 3)), target),
     }
 
 
@@ -119,6 +121,10 @@ def drafters(target):
         ("features", "lifted-optimal", "strata:[[[]],[]]"),
         ("model", "lifted-optimal", "tree+:2x2"),
         ("block", "block", "chain:3"),
+        pytest.param("parallel", "block", "chain:3", marks=pytest.mark.slow),
+        pytest.param("refiner", "block", "chain:3", marks=pytest.mark.slow),
+        pytest.param("parallel", "traversal", "tree:2x2", marks=pytest.mark.slow),
+        pytest.param("refiner", "lifted-optimal", "strata:2x2", marks=pytest.mark.slow),
         pytest.param("block", "traversal", "tree:2x2", marks=pytest.mark.slow),
         pytest.param("block", "nss", "ddtree:5x3", marks=pytest.mark.slow),
         pytest.param("markov", "lifted-optimal", "strata:2x2", marks=pytest.mark.slow),
