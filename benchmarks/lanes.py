@@ -73,10 +73,10 @@ def main() -> None:
             continue
         piece = BATCH // (arguments.vocab**arguments.depth // (32 if verifier.carry is None else 2) or 1)
         exactly = seconds_each(rationals, verifier)
-        primes, started, undecided = None, process_time(), 0
+        primes, started, undecided = 0, process_time(), 0
         for at in range(0, whole.count, piece):
-            found = decide(whole.take(slice(at, at + piece)), verifier, primes)
-            primes, undecided = max(found.primes, primes or 0), undecided + int(found.undecided.sum())
+            found = decide(whole.take(slice(at, at + piece)), verifier, primes if at else 1)
+            primes, undecided = max(found.primes, primes), undecided + int(found.undecided.sum())
         exact = (process_time() - started) / whole.count
         assert not undecided
         print(

@@ -257,7 +257,7 @@ def _in_lanes(piece: Piece, verifier: Verifier) -> Many:
     key = verifier.name, family.name
     sure = np.zeros(len(piece.indices), dtype=bool)
     if of_the_project(verifier):  # others are repeated, one by one
-        found = decide(family.lanes(piece.indices[0], piece.indices[-1] + 1), verifier, _primes.get(key))
+        found = decide(family.lanes(piece.indices[0], piece.indices[-1] + 1), verifier, _primes.get(key, 1))
         _primes[key] = max(found.primes, _primes.get(key, 0))
         sure = found.lossless & ~found.undecided
     others = [piece.indices[lane] for lane in np.flatnonzero(~sure).tolist()]

@@ -61,9 +61,9 @@ class Decided:
     primes: int
 
 
-def decide(lanes: Lanes, verifier: Verifier, primes: int | None = None) -> Decided:
+def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
     """The exact verdict on every lane, over one iteration. Computes again with more primes where the numbers
-    need them, so `primes` is a guess, made here if None. Raises BadInput for a verifier that orders tokens.
+    need them, so `primes` is a guess. Raises BadInput for a verifier that orders tokens.
 
     >>> weights = Table(2, {(): np.array([[1, 1], [2, 3]])}), Table(2, {(): np.array([[2, 1], [1, 1]])})
     >>> from draftproof.theory.drafts.chain import Chain
@@ -72,8 +72,6 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int | None = None) -> Decid
     [False, False]
     """
     must_be_in_step(verifier)
-    if primes is None:
-        primes = decide(lanes.take(slice(0, 256)), verifier, 1).primes if lanes.count > 2048 else 1
     arithmetic: Any = Arithmetic(lanes.count, primes)
     lossless = np.ones(lanes.count, dtype=bool)
     try:
