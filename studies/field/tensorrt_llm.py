@@ -10,6 +10,5 @@ code.get_rejected_indices.__globals__["torch"] = Unpinned()
 def verify(target_probs, draft_probs, draft_tokens, generator):
     rejected = code.get_rejected_indices(draft_probs, target_probs, generator, draft_tokens.tolist())
     if len(rejected):
-        count = int(rejected[0])
-        return count, code.sample_rejected(draft_probs, target_probs, generator, count)
+        return int(rejected[0]), code.sample_rejected(draft_probs, target_probs, generator, int(rejected[0]))
     return len(draft_tokens), target_probs[-1]

@@ -11,9 +11,8 @@ code = theirs("vllm-project/vllm", "vllm/v1/worker/gpu/spec_decode/adaptive_veri
 
 
 def select(target_probs, draft_probs, draft_tokens, capacity):
-    requests, gamma = draft_tokens.shape
-    lengths = torch.full((requests,), gamma if capacity else 0, dtype=torch.int32)
-    if 0 < capacity < requests * gamma:  # the engine calls it only then
-        sure = torch.minimum(target_probs[:, :-1], draft_probs).sum(dim=-1)
-        code._assign_draft_token_budget(sure, torch.arange(requests), lengths, capacity, gamma)
+    sure = torch.minimum(target_probs[:, :-1], draft_probs).sum(dim=-1)
+    lengths = torch.full(sure.shape[:1], sure.shape[1] if capacity else 0, dtype=torch.int32)
+    if 0 < capacity < sure.numel():  # the engine calls it only then
+        code._assign_draft_token_budget(sure, torch.arange(len(sure)), lengths, capacity, sure.shape[1])
     return lengths

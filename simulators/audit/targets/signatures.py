@@ -68,6 +68,7 @@ LAYOUTS = {
 UNREAD = ("raises", "returns garbage", "leaves the vocabulary")
 """Kinds of fault that mean, if every call has one, that arguments or results are spelled otherwise."""
 
+UNSURE = "returns a count that is never 0"
 CALLS = 12  # calls by which a layout is tried on each of two instances
 ENOUGH = 4  # calls that must work if others raise
 
@@ -238,7 +239,7 @@ def _read(
                 mostly.append(target)
             if fault is None or fault.kind == "raises":
                 break
-            if fault.kind == "hangs":
+            if fault.kind in ("hangs", UNSURE):
                 return None
     return mostly[0] if mostly else None
 
@@ -277,8 +278,6 @@ def _tried(target: Function, seconds: float, observer: Observer) -> Trial:
     if pairs == trial.works and other and not every and unread is None:
         raised, trial.works = Fault("returns garbage", "two numbers that are not tokens"), 0
     if trial.works and shortest > 1 and getattr(target, "read", None) in READINGS[-2:]:
-        raised = Fault(
-            "returns garbage", "a count that is never 0, perhaps of the token before the draft too"
-        )
+        raised = Fault(UNSURE, "perhaps it counts the token before the draft too")
     trial.fault = raised if every or not trial.works else unread
     return trial

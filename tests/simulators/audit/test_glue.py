@@ -126,6 +126,18 @@ def test_another_result_is_bad_input_and_no_verdict(function):
         audit.examine(verify, **SMALL)
 
 
+def test_a_count_that_is_never_zero_is_not_read_in_another_layout():
+    torch = pytest.importorskip("torch")
+
+    def verify(p_logits, rooted_tokens):  # of a batch of one it would see no draft, and pass
+        rows, paths = p_logits[None], rooted_tokens[None]
+        count = (rows[:, :-1].gather(2, paths[:, 1:, None]) > -9).long().cumprod(1).sum()
+        return torch.clamp(count, max=paths.shape[1] - 1), rows[0, count].softmax(-1)
+
+    with pytest.raises(BadInput, match="returns a count that is never 0"):
+        audit.examine(verify, **SMALL)
+
+
 LACKS = """
 import numpy as np
 import {absent}
