@@ -50,6 +50,8 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
     config.vocab_size = vocab = tables["lm_head"].weight.shape[0]
     ids = saved.identified(given, vocab, folder) if own.get("lm_head", vocab) != vocab else None
     mask = None if "mask_embedding" in given else how.get("mask_token_id")
+    if mask is not None:
+        mask = saved.mask_token(mask, own.get("embed_tokens") or len(tables["embed_tokens"].weight), folder)
     network = BlockNetwork(config, block, tuple(sources), _variant(how, config, given), mask, own, ids)
     left_out = *(f"{name}." for name in tables if name not in own), *saved.SHARED
     return saved.fill(network, target, given, LAYOUT, folder, left_out)

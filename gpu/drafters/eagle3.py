@@ -240,7 +240,9 @@ def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
         if speculators == "peagle":
             mask, how = settings(about, ["mask_token_id", "speculators_config"], folder)
             with refused(f"{folder}: speculators_config tells no number of tokens"):
-                masks = int(mask), int(how["proposal_methods"][0]["speculative_tokens"])
+                tokens = int(how["proposal_methods"][0]["speculative_tokens"])
+            embedded = len(given.get("embed_tokens.weight", ())) or len(target.get_input_embeddings().weight)
+            masks = saved.mask_token(mask, embedded, folder), tokens
     elif deep:  # DeepSpec's
         layers, traits, config = [layer + 1 for layer in deep], set(), saved.decoder(about, folder)
     elif about.get("kv_lora_rank"):

@@ -154,6 +154,13 @@ def settings(config: Mapping[str, Any], names: Iterable[str], folder: Path) -> l
     return [config[name] for name in names]
 
 
+def mask_token(given: Any, rows: int, folder: Path) -> int:
+    """A configuration's mask token; BadInput if it is not one of the `rows` tokens that are embedded."""
+    if not isinstance(given, int) or not 0 <= given < rows:
+        raise BadInput(f"{folder}: mask_token_id {given}: not one of {rows} tokens")
+    return given
+
+
 def _changed(key: str, layout: Layout) -> str:
     for old, new in layout:
         if key.startswith(old):

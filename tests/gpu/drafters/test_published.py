@@ -125,6 +125,10 @@ def test_heads_of_other_kinds_are_refused_by_name(tmp_path):
         changed = entry | {"config": entry["config"] | {setting: value}}
         with pytest.raises(BadInput, match=f"{setting} {value}: {loaded} can be loaded$"):
             choose.published(layouts.saved(tmp_path / setting, changed), of, value)
+    changed = json.loads(json.dumps(entry).replace(f'"mask_token_id": {layouts.MASK}', '"mask_token_id": -1'))
+    assert changed != entry
+    with pytest.raises(BadInput, match=f"mask_token_id -1: not one of {layouts.VOCAB} tokens$"):
+        choose.published(layouts.saved(tmp_path / "mask", changed), of, "mask")
 
 
 def turns(network):
@@ -402,6 +406,11 @@ def test_a_parallel_head_needs_its_mask_and_a_number_of_tokens(tmp_path):
     entry, of = ENTRIES["speculators, P-EAGLE"], layouts.target("qwen3")
     for key, value, says in (
         ("mask_token_id", None, r"config\.json lacks mask_token_id$"),
+        (
+            "mask_token_id",
+            layouts.VOCAB,
+            f"mask_token_id {layouts.VOCAB}: not one of {layouts.VOCAB} tokens$",
+        ),
         ("speculators_config", {"proposal_methods": []}, "speculators_config tells no number of tokens: "),
     ):
         changed = entry | {"config": entry["config"] | {key: value}}
