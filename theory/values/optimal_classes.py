@@ -269,7 +269,7 @@ def lowered(bound: np.ndarray, left: np.ndarray, want: np.ndarray, count: int) -
     two such points when those after it are silent with chance speaks[i]; `bound`: of those up to it.
 
     A bound is concave: at the points bound[0] the lines bound[1] - bound[2] u touch it. New points are where
-    neighbouring lines cross, twice.
+    neighbouring lines cross, three times.
     """
 
     def least(u: np.ndarray, sets: np.ndarray) -> np.ndarray:
@@ -285,7 +285,7 @@ def lowered(bound: np.ndarray, left: np.ndarray, want: np.ndarray, count: int) -
     sets = np.tile(np.arange(len(left)), (len(points), 1))
     sets[0], sets[-1] = len(left) - 1, 0
     found = least(points, sets)
-    for tried in (TRIED, TRIED, 0):
+    for tried in (TRIED, TRIED, TRIED, 0):
         (u, *_, chosen), steps = found, np.diff(found)
         with np.errstate(divide="ignore", invalid="ignore"):
             crossed = np.clip(np.nan_to_num(steps[1] / steps[2]), u[:-1], u[1:])

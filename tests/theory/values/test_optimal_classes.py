@@ -70,7 +70,7 @@ ANY = (
     COARSE,
     ("TRIED = 16", "TRIED = 2"),
     ("LATER = 16", "LATER = 2"),
-    ("(TRIED, TRIED, 0)", "(0,)"),
+    ("(TRIED, TRIED, TRIED, 0)", "(0,)"),
     ("u / speaks[last])", "0.7 * u)"),
     ("np.minimum(now, 1)))", "u**2))"),
 )
