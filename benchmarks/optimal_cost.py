@@ -3,6 +3,8 @@
     python -m benchmarks.optimal_cost                        # what is kept
     python -m benchmarks.optimal_cost --priority 2ac37e4b^   # and the time, beside the priority rule's
     python -m benchmarks.optimal_cost --classes              # what other numbers of classes lose, and V = 60
+    python -m benchmarks.optimal_cost --seeds 3 --siblings 2 --siblings 3   # other rows and numbers
+    python -m benchmarks.optimal_cost --rows rows.npz        # strata on recorded rows
 
 A root with K children, V = 131,072, one thread. Kept is 1 - S of the batched plan; for i.i.d. siblings the
 limit is alpha*, for strata g(X) + p(off X) of one set X, which bounds every rule. `--priority` names a commit
@@ -19,6 +21,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -117,6 +120,22 @@ def classes(V: int) -> Iterator[list]:
     yield ["alpha*, optimal, priority, V = 60", *np.mean(found, 0).round(4).tolist()]
 
 
+def on_rows(path: str, K: int) -> list:
+    """Of recorded rows: what strata keep on average, their limit, the ratio, and the least ratio."""
+    found = np.load(path)
+    kept_of, limits = [], []
+    for begin in range(0, len(found["target"]) // B * B, B):
+        p, q = (torch.from_numpy(found[name][begin : begin + B]).double() for name in ("target", "proposal"))
+        batch = drafted(*(row / row.sum(1, keepdim=True) for row in (p, q)), K, strata=True)
+        assert batch.strata is not None
+        kept_of += kept(batch)
+        own = batch.q[:, 0].numpy()
+        limits += [limit(batch.target[b, 0].numpy(), own[b], K, batch.strata[b, 0].numpy()) for b in range(B)]
+    means = float(np.mean(kept_of)), float(np.mean(limits))
+    least = float(np.divide(kept_of, limits).min())
+    return [len(limits), *(round(x, 5) for x in (*means, means[0] / means[1], least))]
+
+
 def timed(rule: str, strata: bool, K: int, V: int, repeats: int) -> float:
     """Milliseconds of one verification."""
     p, q = rows("flat", V)
@@ -148,8 +167,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--classes", action="store_true")
     parser.add_argument("--time", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--rows", help="rows.npz of gpu record")
+    parser.add_argument("--seeds", type=int, default=1, help="rows of so many seeds")
+    parser.add_argument("--siblings", type=int, action="append", help="K")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.rows:
+        for K in options.siblings or SIBLINGS:
+            print(K, *on_rows(options.rows, K), sep=" | ", flush=True)
+        return
     if options.classes:
         for line in classes(options.vocab):
             print(*line, sep=" | ", flush=True)
@@ -160,10 +186,10 @@ def main() -> None:
         return
     lines = []
     for strata in (False, True):
-        for K in SIBLINGS:
-            line = ["strata" if strata else "i.i.d.", K]
+        for K, seed in product(options.siblings or SIBLINGS, range(1, options.seeds + 1)):
+            line = ["strata" if strata else "i.i.d.", K, *([seed] if options.seeds > 1 else [])]
             for kind in ("flat", "peaked", "dense"):
-                p, q = rows(kind, options.vocab)
+                p, q = rows(kind, options.vocab, seed)
                 batch = drafted(p, q, K, strata)
                 places = batch.strata.numpy() if batch.strata is not None else [[None]] * B
                 own = batch.q[:, 0].numpy()

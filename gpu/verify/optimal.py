@@ -285,7 +285,7 @@ def lowered(bound: Tensor, left: Tensor, want: Tensor, last: Tensor, count: int)
     sets = torch.arange(left.shape[2], device=left.device).expand(*points.shape, -1).clone()
     sets[:, :, 0], sets[:, :, -1] = last[..., None], 0
     found = least(points, sets)
-    for tried in (exact.TRIED, exact.TRIED, exact.TRIED, 0):
+    for tried in (*exact.TRIED, 0):
         u, chosen, steps = found[0], found[3], found.diff()
         crossed = (steps[1] / steps[2]).nan_to_num(0.0).clamp(u[..., :-1], u[..., 1:])
         if tried:

@@ -44,8 +44,8 @@ from draftproof.theory.verifiers.shared.priority import included
 SHARED, OWN, FEW = 256, 256, 64
 """How many classes i.i.d. siblings have, how many each of other siblings has, and of a small vocabulary."""
 
-TRIED = 16
-"""Of how many sets of places the least is taken, between those of two neighbouring points."""
+TRIED = 16, 8, 4
+"""Of how many sets of places the least is taken, between those of two neighbouring points, by round."""
 
 LATER = 16
 """In turn, a sibling's places are judged one class in so many after those of the one before it."""
@@ -269,7 +269,7 @@ def lowered(bound: np.ndarray, left: np.ndarray, want: np.ndarray, count: int) -
     two such points when those after it are silent with chance speaks[i]; `bound`: of those up to it.
 
     A bound is concave: at the points bound[0] the lines bound[1] - bound[2] u touch it. New points are where
-    neighbouring lines cross, three times.
+    neighbouring lines cross, once for each of `TRIED`.
     """
 
     def least(u: np.ndarray, sets: np.ndarray) -> np.ndarray:
@@ -285,7 +285,7 @@ def lowered(bound: np.ndarray, left: np.ndarray, want: np.ndarray, count: int) -
     sets = np.tile(np.arange(len(left)), (len(points), 1))
     sets[0], sets[-1] = len(left) - 1, 0
     found = least(points, sets)
-    for tried in (TRIED, TRIED, TRIED, 0):
+    for tried in (*TRIED, 0):
         (u, *_, chosen), steps = found, np.diff(found)
         with np.errstate(divide="ignore", invalid="ignore"):
             crossed = np.clip(np.nan_to_num(steps[1] / steps[2]), u[:-1], u[1:])

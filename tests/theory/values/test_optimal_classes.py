@@ -68,9 +68,9 @@ def test_near_the_optimum(draft):
 
 ANY = (
     COARSE,
-    ("TRIED = 16", "TRIED = 2"),
+    ("TRIED = 16, 8, 4", "TRIED = 2, 3"),
     ("LATER = 16", "LATER = 2"),
-    ("(TRIED, TRIED, TRIED, 0)", "(0,)"),
+    ("(*TRIED, 0)", "(0,)"),
     ("u / speaks[last])", "0.7 * u)"),
     ("np.minimum(now, 1)))", "u**2))"),
 )
