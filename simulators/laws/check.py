@@ -141,12 +141,13 @@ class Tally:
         it is met or, with `own`, whether that agrees with what the target's own rule declares.
 
         A verifier declared lossy may be lossless on a few instances; on a `thorough` suite, which was
-        made to expose it, being lossless everywhere is a disagreement.
+        made to expose it, being lossless everywhere is a disagreement. Batches are made to expose the rule.
         """
         declared = self.declared if self.law is None else self.law.kept or not own
         if declared or (self.law is None and not self.instances):
             return self.kept == self.instances
-        return not thorough or self.kept < self.instances
+        shown = thorough and not (self.rule and self.rule.predictable)
+        return not shown or self.kept < self.instances
 
     def failing(self) -> Instance | Batch | None:
         """The smallest instance found on which the verifier is not lossless."""

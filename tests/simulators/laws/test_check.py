@@ -10,6 +10,7 @@ from draftproof.simulators.laws.check import Tally, applies, judged
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.support.pool import shared
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.selection import RULES
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.mutants.edits import TURNS
 from tests.mutants.registry import CATALOGUE
@@ -93,3 +94,10 @@ def test_a_text_makes_every_kind_of_draft(tmp_path):
     source.write_text("to be or not to be, that is the question " * 5, encoding="utf-8")
     labels = {family[0].draft.label for family in from_text(source, 3, 2)}
     assert labels == {label for verifier in ALL for label in verifier.drafts}
+
+
+@pytest.mark.parametrize(("rule", "agrees"), [(None, False), ("fixed", True), ("tetris", False)])
+def test_a_lossy_verifier_need_not_show_in_batches_that_are_made_to_expose_a_rule(rule, agrees):
+    found = Tally(named("hsd-released"), rule and RULES[rule], instances=9, lossless=9, kept=9)
+    assert found.as_declared(thorough=True) == agrees
+    assert found.as_declared(thorough=False)
