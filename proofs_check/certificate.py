@@ -15,7 +15,7 @@ from draftproof.proofs_check.cells.cell import Cell, Cut, sides
 from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.enumeration import Draw, Replay
 from draftproof.proofs_check.cells.solver import Solver, rational
-from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, LeafRead, Symbol, flip
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, flip
 from draftproof.proofs_check.prove import aim
 from draftproof.simulators.laws.enumerate import Invalid
 from draftproof.theory.drafts import Scheme
@@ -63,12 +63,13 @@ class Run:
         self.program = self.emitted
 
     def line(self) -> str:
-        """The certificate. `children` are of kinds of drafts whose draws the checker follows."""
+        """The certificate; `children` of drafts whose draws the checker follows. Raises OutOfTime."""
         made: dict[str, Any] = {"cells": self.verifier.name, "tokens": self.domain.vocab, "steps": STEPS}
         start = (), self.domain.number(1), self.domain.whole
         made |= {"longest": self.longest, "run": self.after(*start)}
         if self.law.row is not None:
-            self.program = self.declared
+            rows = partial(aim, self.domain, self.law)  # anew in every cell
+            self.program = lambda oracle: self.completed(oracle, (), rows()[()], rows())
             made["law"] = self.after(*start)
         empty = [sorted(facts) for facts, point in self.solver._answers.items() if point is None]
         excluded = map(self.excluded, sorted(empty))
@@ -92,14 +93,7 @@ class Run:
         following = aim(domain, self.law)
         if self.verifier.carry is not None:
             following = self.verifier.carry(domain.target, domain.proposal, draft, node)
-        if len(node.prefix) == self.longest and row is not domain.target[node.prefix]:
-            raise LeafRead
         return self.completed(oracle, node.prefix, row, following)
-
-    def declared(self, oracle: Oracle) -> Prefix:
-        """A text of the declared law."""
-        rows = aim(self.domain, self.law)
-        return self.completed(oracle, (), rows[()], rows)
 
     def completed(self, oracle: Oracle, word: Prefix, row: Row, following: Rows) -> Prefix:
         """The text, drawn from the row and those that follow as far as these are not the target's."""
@@ -162,6 +156,7 @@ class Run:
 
     def excluded(self, facts: list[tuple[str, int]]) -> list[Any]:
         """Signs that exclude each other, without negative ones, and the proof if one is found."""
+        self.solver.check_time()
         facts = [(key, signs) for key, signs in facts if signs != ANY]
         turned = [bool(signs & NEGATIVE) for _, signs in facts]
         literals = [

@@ -8,6 +8,7 @@ import click
 
 from draftproof.proofs_check.api import prove as prove_size
 from draftproof.proofs_check.api import usual
+from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.certificate import Run
 from draftproof.proofs_check.every_size import Result
 from draftproof.proofs_check.prove import Proof
@@ -89,7 +90,10 @@ def prove(
                 of_instance(wrong, of) + of_law(wrong, rule, found, int(rule.carry is not None), of)
             )
         elif certificate and proof.verdict == "proved" and proof.domain:
-            certificate.write_text(Run(proof.domain, rule, scheme, law).line())
+            try:
+                certificate.write_text(Run(proof.domain, rule, scheme, law).line())
+            except OutOfTime:
+                click.echo("no certificate: out of time", err=True)
         elif certificate:
             click.echo(f"no certificate: {proof.why}", err=True)
     screen.answer(answer, "\n".join(lines), as_json)

@@ -84,6 +84,7 @@ def proved():
     return {name: size(name, draft, vocab) for name, draft, vocab in sizes}
 
 
+GOOD_LINE = Run.line
 FIRST = 0, "run", "drafter", 1, 0, 1  # of token verification: the weight of a draft, and what follows
 CUT = *FIRST, 1, "cut", 1, 0, "cut"
 COIN = *CUT, 1, 0, "coin", 1
@@ -144,6 +145,18 @@ def test_the_command_writes_none_of_what_it_did_not_prove(tmp_path, capsys):
     file = tmp_path / "found.jsonl"
     assert enter(commands(), ["prove", "block", "--seconds", "0", "--certificate", str(file)]) == 3
     assert "no certificate: out of time" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_the_command_writes_none_when_its_time_is_over(tmp_path, capsys, monkeypatch):
+    def late(self):
+        self.solver.deadline = 0.0
+        return GOOD_LINE(self)
+
+    file = tmp_path / "found.jsonl"
+    monkeypatch.setattr(Run, "line", late)
+    assert enter(commands(), ["prove", "block", "--certificate", str(file)]) == 0
+    assert capsys.readouterr().err == "no certificate: out of time\n"
     assert not file.exists()
 
 

@@ -41,7 +41,7 @@ COUNTED = {
     380: ("tests/proofs_check/rocq/python_to_rocq.py",),
     125: (f"{ROCQ}/Python.v",),
     249: ("theory/transport/bounds.py",),
-    207: ("proofs_check/certificate.py",),
+    202: ("proofs_check/certificate.py",),
 }
 """Lines that the page of proofs names -> whose they are."""
 
