@@ -37,6 +37,9 @@ from draftproof.theory.table import Table
 BESIDE, REQUESTS = 3, 4
 """Requests of a batch of which one makes random choices, and of one of which two do."""
 
+BY_ROW = ", next token drawn from the row that it returns"
+"""What the report says of a function whose results are read so."""
+
 Decision: TypeAlias = tuple[Shown | Prefix, ...]
 """For each request what of its draft is verified, or the tokens that it emits."""
 
@@ -122,6 +125,8 @@ class ByRoles(Function):
         for at in range(len(x)):
             word = self._understood(result, at, drafted)
             row = word[-1] if isinstance(word[-1], list) else None
+            if row is not None and not self.adapter.endswith(BY_ROW):
+                self.adapter += BY_ROW
             if self.bonus and row is None and word[-1] >= p.shape[2]:
                 row = p[at, -1].tolist()  # the id V stands for a draw from the last row, made elsewhere
             if row is not None:

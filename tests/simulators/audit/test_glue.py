@@ -55,6 +55,7 @@ def two_numbers(target_probs, draft_probs, draft_tokens, rng):
 def test_the_next_token_is_drawn_from_its_row(verify):
     report = audit.examine(verify, **SMALL)
     assert report.lossless, report
+    assert ("next token drawn from the row that it returns" in report.adapter) == (verify is not two_numbers)
 
 
 def test_a_wrong_row_is_found():
@@ -64,7 +65,7 @@ def test_a_wrong_row_is_found():
 
     report = audit.examine(wrong, **SMALL)
     assert (report.status, report.lossless) == (1, False), report
-    assert "its law is not the target's" in str(report)
+    assert "next token drawn from the row that it returns): NOT lossless: its law is not the" in str(report)
 
 
 def counted_with_the_root(p, q, x, rng):
