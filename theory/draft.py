@@ -95,9 +95,7 @@ class Draft:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        if self._paths is None:
-            self._paths = tuple(_leaf_paths((self.root,)))
-        return self._paths
+        return tuple(_leaf_paths((self.root,))) if self._paths is None else self._paths
 
     def drawn(self, node: Node) -> tuple[int, ...]:
         """The tokens drawn below `node`, in drawing order: its children's, or its paths' if merged."""

@@ -19,6 +19,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from flint import fmpq
 
+from draftproof.theory.numbers import ONE
+
 
 class Number(Protocol):
     """What takes part in arithmetic and comparison: one number, or an array with one entry a lane."""
@@ -70,7 +72,9 @@ def above(number: Number) -> bool:
 
 def one(like: Row) -> Number:
     """The number 1 of the kind that fills the row `like`."""
-    return np.ones_like(like[0]) if isinstance(like, np.ndarray) else type(like[0])(1)
+    if isinstance(like, np.ndarray):
+        return np.ones_like(like[0])
+    return ONE if (number := type(like[0])) is fmpq else number(1)
 
 
 def share(part: Number, whole: Number) -> Number:
@@ -88,14 +92,14 @@ def share(part: Number, whole: Number) -> Number:
         return np.divide(np.minimum(part, whole), whole, out=np.ones_like(whole), where=whole > 0)
     if above(whole - part) if type(whole) is fmpq else part < whole:
         return part / whole
-    return type(whole)(1)
+    return one((whole,))
 
 
 def ratio(part: Number, whole: Number) -> Number:
     """part / whole, uncapped; 1 when the whole is 0, which no drafted token meets."""
     if isinstance(whole, np.ndarray):
         return np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
-    return part / whole if above(whole) else type(whole)(1)
+    return part / whole if above(whole) else one((whole,))
 
 
 def maximum(a: Number, b: Number) -> Number:
@@ -137,7 +141,7 @@ def scale(factor: Number, row: Row) -> Row:
     """factor * row."""
     if isinstance(row, np.ndarray):
         return factor * row
-    return tuple([factor * a for a in row])
+    return row if factor is ONE else tuple([factor * a for a in row])
 
 
 def add(p: Row, q: Row) -> Row:

@@ -21,7 +21,7 @@ class Rows(Protocol):
     def __getitem__(self, prefix: Prefix) -> Row: ...
 
 
-class Table:
+class Table(dict[Prefix, Row]):
     """An immutable model: prefix (a tuple of token ids) -> next-token row.
 
     A missing prefix falls back to its longest suffix in the table. So a table with only the empty prefix's
@@ -33,7 +33,7 @@ class Table:
     ((1/3, 2/3), (1, 0))
     """
 
-    __slots__ = ("_found", "_rows", "vocab")
+    __slots__ = ("_rows", "vocab")
 
     def __init__(self, vocab: int, rows: Mapping[Prefix, Row]):
         if not isinstance(rows, Mapping):
@@ -42,7 +42,7 @@ class Table:
             raise BadInput("the row of the empty prefix is missing")
         self.vocab = vocab
         self._rows = dict(rows)
-        self._found = dict(self._rows)
+        super().__init__(self._rows)
 
     @classmethod
     def exact(cls, vocab: int, rows: Mapping[Prefix, Iterable[object]]) -> "Table":
@@ -77,13 +77,11 @@ class Table:
     def __repr__(self) -> str:
         return f"<Table V = {self.vocab}, {len(self._rows)} rows>"
 
-    def __getitem__(self, prefix: Prefix) -> Row:
-        row = self._found.get(prefix)
-        if row is None:
-            suffix = prefix[1:]
-            while suffix not in self._rows:
-                suffix = suffix[1:]
-            row = self._found[prefix] = self._rows[suffix]
+    def __missing__(self, prefix: Prefix) -> Row:
+        suffix = prefix[1:]
+        while suffix not in self._rows:
+            suffix = suffix[1:]
+        row = self[prefix] = self._rows[suffix]
         return row
 
     def given(self) -> Iterator[tuple[Prefix, Row]]:
@@ -92,6 +90,8 @@ class Table:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and self._rows == other._rows
+
+    __ne__ = object.__ne__
 
     def __hash__(self) -> int:
         return hash((self.vocab, len(self._rows)))

@@ -38,26 +38,22 @@ class Invalid(Exception):
 
 
 class Enumerator:
-    """The oracle that takes every branch in turn, depth first, and knows each one's weight.
+    """The oracle that takes every branch in turn, depth first, and knows each one's weight: `weight` is the
+    probability of the branches taken so far.
 
     A branch of weight zero is never entered. The numbers are those of the weight it starts with;
     an exact enumeration refuses floats, and raises Invalid for a coin outside [0, 1] and for a row that is
     no law. Exact lanes say in which of them that is so. Floats are rounded, so there it is not checked.
     """
 
-    __slots__ = ("_at", "_exact", "_lanes", "_start", "_trail")
+    __slots__ = ("_at", "_exact", "_lanes", "_start", "_trail", "weight")
 
     def __init__(self, start: Any):
-        self._start = start
+        self._start = self.weight = start
         self._exact = isinstance(start, fmpq)
         self._lanes: Any = getattr(start, "by", None)
         self._trail: list[list[tuple[int, Any]]] = []  # the branches still to take at each choice
         self._at = 0
-
-    @property
-    def weight(self) -> Any:
-        """The probability of the branches taken so far."""
-        return self._trail[-1][-1][1] if self._trail else self._start
 
     @property
     def choices(self) -> list[int]:
@@ -84,7 +80,7 @@ class Enumerator:
         if at == len(self._trail):
             weight = self.weight
             if self._exact and type(probability) is fmpq and 0.0 < float(probability) < 1.0:
-                kept = weight * probability
+                self.weight = kept = weight * probability
                 self._trail.append([(False, weight - kept), (True, kept)])
                 return True
             rest = 1 - probability
@@ -110,13 +106,15 @@ class Enumerator:
             raise Invalid("no answer is possible")
         branches.reverse()
         self._trail.append(branches)
+        self.weight = branches[-1][1]
 
     def next(self) -> bool:
         """Goes back to the last choice that has a branch left; False if all branches were taken."""
         self._at = 0
         while self._trail:
             self._trail[-1].pop()
-            if self._trail[-1]:
+            if left := self._trail[-1]:
+                self.weight = left[-1][1]
                 return True
             self._trail.pop()
         return False
@@ -167,11 +165,7 @@ def iteration(
     deepen(scheme)
     verify = on_rationals(verifier) if exact else verifier.verify
     own = of_the_project(verifier)
-    if exact and own:
-        drawn = _drawn(scheme, proposal, context, start)
-    else:
-        drawn = outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start)
-    for weight, draft in drawn:
+    for weight, draft in _drawn(scheme, proposal, context, start, exact and own):
         oracle, more = Enumerator(weight), True
         while more:
             try:
@@ -205,9 +199,11 @@ def shared_drafts() -> Iterator[None]:
 _shared: list[dict[tuple, tuple]] = []
 
 
-def _drawn(scheme: Scheme, proposal: Rows, context: Prefix, start: Any) -> Iterator[tuple[Any, Draft]]:
-    # Every draft with its weight.
-    if not _shared or not hasattr(scheme, "outcomes") or scheme.outcomes(proposal.vocab) > SHARED:
+def _drawn(
+    scheme: Scheme, proposal: Rows, context: Prefix, start: Any, share: bool
+) -> Iterator[tuple[Any, Draft]]:
+    # Every draft with its weight, kept for others if they may `share` it.
+    if not (share and _shared) or not hasattr(scheme, "outcomes") or scheme.outcomes(proposal.vocab) > SHARED:
         return outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start)
     key = id(scheme), id(proposal), context
     if key not in _shared[-1]:

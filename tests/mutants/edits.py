@@ -184,7 +184,7 @@ _all(
     ("later groups share what is left on average", "scale(left * w, target", "scale(L * w, target"),
     ("later groups take all", "scale(left * w, target", "scale(w, target"),
     ("what a group took is not taken off", "left = left - left * sum(given.values(), L * 0)", "pass"),
-    ("later groups plan with all", "laws, L, SEGMENTS", "laws, L * 0 + 1, SEGMENTS"),
+    ("later groups plan with all", "laws, L, segments", "laws, L * 0 + 1, segments"),
 )
 _INDEPENDENT = (*DOUBLE, *STRATA)
 _all(

@@ -23,8 +23,8 @@ TESTS = {
 
 SAME = {
     "67:34 minimum(left[x], most) -> minimum(most, left[x])": "of two numbers it is the same",
-    "73:30 0 -> 2": "a row holds numbers of one kind",
-    "131:19 p -> q": "both rows hold numbers of one kind",
+    "76:34 0 -> 2": "a row holds numbers of one kind",
+    "135:19 p -> q": "both rows hold numbers of one kind",
 }
 """Edit -> why it changes nothing."""
 

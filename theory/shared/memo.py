@@ -21,6 +21,11 @@ def _near(argument: Any) -> Any:
     return tuple(map(_near, argument)) if isinstance(argument, tuple) else argument
 
 
+def _ids(argument: tuple) -> Any:
+    # Of a row its own; of what may be a new tuple of the same rows or tokens, theirs.
+    return tuple(map(id, argument)) if argument and type(argument[0]) is not fmpq else id(argument)
+
+
 def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Caches about `maxsize` results of a function. Arguments that cannot be hashed are not cached: symbols,
     for instance, whose equality depends on the cell of a proof.
@@ -35,12 +40,12 @@ def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., 
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
-        same: dict[tuple[int, ...], tuple[tuple, Result]] = {}  # ids of arguments, which it keeps alive
+        same: dict[tuple, tuple[tuple, Result]] = {}  # ids of arguments, which it keeps alive
         alike: dict[Any, tuple[tuple, Result]] = {}
 
         @wraps(function)
         def call(*arguments: Any) -> Result:
-            ids = tuple(map(id, arguments))
+            ids = tuple([_ids(each) if type(each) is tuple else id(each) for each in arguments])
             if ids in same:
                 return same[ids][1]
             try:

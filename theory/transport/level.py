@@ -27,20 +27,16 @@ class Plan:
     """The rates that each joint outcome of the nodes' draws gives to the drafted tokens.
 
     `rate[outcome][place]` is the probability with which the outcome enters the token at that place.
-    `mean[place]` is its expectation over outcomes, and `accepted` the sum of these.
+    `accepted` is the mass that is given in all, on average, and `left[i]` what that leaves of row i.
     """
 
     rate: Mapping[tuple[Siblings, ...], Mapping[Place, Number]]
-    mean: Mapping[Place, Number]
     accepted: Number
+    left: Sequence[Row]
 
     def given(self, drawn: Siblings) -> dict[int, Number]:
         """What a plan of one node gives to each token that the node drew."""
         return {x: mass for (_, x), mass in self.rate[drawn,].items()}
-
-    def residual(self, index: int, row: Row) -> Row:
-        """Node `index`'s target row minus the mass that the plan gives to its children."""
-        return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
 
 
 @lru_cache(4096)
@@ -108,7 +104,8 @@ def plan(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number, segments
         for key, places in segment.items()
     }
     mean = {place: net.flow(place, SINK) for places in segment.values() for place in places}
-    return Plan(rates, mean, sum(mean.values(), left * 0))
+    taken = [tuple([mean.get((i, x), left * 0) for x in range(len(row))]) for i, row in enumerate(rows)]
+    return Plan(rates, sum(mean.values(), left * 0), tuple(map(excess, rows, taken)))
 
 
 def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]]:

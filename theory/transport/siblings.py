@@ -28,7 +28,7 @@ class SiblingLaw(dict[Siblings, Number]):
 
 def siblings(node: Node) -> Siblings:
     """The children that the node drew."""
-    return tuple(sorted((child.token, child.shape) for child in node.children))
+    return tuple(sorted([(child.token, child.shape) for child in node.children]))
 
 
 def law_below(draft: Draft, node: Node) -> SiblingLaw:

@@ -62,10 +62,10 @@ def descend(
         if not v.children:
             stops.append((v, total(e), target[v.prefix]))
     for nodes, laws in together(draft, frontier):
-        planned = plan(tuple([e for _, e in nodes]), laws, L, SEGMENTS)
+        segments = SEGMENTS if any(any(v.shape) for v, _ in nodes) else 1  # leaves are all alike
+        planned = plan(tuple([e for _, e in nodes]), laws, L, segments)
         given = planned.rate[tuple(siblings(v) for v, _ in nodes)]
-        for i, (v, e) in enumerate(nodes):
-            residual = planned.residual(i, e)
+        for i, ((v, _), residual) in enumerate(zip(nodes, planned.left, strict=True)):
             stops.append((v, total(residual), normalise(residual)))
             for child, w in shared(v, {x: mass for (j, x), mass in given.items() if j == i}):
                 below.append((child, scale(left * w, target[child.prefix])))

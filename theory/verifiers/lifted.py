@@ -37,7 +37,7 @@ class Transported:
 def planned(draft: Draft, node: Node, t: Row) -> Transported:
     """The plan of a drafted node."""
     found = plan((t,), (law_below(draft, node),), one(t))
-    return Transported(found, found.residual(0, t))
+    return Transported(found, found.left[0])
 
 
 VERIFIER = Verifier(

@@ -144,7 +144,7 @@ HAND = {
         "in zip(p, q, strict=True)])",
         "in list(zip(p, q, strict=True))[:3]])",
     ),
-    "a row is found under another prefix": (table, "self._found[prefix] =", "self._found[prefix[:1]] ="),
+    "a row is found under another prefix": (table, "self[prefix] =", "self[prefix[:1]] ="),
     "unequal arguments share a cached result": (
         memo,
         "found = alike.get(near := _near(arguments))",

@@ -86,9 +86,9 @@ def test_plans_and_rows_are_as_the_theorem_says(draft):
     ("old", "new"),
     [
         ("scale(left * w, target", "scale(L * w, target"),
-        ("laws, L, SEGMENTS", "laws, L * 0 + 1, SEGMENTS"),
+        ("laws, L, segments", "laws, L * 0 + 1, segments"),
         ("w, target[child.prefix]", "w, target[draft.root.prefix]"),
-        ("residual = planned.residual(i, e)", "residual = e"),
+        ("zip(nodes, planned.left,", "zip(nodes, [e for _, e in nodes],"),
     ],
 )
 def test_other_rows_are_not(old, new):

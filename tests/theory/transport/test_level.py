@@ -13,12 +13,15 @@ from tests.theory.transport.rows import pairs
 def test_a_plan_keeps_within_the_row_and_the_room(pq, merged) -> None:
     p, q = pq
     assume(sum(mass > 0 for mass in q) > 1)
-    made = plan([p], [sibling_law(q, (((),), ((),)), False, merged)], ONE, 8)
-    for (_, x), mass in made.mean.items():
-        assert 0 <= mass <= p[x]
-    for rates in made.rate.values():
+    law, taken = sibling_law(q, (((),), ((),)), False, merged), [exact(0)] * len(p)
+    made = plan([p], [law], ONE, 8)
+    for (drawn,), rates in made.rate.items():
         assert sum(rates.values(), exact(0)) <= 1
-    assert made.accepted == sum(made.mean.values(), exact(0))
+        for (_, x), rate in rates.items():
+            taken[x] += law[drawn] * rate
+    assert made.left == (tuple(a - b for a, b in zip(p, taken, strict=True)),)
+    assert min(made.left[0]) >= 0
+    assert made.accepted == sum(taken, exact(0))
 
 
 def test_worth_is_the_mean_of_the_slopes_at_both_ends() -> None:
