@@ -18,7 +18,7 @@ class Rows(Protocol):
     @property
     def vocab(self) -> int: ...
 
-    def __getitem__(self, prefix: Prefix) -> Row: ...
+    def __getitem__(self, prefix: Prefix, /) -> Row: ...
 
 
 class Table(dict[Prefix, Row]):
@@ -93,7 +93,7 @@ class Table(dict[Prefix, Row]):
 
     __ne__ = object.__ne__
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash((self.vocab, len(self._rows)))
 
     def __reduce__(self) -> tuple:
