@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.theory.numbers import ONE
+ONE = fmpq(1)
 
 
 class Number(Protocol):
