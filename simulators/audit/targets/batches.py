@@ -124,10 +124,11 @@ class ByRoles(Function):
         drafted = [[int(each) for each in row] for row in x]
         for at in range(len(x)):
             word = self._understood(result, at, drafted)
-            row = word[-1] if isinstance(word[-1], list) else None
+            last = word[-1] if word else 0
+            row = last if isinstance(last, list) else None
             if row is not None and not self.adapter.endswith(BY_ROW):
                 self.adapter += BY_ROW
-            if self.bonus and row is None and word[-1] >= p.shape[2]:
+            if self.bonus and row is None and last >= p.shape[2]:
                 row = p[at, -1].tolist()  # the id V stands for a draw from the last row, made elsewhere
             if row is not None:
                 word = [*word[:-1], int(known["rng"].choice(p.shape[2], p=np.divide(row, sum(row))))]
