@@ -61,6 +61,9 @@ REASONS: dict[tuple[str, str], str] = {
     ("lifted-k-seq", "taken = add(scale(early, kept), meet(q_last, t_last))"): _SYMMETRIC,
     ("layered", "last = any(any(u.shape) for u, _ in [*nodes, (v, e)])"): _GROUPED,
     ("layered", "if nodes and (prod(map(len, [*laws, law])) < (LAST if last else TOGETHER)):"): _GROUPED,
-    ("layered", "left = L = one(target[draft.root.prefix[:-1]])"): _KIND,
+    (
+        "layered",
+        "segments = SEGMENTS if any(any(v.shape) for v, _ in nodes) else 2  # leaves are all alike",
+    ): "in more segments the plan of leaves is the same",
     ("layered", "left = left - left * sum(given.values(), left * 0)"): "a sum starts with 0 in either way",
 }
