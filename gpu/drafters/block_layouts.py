@@ -40,9 +40,7 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
     config, text = saved.decoder(inner, folder), target.config.get_text_config(decoder=True)
     if "sliding_attention" in (getattr(config, "layer_types", None) or ()):
         (config.sliding_window,) = saved.settings(inner, ["sliding_window"], folder)
-    if config.hidden_size != text.hidden_size:
-        size = config.hidden_size
-        raise BadInput(f"{folder}: made for a target of hidden size {size}, not {text.hidden_size}")
+    saved.fits(config.hidden_size, text, folder)
     if min(sources) < -1 or max(sources) >= text.num_hidden_layers:
         raise BadInput(f"{folder}: reads layers {[*sources]} of a target with {text.num_hidden_layers}")
     tables = {"embed_tokens": target.get_input_embeddings(), "lm_head": target.get_output_embeddings()}

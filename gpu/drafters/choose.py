@@ -8,6 +8,7 @@ from draftproof.gpu.drafters.block_diffusion import BlockDrafter
 from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.eagle3 import FeatureDrafter, load_eagle3
+from draftproof.gpu.drafters.mtp import load_mtp
 from draftproof.gpu.drafters.published import config_of, kind
 from draftproof.gpu.network.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
@@ -53,4 +54,6 @@ def published(folder: Path, target: Model, name: str) -> Drafter | None:
     found = kind(config_of(folder))
     if found == "eagle3":
         return FeatureDrafter(load_eagle3(folder, target.network, target.vocab), target, name)
+    if found == "mtp":
+        return FeatureDrafter(load_mtp(folder, target.network), target, name)
     return BlockDrafter(load_block(folder, target.network), target, name) if found == "dflash" else None

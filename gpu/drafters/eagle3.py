@@ -25,37 +25,18 @@ EAGLE: saved.Layout = (("midlayer.", "decoder.layers.0."), ("norm.", "decoder.no
 SPECULATORS: saved.Layout = (("layers.", "decoder.layers."), ("norm.", "decoder.norm."))
 
 
-class Eagle3Head(nn.Module):
+class FeatureHead(nn.Module):
     """Predicts the next token from the last token and a feature of the position before it: if the target has
     read that position, its hidden states at the indices `layers`, fused; otherwise this head's own output.
-    The feature and the token's embedding go, each after a norm and side by side, into the attention of the
-    first decoder layer, whose residual is the feature.
-
-    `ids` [D] are the target's ids of the drafter's own vocabulary: all other tokens of the target's `vocab`
-    get the logit -inf, so that its rows are rows over the target's vocabulary. `traits`: which of the
-    options the head was made with (see `TRAITS`). `masks`: of a head that drafts in one pass (P-EAGLE), the
-    token that stands for those not drafted yet, and how many tokens it drafts; `mask_hidden` are the hidden
-    states before a mask.
+    `traits`: which of the options the head was made with (see `TRAITS`).
     """
 
-    ids: Tensor
+    lm_head: Any
+    masks: Any = None
 
-    def __init__(
-        self,
-        config: Any,
-        source: int,
-        layers: tuple[int, ...],
-        ids: Tensor,
-        vocab: int,
-        traits: frozenset[str],
-        masks: tuple[int, int] | None = None,
-    ) -> None:
+    def __init__(self, config: Any, layers: tuple[int, ...], traits: frozenset[str]) -> None:
         super().__init__()
-        hidden, eps = config.hidden_size, config.rms_norm_eps
-        self.layers, self.vocab, self.traits = layers, vocab, traits
-        self.masks: Any = masks
-        if masks is not None:
-            self.mask_hidden = nn.Parameter(torch.zeros(1, 1, source * len(layers)))
+        self.layers, self.traits = layers, traits
         size = config.vocab_size if "embed_tokens" in traits else 1
         config.vocab_size, config.pad_token_id, config._attn_implementation = size, None, "sdpa"
         self.config = config
@@ -63,21 +44,6 @@ class Eagle3Head(nn.Module):
         if "embed_tokens" in traits:
             self.embed_tokens = self.decoder.embed_tokens
         self.decoder.embed_tokens = None
-        first = self.decoder.layers[0]
-        norm = type(first.input_layernorm)
-        for name in ("q_proj", "k_proj", "v_proj"):
-            if (made := getattr(first.self_attn, name)) is None:
-                continue  # Gemma's values may be its keys
-            wider = nn.Linear(2 * hidden, made.out_features, bias=made.bias is not None)
-            setattr(first.self_attn, name, wider)
-        first.hidden_norm = norm(hidden, eps)
-        self.fc = nn.Linear(source * len(layers), hidden, bias=False)
-        if "norm_before_fc" in traits:
-            self.input_norm = norm(source * len(layers), eps)
-        if "fc_norm" in traits:
-            self.fc_norm = nn.ModuleList([norm(source, eps) for _ in layers])
-        self.lm_head = nn.Linear(hidden, len(ids), bias=False)
-        self.register_buffer("ids", ids, persistent=False)
 
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The target's hidden states as one feature, [B, T, hidden]."""
@@ -85,10 +51,7 @@ class Eagle3Head(nn.Module):
 
     def mixed(self, joined: Tensor) -> Tensor:
         """The feature of hidden states side by side."""
-        if "fc_norm" in self.traits:
-            given = zip(self.fc_norm, joined.chunk(len(self.layers), -1), strict=True)
-            joined = torch.cat([norm(each) for norm, each in given], dim=-1)
-        return self.fc(self.input_norm(joined) if "norm_before_fc" in self.traits else joined)
+        return joined
 
     def forward(
         self,
@@ -116,6 +79,63 @@ class Eagle3Head(nn.Module):
         return self.decoder.norm(states) if "norm_output" in self.traits else states
 
     def _first(self, layer: Any, embedded: Tensor, feature: Tensor, options: dict[str, Any]) -> Tensor:
+        raise NotImplementedError
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Logits [.., vocab] of these states."""
+        return self.lm_head(states)
+
+
+class Eagle3Head(FeatureHead):
+    """The feature and the token's embedding go, each after a norm and side by side, into the attention of the
+    first decoder layer, whose residual is the feature.
+
+    `ids` [D] are the target's ids of the drafter's own vocabulary: all other tokens of the target's `vocab`
+    get the logit -inf, so that its rows are rows over the target's vocabulary. `masks`: of a head that
+    drafts in one pass (P-EAGLE), the token that stands for those not drafted yet, and how many tokens it
+    drafts; `mask_hidden` are the hidden states before a mask.
+    """
+
+    ids: Tensor
+
+    def __init__(
+        self,
+        config: Any,
+        source: int,
+        layers: tuple[int, ...],
+        ids: Tensor,
+        vocab: int,
+        traits: frozenset[str],
+        masks: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(config, layers, traits)
+        hidden, eps = config.hidden_size, config.rms_norm_eps
+        self.vocab, self.masks = vocab, masks
+        if masks is not None:
+            self.mask_hidden = nn.Parameter(torch.zeros(1, 1, source * len(layers)))
+        first = self.decoder.layers[0]
+        norm = type(first.input_layernorm)
+        for name in ("q_proj", "k_proj", "v_proj"):
+            if (made := getattr(first.self_attn, name)) is None:
+                continue  # Gemma's values may be its keys
+            wider = nn.Linear(2 * hidden, made.out_features, bias=made.bias is not None)
+            setattr(first.self_attn, name, wider)
+        first.hidden_norm = norm(hidden, eps)
+        self.fc = nn.Linear(source * len(layers), hidden, bias=False)
+        if "norm_before_fc" in traits:
+            self.input_norm = norm(source * len(layers), eps)
+        if "fc_norm" in traits:
+            self.fc_norm = nn.ModuleList([norm(source, eps) for _ in layers])
+        self.lm_head = nn.Linear(hidden, len(ids), bias=False)
+        self.register_buffer("ids", ids, persistent=False)
+
+    def mixed(self, joined: Tensor) -> Tensor:
+        if "fc_norm" in self.traits:
+            given = zip(self.fc_norm, joined.chunk(len(self.layers), -1), strict=True)
+            joined = torch.cat([norm(each) for norm, each in given], dim=-1)
+        return self.fc(self.input_norm(joined) if "norm_before_fc" in self.traits else joined)
+
+    def _first(self, layer: Any, embedded: Tensor, feature: Tensor, options: dict[str, Any]) -> Tensor:
         normed = layer.hidden_norm(feature)
         joined = torch.cat((layer.input_layernorm(embedded), normed), dim=-1)
         attended, _ = layer.self_attn(hidden_states=joined, **options)
@@ -127,7 +147,6 @@ class Eagle3Head(nn.Module):
         return states + layer.mlp(layer.post_attention_layernorm(states))
 
     def logits(self, states: Tensor) -> Tensor:
-        """Logits [.., vocab] of these states."""
         if not self.traits & {"norm_output", "raw_output"}:
             states = self.decoder.norm(states)
         own = self.lm_head(states)
@@ -211,7 +230,7 @@ class FeatureDrafter(Drafter):
 
     reads_hidden = True
 
-    def __init__(self, head: Eagle3Head, target: Model, name: str = "eagle3") -> None:
+    def __init__(self, head: FeatureHead, target: Model, name: str = "eagle3") -> None:
         self.head, self.target, self.name = head, target, name
         self.session = FeatureSession if head.masks is None else ParallelSession
         self.deepest = head.masks and head.masks[1]
@@ -256,8 +275,7 @@ def load_eagle3(folder: Path, target: Any, vocab: int) -> Eagle3Head:
         config = LlamaConfig(**{k: v for k, v in about.items() if k != "model_type"})
         config.num_hidden_layers, config.attention_bias = 1, False
     source = about.get("target_hidden_size") or config.hidden_size
-    if source != text.hidden_size:
-        raise BadInput(f"{folder}: made for a target of hidden size {source}, not {text.hidden_size}")
+    saved.fits(source, text, folder)
     layers = tuple(layers or (2, depth // 2, depth - 3))
     if min(layers) < 0 or max(layers) > depth:
         raise BadInput(f"{folder}: reads hidden states {[*layers]} of a target with {depth} layers")

@@ -21,8 +21,8 @@ Layout: TypeAlias = tuple[tuple[str, str], ...]
 
 GEMMA = "gemma4_text"
 KINDS = {"eagle3": "eagle3", "peagle": "eagle3", "dflash": "dflash", "dflash2": "dflash", "dspark": "dflash"}
-KINDS |= {"xpress": "dflash"}
-"""Types of speculators' heads that can be loaded, and which of two networks here they are."""
+KINDS |= {"xpress": "dflash", "mtp": "mtp"}
+"""Types of speculators' heads that can be loaded, and which of three networks here they are."""
 SHARED = "d2t", "t2d", "verifier_", "rotary_emb."
 """Keys that are no parameters: the maps between vocabularies, the target's, and tables that are computed."""
 DECODERS = {"qwen3": "qwen3", "llama": "llama"} | dict.fromkeys(("gemma4_text", "gemma4_unified_text"), GEMMA)
@@ -46,8 +46,8 @@ def config_of(folder: Path) -> dict[str, Any]:
 
 
 def kind(config: Mapping[str, Any]) -> str | None:
-    """Which of the networks `eagle3` and `dflash` a config.json describes; None for another model. Layouts
-    are those of SafeAILab/EAGLE, SpecForge, z-lab's DFlash, deepseek-ai/DeepSpec, and speculators.
+    """Which of the networks `eagle3`, `dflash` and `mtp` a config.json describes; None for another model.
+    Layouts are those of SafeAILab/EAGLE, SpecForge, z-lab's DFlash, deepseek-ai/DeepSpec, and speculators.
 
     >>> kind({"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 32000})
     'eagle3'
@@ -65,12 +65,18 @@ def kind(config: Mapping[str, Any]) -> str | None:
     return "eagle3" if "Eagle3" in named or "draft_vocab_size" in config else None
 
 
-def decoder(given: Mapping[str, Any], folder: Path) -> Any:
+def decoder(given: Mapping[str, Any], folder: Path, types: Mapping[str, str] = DECODERS) -> Any:
     """The configuration of a drafter's layers; BadInput if they are of a type that cannot be loaded."""
-    if (type_ := given.get("model_type", "qwen3")) not in DECODERS:
-        raise BadInput(f"{folder}: layers of type {type_}: {', '.join(DECODERS)} can be loaded")
+    if (type_ := given.get("model_type", "qwen3")) not in types:
+        raise BadInput(f"{folder}: layers of type {type_}: {', '.join(types)} can be loaded")
     kept = {key: each for key, each in given.items() if key not in UNREAD}
-    return AutoConfig.for_model(DECODERS[type_], **kept)
+    return AutoConfig.for_model(types[type_], **kept)
+
+
+def fits(size: int, text: Any, folder: Path) -> None:
+    """BadInput if a drafter that reads states of this size is not made for a target of this configuration."""
+    if size != text.hidden_size:
+        raise BadInput(f"{folder}: made for a target of hidden size {size}, not {text.hidden_size}")
 
 
 def gemma(config: Any) -> bool:

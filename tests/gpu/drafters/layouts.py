@@ -328,6 +328,51 @@ def speculators_parallel(layer, changes):
     return of, about, kept, logits if len(logits[0]) == VOCAB else ref.wide(logits), None
 
 
+HYBRID = {
+    "layer_types": ["linear_attention", "linear_attention", "full_attention"],
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 2,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 5e3, "partial_rotary_factor": 0.5},
+}
+EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
+EXPERTS |= {"shared_expert_intermediate_size": 24}
+
+
+def speculators_mtp(layer):
+    """The same of speculators' MTP; further rows are those after two, three, ... known tokens. Its training
+    gives every later step keys of its own, at the places of the first: here the layer reads later tokens at
+    their own places, with a cache, as it is served.
+    """
+    room = importlib.import_module("speculators.models.mtp")
+    of = target("qwen3")
+    layer = SIZES | {"num_hidden_layers": 3} | layer
+    config = room.MTPSpeculatorConfig(transformer_layer_config=layer, **proposals("mtp", 1))
+    about = json.loads(config.to_json_string())
+    net = fill(room.MTPDraftModel(config), tables(of).items())
+    ids, hidden = torch.tensor([TEXT]), features(of, [ref.DEPTH])
+    every = net(ids, hidden)[0][0][0]
+    kept, found, state = DynamicCache(), [], hidden[:, : KNOWN - 1]
+    net.mtp_layers[0].self_attn.layer_idx = 0  # of the cache
+    for first, end in [(1, KNOWN), *((place, place + 1) for place in range(KNOWN, KNOWN + 3))]:
+        where = torch.arange(first - 1, end - 1)[None]
+        seen = (torch.arange(end - 1) <= where[..., None])[:, None]
+        state = net.mtp_layers[0](
+            hidden_states=state,
+            token_embeddings=net.embed_tokens(ids[:, first:end]),
+            attention_mask=seen,
+            position_ids=where,
+            position_embeddings=net.rotary_emb(state, where),
+            past_key_values=kept,
+        )[:, -1:]
+        found.append(net.lm_head(state)[0])
+    assert apart(found[0][0], every[KNOWN - 2]) < 1e-5
+    kept = {key: each for key, each in net.state_dict().items() if key not in tables(of)}
+    kept = {key: each for key, each in kept.items() if not key.startswith("verifier_")}
+    return of, about, kept, torch.cat((*found, every)), None
+
+
 def specforge_eagle3(changes):
     """The same of SpecForge's EAGLE-3."""
     module = ref.imported(ref.checkout("SpecForge"), "specforge.modeling.draft.llama3_eagle")
@@ -490,6 +535,14 @@ LAYOUTS: dict[str, Callable] = {
     "speculators, P-EAGLE, norms, window": partial(
         speculators_parallel, {"model_type": "qwen3", **SLIDING}, {"fc_norm": True, "norm_output": True}
     ),
+    "speculators, MTP": partial(speculators_mtp, {"model_type": "qwen3"}),
+    "speculators, MTP, Qwen3-Next": partial(
+        speculators_mtp, {"model_type": "qwen3_next", **HYBRID, **EXPERTS}
+    ),
+    "speculators, MTP, Qwen3.5": partial(speculators_mtp, {"model_type": "qwen3_5_text", **HYBRID}),
+    "speculators, MTP, Qwen3.5, experts": partial(
+        speculators_mtp, {"model_type": "qwen3_5_moe_text", **HYBRID, **EXPERTS}
+    ),
 }
 
 
@@ -504,10 +557,13 @@ def saved(folder: Path, entry) -> Path:
     return ref.written(folder, entry["config"], weights)
 
 
-def ours(folder: Path, of: Model):
-    """(logits [4, V], confidence [4]) of the drafter in a folder, as the commands load it."""
+def ours(folder: Path, of: Model, rows: int):
+    """(logits [rows, V], confidence [4]) of the drafter in a folder, as the commands load it. Rows after the
+    fourth are those after two, three, ... known tokens.
+    """
     made = choose.published(folder, of, str(folder))
     logits, chance = ref.drafted(made, TEXT[: KNOWN + 3], KNOWN), None
+    logits = torch.cat((logits, *(ref.drafted(made, TEXT[:size], size) for size in range(2, rows - 2))))
     network = getattr(made, "network", None)
     if network is not None and network.variant.confidence:
         session = made.begin([TEXT[:KNOWN]], 64, ref.states(of, TEXT[: KNOWN - 1]))
@@ -549,7 +605,7 @@ def run(name: str):
     of, about, weights, logits, chance = LAYOUTS[name]()
     about = json.loads(json.dumps(about, default=str))
     with tempfile.TemporaryDirectory() as folder:
-        worst = compared(ours(ref.written(Path(folder), about, weights), of), logits, chance)
+        worst = compared(ours(ref.written(Path(folder), about, weights), of, len(logits)), logits, chance)
     largest = float(logits[logits.isfinite()].abs().max())
     return worst, largest, recorded(of, about, weights, logits, chance)
 

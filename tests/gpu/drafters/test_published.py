@@ -19,6 +19,7 @@ from draftproof.gpu.drafters.block_layouts import load_block
 from draftproof.gpu.drafters.dflash2 import CandidateSelector, GroupedConvolution
 from draftproof.gpu.drafters.eagle3 import Eagle3Head, ParallelSession
 from draftproof.gpu.drafters.markov import MarkovHead, RefinerHead
+from draftproof.gpu.drafters.mtp import MtpHead
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -106,10 +107,9 @@ def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
     about = {"dflash_config": {}, "block_size": 4}
     with pytest.raises(BadInput, match=r"config\.json lacks target_layer_ids$"):
         drafter(ref.written(tmp_path, about, {"fc.weight": torch.zeros(2)}))
-    kinds = "eagle3, peagle, dflash, dflash2, dspark, xpress"
-    for unknown in ("mtp", "medusa"):
-        with pytest.raises(BadInput, match=f"^speculators_model_type {unknown}: {kinds} can be loaded$"):
-            choose.kind({"speculators_model_type": unknown})
+    kinds = "eagle3, peagle, dflash, dflash2, dspark, xpress, mtp"
+    with pytest.raises(BadInput, match=f"^speculators_model_type medusa: {kinds} can be loaded$"):
+        choose.kind({"speculators_model_type": "medusa"})
 
 
 def test_heads_of_other_kinds_are_refused_by_name(tmp_path):
@@ -157,7 +157,7 @@ def difference(tmp_path, name):
     rows = [[-torch.inf if each is None else each for each in row] for row in entry["logits"]]
     chance = entry["confidence"] and torch.tensor(entry["confidence"])
     with torch.no_grad():
-        return layouts.compared(layouts.ours(folder, of), torch.tensor(rows), chance)
+        return layouts.compared(layouts.ours(folder, of, len(rows)), torch.tensor(rows), chance)
 
 
 @pytest.mark.parametrize("name", layouts.LAYOUTS)
@@ -271,7 +271,83 @@ def unanchored(own):
     return lambda self, states, last: own(self, states, last[:, 1:].expand(-1, 2))
 
 
+def unnormed(own):
+    """Reads the target's states as they are before its last norm; their length does not matter."""
+    return lambda self, hidden: own(self, hidden) / layouts.target("qwen3").network.model.norm.weight
+
+
+def crossed(own):
+    """Puts the feature before the embedding."""
+
+    def first(self, layer, *given):
+        project = layer.input_proj.forward
+        swap = lambda joined: project(joined.roll(joined.shape[-1] // 2, -1))  # noqa: E731
+        with mock.patch.object(layer.input_proj, "forward", swap):
+            return own(self, layer, *given)
+
+    return first
+
+
+def without(name):
+    """Leaves out a norm."""
+
+    def flaw(own):
+        def first(self, layer, *given):
+            with mock.patch.object(layer.get_submodule(name), "forward", lambda states: states):
+                return own(self, layer, *given)
+
+        return first
+
+    return flaw
+
+
+def unfinished(own):
+    """Leaves out the last norm."""
+
+    def forward(self, *given, **more):
+        with mock.patch.object(self.decoder.norm, "forward", lambda states: states):
+            return own(self, *given, **more)
+
+    return forward
+
+
+def recycled(own):
+    """Takes the output before the last norm for the next feature, not the one after it."""
+
+    def forward(self, *given, **more):
+        if self.traits:
+            self.traits, self.lm_head = frozenset(), torch.nn.Sequential(self.decoder.norm, self.lm_head)
+        return own(self, *given, **more)
+
+    return forward
+
+
+def behind(own):
+    """Reads every feature with the token at its own place, not the one after it."""
+    return lambda self, embedded, *given, **more: own(self, embedded.roll(1, 1), *given, **more)
+
+
+def ahead(own):
+    """Puts drafted tokens one place after their own."""
+
+    def forward(self, embedded, feature, attention_mask, position_ids, **more):
+        drafted = embedded.shape[1] == 1
+        return own(self, embedded, feature, attention_mask, position_ids + drafted, **more)
+
+    return forward
+
+
 BROKEN = [
+    (MtpHead, "fused", earlier, "speculators, MTP"),
+    (MtpHead, "fused", unnormed, "speculators, MTP"),
+    (MtpHead, "_first", crossed, "speculators, MTP"),
+    (MtpHead, "_first", without("token_layernorm"), "speculators, MTP"),
+    (MtpHead, "_first", without("hidden_layernorm"), "speculators, MTP"),
+    (MtpHead, "forward", swapped, "speculators, MTP"),
+    (MtpHead, "forward", unfinished, "speculators, MTP"),
+    (MtpHead, "forward", recycled, "speculators, MTP"),
+    (MtpHead, "forward", behind, "speculators, MTP"),
+    (MtpHead, "forward", ahead, "speculators, MTP"),
     (RefinerHead, "forward", forgetful, "speculators, XPress"),
     (RefinerHead, "forward", ungated, "speculators, XPress, anchored, window"),
     (RefinerHead, "seen", local, "speculators, XPress"),
@@ -371,6 +447,8 @@ def test_the_memory_of_a_head_is_that_of_the_nodes_own_path(tmp_path, monkeypatc
         "speculators, DSpark, own vocabulary",
         "speculators, P-EAGLE",
         "speculators, XPress",
+        "speculators, MTP",
+        "speculators, MTP, Qwen3.5, experts",
     ],
 )
 def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, verifier, spelling):
@@ -384,7 +462,13 @@ def test_greedy_texts_with_these_drafters_are_the_targets_own(tmp_path, name, ve
 
 @pytest.mark.parametrize(
     "name",
-    ["speculators, P-EAGLE, norms, window", "speculators, XPress", "speculators, XPress, anchored, window"],
+    [
+        "speculators, P-EAGLE, norms, window",
+        "speculators, XPress",
+        "speculators, XPress, anchored, window",
+        "speculators, MTP",
+        "speculators, MTP, Qwen3-Next",
+    ],
 )
 def test_rows_of_every_step_are_those_of_a_drafter_that_begins_there(tmp_path, name):
     of = layouts.target("qwen3")
@@ -400,6 +484,34 @@ def test_rows_of_every_step_are_those_of_a_drafter_that_begins_there(tmp_path, n
             text += step.emitted[place]
         counts |= set(step.accepted)
     assert len(counts) > 1
+
+
+def test_heads_for_multi_token_prediction_that_cannot_be_loaded_are_named(tmp_path):
+    entry, of = ENTRIES["speculators, MTP"], layouts.target("qwen3")
+    layer = entry["config"]["transformer_layer_config"]
+    types = "qwen3, qwen3_next, qwen3_5_text, qwen3_5_moe_text"
+    norm, head = "mtp_layers.0.final_layernorm.weight", {"lm_head.weight": [layouts.VOCAB, ref.HIDDEN]}
+    for key, change, says in (
+        ("config", {"num_nextn_predict_layers": 2}, "num_nextn_predict_layers 2: 1 can be loaded$"),
+        (
+            "config",
+            {"transformer_layer_config": layer | {"model_type": "llama"}},
+            f"layers of type llama: {types} can be loaded$",
+        ),
+        (
+            "config",
+            {"transformer_layer_config": layer | {"hidden_size": 16}},
+            "made for a target of hidden size 16, not 32$",
+        ),
+        ("shapes", {norm.replace("final", "last"): [32]}, "has unknown weights: mtp_layers.0.last_layernorm"),
+        ("shapes", head, "has unknown weights: lm_head.weight$"),
+    ):
+        changed = entry | {key: entry[key] | change}
+        with pytest.raises(BadInput, match=says):
+            choose.published(layouts.saved(tmp_path, changed), of, key)
+    kept = {key: shape for key, shape in entry["shapes"].items() if key != norm}
+    with pytest.raises(BadInput, match=f"the checkpoint lacks weights: {norm}$"):
+        choose.published(layouts.saved(tmp_path, entry | {"shapes": kept}), of, "norm")
 
 
 def test_a_parallel_head_needs_its_mask_and_a_number_of_tokens(tmp_path):

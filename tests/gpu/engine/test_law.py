@@ -16,6 +16,7 @@ from draftproof.gpu.drafters import choose, structures
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.eagle3 import FeatureDrafter
+from draftproof.gpu.drafters.mtp import MtpHead
 from draftproof.gpu.drafters.structures import structure
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
@@ -91,6 +92,13 @@ def block(target, **parts):
     return BlockDrafter(network, target)
 
 
+def mtp(target):
+    """A head for multi-token prediction with random weights."""
+    head = MtpHead(new_head(target).config)
+    head.lm_head = target.network.get_output_embeddings()
+    return FeatureDrafter(head.eval().requires_grad_(False), target)
+
+
 def drafters(target):
     torch.manual_seed(3)
     head = new_head(target)
@@ -103,6 +111,7 @@ def drafters(target):
         "markov": block(target, markov=4),
         "refiner": block(target, markov=4, refiner=6),
         "parallel": FeatureDrafter(new_head(target, (3, 3)), target),
+        "mtp": mtp(target),
     }
 
 
@@ -124,6 +133,8 @@ def drafters(target):
         pytest.param("parallel", "block", "chain:3", marks=pytest.mark.slow),
         pytest.param("refiner", "block", "chain:3", marks=pytest.mark.slow),
         pytest.param("parallel", "traversal", "tree:2x2", marks=pytest.mark.slow),
+        pytest.param("mtp", "block", "chain:3", marks=pytest.mark.slow),
+        pytest.param("mtp", "traversal", "tree:2x2", marks=pytest.mark.slow),
         pytest.param("refiner", "lifted-optimal", "strata:2x2", marks=pytest.mark.slow),
         pytest.param("block", "traversal", "tree:2x2", marks=pytest.mark.slow),
         pytest.param("block", "nss", "ddtree:5x3", marks=pytest.mark.slow),
