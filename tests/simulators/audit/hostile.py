@@ -303,12 +303,7 @@ def endless(method, base=object, *arguments):
     return type(f"Endless{method}", (base,), {method: forever})(*arguments)
 
 
-for _method, _base in (
-    ("__len__", object),
-    ("__array__", object),
-    ("detach", object),
-    ("__getattr__", object),
-):
+for _method, _base in (("__len__", object), ("__array__", object), ("__getattr__", object)):
 
     @into(ENDLESS, _method)
     def returns_endless(p, q, x, rng, method=_method, base=_base):

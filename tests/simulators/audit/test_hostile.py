@@ -14,7 +14,12 @@ from tests.simulators.audit import hostile
 from tests.simulators.audit.hostile import BAD, ENDLESS, GOOD
 
 QUICK = {"runs": 300, "seconds": 2.0, "edges": False, "smallest": False}
-READ = ("raises exit", "returns negative", "returns nested")  # these are read, or end the call
+READ = (
+    "raises exit",
+    "returns large number",
+    "returns negative",
+    "returns nested",
+)  # these are read, or end the call
 SMALL = {**QUICK, "vocab": 2, "depth": 1}
 
 
