@@ -2,8 +2,8 @@
 
     python benchmarks/check_beside.py FOLDER [--only WORDS]
 
-Large grids are judged in lanes, where a checkout does so. Families that an older checkout halves by symmetry,
-or has not, are left out. `--only`: families whose names hold these words.
+A checkout that has lanes judges large grids in them. Left out are families that one of the two lacks, or of
+which it judges half by symmetry. `--only`: families whose names hold these words.
 """
 
 import argparse

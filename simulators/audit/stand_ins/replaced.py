@@ -284,7 +284,7 @@ def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
     kind = STAND_INS.get(type(value))
     if kind is not None:
         return new_of.setdefault(id(value), current.lasting(kind))
-    # The function that torch.jit.script or numba compiled.
+    # In place of a compiled function the Python one, as torch.jit.script and numba keep it.
     compiled = {"ScriptFunction": "_torchdynamo_inline", "CPUDispatcher": "py_func"}.get(type(value).__name__)
     return getattr(value, compiled, None) if compiled else None
 

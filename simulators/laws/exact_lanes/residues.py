@@ -72,7 +72,7 @@ class Arithmetic:
         return made
 
     def reduced(self, whole: np.ndarray) -> np.ndarray:
-        """The residues, about from -p/2 to p/2, of whole numbers up to p^2 / 2, [.., primes or 1, lanes]."""
+        """Residues, from about -p/2 to p/2, of whole numbers of at most p^2 / 2; [.., primes or 1, lanes]."""
         multiples = whole * self._inverses
         np.rint(multiples, multiples)
         multiples *= self.primes
