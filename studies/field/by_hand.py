@@ -244,7 +244,7 @@ WITNESSES = {
     "tightwad: 0": (likeliest_listed(A, B)[0], F(2, 9)),
     "SpS-SpecDec: 0": (first(B, A, A)[0], F(11, 27)),
     "SpS-SpecDec, greedy drafts: 0": (first(greedy(B), A, A)[0], F(5, 9)),
-    "SPEC-RL: 0": (first(B, ratio(HALF, B), HALF)[0], F(7, 12)),
+    "SPEC-RL: 0": (first((F(1), F(0)), ratio(HALF, (F(1), F(0))), HALF)[0], F(3, 4)),
     "TriForce: 0": (first(B, ratio(A, B), A)[0], F(4, 9)),
     "rotalabs-accel: 0": (
         at_the_token_only((F(1, 2), F(0), F(1, 2)), (F(3, 5), F(1, 5), F(1, 5)))[0],
