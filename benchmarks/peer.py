@@ -1,4 +1,4 @@
-"""Computes the same exact law with icepool, a general library of exact distributions, and compares times.
+"""Computes the same exact laws with icepool, a general library of exact distributions, and compares times.
 
     pip install icepool && python benchmarks/peer.py
 
@@ -6,18 +6,27 @@ This is what a user would write instead: the output of one iteration as a functi
 distributions in icepool (dice and Markov-style `map`), for token and block verification on a chain, and for
 recursive rejection on siblings drawn without replacement. Laws are compared with `==`; times are processor
 times of one run, the best of five, and only their ratio matters.
+
+One law is computed in rationals, and the laws of a thousand instances or so in exact lanes, where the
+probability of a word is its residues modulo enough primes. Ten of these laws are computed by icepool too, and
+each probability is the same number: the two differ in no residue, and there are enough.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from math import log2
 from random import Random
 from time import process_time
 from typing import Any
 
 import icepool
+import numpy as np
 
 from draftproof.simulators.laws.enumerate import emission
+from draftproof.simulators.laws.exact_lanes.lanes import Lanes
+from draftproof.simulators.laws.exact_lanes.residues import SAFE, UNIT, Arithmetic, Exact
 from draftproof.simulators.support.make import tabulate, weighted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -156,6 +165,78 @@ def best(function: Callable[[], Any]) -> tuple[float, Any]:
     return min(times), found
 
 
+MASSES, ALSO = 2**18, 10
+"""How many probabilities of words at once, and how many laws icepool computes too."""
+
+
+def many(given: Instance) -> Lanes:
+    """Instances like this one, with other weights from 1 to 9: so many that their laws have MASSES words."""
+    rng = np.random.default_rng(0)
+    count = MASSES // sum(given.vocab ** (length + 1) for length in range(given.draft.depth + 1))
+
+    def table(like: Table) -> Table:
+        return Table(like.vocab, {at: rng.integers(1, 10, (like.vocab, count)) for at, _ in like.given()})
+
+    return Lanes(table(given.target), table(given.proposal), given.draft)
+
+
+def single(table: Table, lane: int) -> dict[Word, list[Fraction]]:
+    """One lane of a table, as Python fractions."""
+    rows = {at: row[:, lane].tolist() for at, row in table.given()}
+    return {at: [Fraction(x, sum(row)) for x in row] for at, row in rows.items()}
+
+
+def words(lanes: Any, name: str) -> dict[Word, Exact]:
+    """Every word with its probability in every lane."""
+    found, law = emission(lanes, named(name)), dict[Word, Exact]()
+    for prefix, mass in found.bonus.items():
+        for x, share in enumerate(lanes.target[prefix]):
+            law[*prefix, x] = mass * share
+    for prefix, row in found.residual.items():
+        for x, mass in enumerate(row):
+            known = law.get((*prefix, x))
+            law[*prefix, x] = mass if known is None else known + mass
+    return law
+
+
+def constant(by: Arithmetic, values: list[Fraction]) -> Exact:
+    """A fraction of each lane, as an exact number of the lanes."""
+    key = "icepool", max(value.denominator for value in values)
+    by.sizes[key] = log2(key[1]) * SAFE
+    primes = [int(prime) for prime in by.primes[:, 0]]
+    whole = [[v.numerator * pow(v.denominator, -1, m) % m for v in values] for m in primes]
+    near = np.array([float(value) for value in values])
+    return by.number(near, by.reduced(np.array(whole, float)), UNIT * float(near.max()), Counter((key,)))
+
+
+def at_once(given: Instance, name: str, peer: Callable[..., Any]) -> tuple[float, int, int, bool]:
+    """Seconds for each of many laws in exact lanes, their number, the primes that they need, and whether
+    icepool's are equal.
+    """
+    lanes, primes = many(given), 1
+    theirs = [peer(single(lanes.target, lane), single(lanes.proposal, lane)) for lane in range(ALSO)]
+    while True:
+        by: Any = Arithmetic(lanes.count, primes)
+        ours = words(lanes.each(by.row), name)
+        same = not by.undecided.any() and {word for law in theirs for word in law} <= ours.keys()
+        for word, mass in ours.items():
+            first = by.number(mass.near[:ALSO], mass.residues[..., :ALSO], mass.error, mass.factors)
+            wanted = constant(by, [Fraction(law.probability(word)) for law in theirs])
+            same &= bool(by.zero(by.plus(first, wanted, np.subtract)).all())
+        by.known.clear()
+        if by.need < by.bits or not same:
+            break
+        primes = by.enough
+
+    def computed() -> None:
+        by: Any = Arithmetic(lanes.count, primes)
+        words(lanes.each(by.row), name)
+        by.known.clear()
+
+    seconds, _ = best(computed)
+    return seconds / lanes.count, lanes.count, primes, same
+
+
 CASES: list[tuple[str, Callable[..., icepool.Die], int, Scheme]] = [
     *(("token", token, vocab, Chain(depth)) for vocab, depth in ((2, 2), (3, 3), (2, 6))),
     *(("block", block, vocab, Chain(depth)) for vocab, depth in ((2, 2), (3, 3), (4, 3), (2, 6))),
@@ -164,7 +245,18 @@ CASES: list[tuple[str, Callable[..., icepool.Die], int, Scheme]] = [
 
 
 def main() -> None:
-    heads = ("V", "draft", "draftproof s", "icepool s", "ratio", "same law")
+    heads = (
+        "V",
+        "draft",
+        "icepool ms",
+        "ms",
+        "ratio",
+        "same law",
+        "ms, of many",
+        "ratio",
+        "primes",
+        "same laws",
+    )
     print(f"{'verifier':<9}" + "".join(f"{head:>13}" for head in heads))
     for name, written, vocab, draft in CASES:
         given = instance(vocab, draft)
@@ -175,7 +267,14 @@ def main() -> None:
         law = {word: Fraction(int(mass.p), int(mass.q)) for word, mass in ours.items()}
         same = law == {word: Fraction(theirs.probability(word)) for word in theirs}
         kind = f"{'chain' if isinstance(draft, Chain) else 'siblings'} {size}"
-        print(f"{name:<9}{vocab:>13}{kind:>13}{mine:>13.5f}{peer:>13.5f}{peer / mine:>12.1f}x{same!s:>13}")
+        each, laws, primes, equal = at_once(
+            given, name, lambda p, q, written=written, size=size: written(p, q, size)
+        )
+        print(
+            f"{name:<9}{vocab:>13}{kind:>13}{1e3 * peer:>13.3f}{1e3 * mine:>13.3f}{peer / mine:>12.1f}x",
+            end="",
+        )
+        print(f"{same!s:>13}{1e3 * each:>13.5f}{peer / each:>12.0f}x{laws:>13}{primes:>13}{equal!s:>13}")
 
 
 if __name__ == "__main__":
