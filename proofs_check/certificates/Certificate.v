@@ -126,8 +126,9 @@ Definition strata (r : row) (n : nat) : list row :=
   let line := inclusion n order in
   map (fun j => map (stratum (times j one) zero line) (seq 0 (length r))) (seq 0 n).
 
-Definition each_of : list row -> law (list token) :=
-  fold_right (fun r l => bind (draw r) (fun x => bind l (fun l => ret (x :: l)))) (ret []).
+(** One of each law, independently. *)
+Definition each_of {A} : list (law A) -> law (list A) :=
+  fold_right (fun m l => bind m (fun x => bind l (fun l => ret (x :: l)))) (ret []).
 
 Fixpoint one_by_one (n : nat) (r : row) : law (list token) :=
   match n with
@@ -142,10 +143,10 @@ Inductive drawing := Replacement | NoReplacement | Top | Greedy | Hub | Strata.
 (** The tokens drafted below one context, at most [n] of them. *)
 Definition siblings (how : drawing) (q : row) (n : nat) : law (list token) :=
   match how with
-  | Replacement => each_of (repeat q n)
+  | Replacement => each_of (repeat (draw q) n)
   | NoReplacement => one_by_one n q
   | Top => ret (likeliest q n)
-  | Strata => each_of (strata q n)
+  | Strata => each_of (map draw (strata q n))
   | Greedy =>
       let top := likeliest q (n - 1) in
       let rest := without q top in
@@ -158,29 +159,24 @@ Definition siblings (how : drawing) (q : row) (n : nat) : law (list token) :=
         else if has_mass rest then bind (draw rest) (fun y => ret [x; y]) else ret [x])
   end.
 
-Inductive draft := Drafted (below : list (token * draft)).
+(** What is drafted: every node's text, the root's aside. *)
+Notation draft := (list context).
 Inductive shape := Shape (below : list shape).
 
 Fixpoint grow (how : drawing) (q : context -> row) (s : shape) (c : context) : law draft :=
   match s with
-  | Shape [] => ret (Drafted [])
+  | Shape [] => ret []
   | Shape below =>
       bind (siblings how (q c) (length below)) (fun tokens =>
-        bind ((fix all (below : list shape) (tokens : list token) : law (list (token * draft)) :=
-          match below, tokens with
-          | s :: below, x :: tokens =>
-              bind (grow how q s (c ++ [x])) (fun d =>
-                bind (all below tokens) (fun rest => ret ((x, d) :: rest)))
-          | _, _ => ret []
-          end) below tokens) (fun l => ret (Drafted l)))
+        bind (each_of (zip (fun s x => bind (grow how q s (c ++ [x])) (fun d => ret ((c ++ [x]) :: d))) below tokens))
+          (fun l => ret (concat l)))
   end.
 
 Definition every (n depth : nat) : shape := fold_right (fun _ s => Shape (repeat s n)) (Shape []) (seq 0 depth).
 
 (** Paths are drawn one after the other; here equal ones stay apart. *)
-Definition paths (q : context -> row) (count depth : nat) (c : context) : law (list (token * draft)) :=
-  let path := grow Replacement q (every 1 depth) c in
-  fold_right (fun _ l => bind path (fun '(Drafted path) => bind l (fun rest => ret (path ++ rest)))) (ret []) (seq 0 count).
+Definition paths (q : context -> row) (count depth : nat) (c : context) : law draft :=
+  bind (each_of (repeat (grow Replacement q (every 1 depth) c) count)) (fun l => ret (concat l)).
 
 (** How the drafter draws.  [Listed]: the drafts stand in the certificate with their probabilities. *)
 Inductive scheme := Tree (how : drawing) (s : shape) | Paths (count depth : nat) | Listed (l : law draft).
@@ -189,7 +185,7 @@ Inductive scheme := Tree (how : drawing) (s : shape) | Paths (count depth : nat)
 Definition drafts (s : scheme) (q : context -> row) (c : context) : law draft :=
   match s with
   | Tree how s => grow how q s c
-  | Paths count depth => bind (paths q count depth c) (fun l => ret (Drafted l))
+  | Paths count depth => paths q count depth c
   | Listed l => l
   end.
 
@@ -200,11 +196,8 @@ Inductive verification :=
 | Stop (c : context) (extra : option row)      (** the text is [c]; the next token's row, [None] the target's *)
 | Again (c : context) (l : list verification). (** the text is [c]; for each next draft its verification *)
 
-Fixpoint node (d : draft) (c : context) : bool :=
-  match c with
-  | [] => true
-  | x :: c => match d with Drafted below => existsb (fun '(y, d) => (x =? y) && node d c) below end
-  end.
+Definition begun (c u : context) : bool := both Nat.eqb c (firstn (length c) u).
+Definition node (d : draft) (c : context) : bool := existsb (both Nat.eqb c) ([] :: d).
 
 (** What is emitted: with some probability a text, and the row of its next token. *)
 Notation ending := (t * (context * option row))%type.
@@ -315,11 +308,7 @@ Definition check (I : instance) (K : certificate) : bool :=
 Definition coupling : Type := @coupling_of_ t.
 
 (** How many tokens of the block are drafted. *)
-Fixpoint agree (y : context) (d : draft) : nat :=
-  match y, d with
-  | [], _ => 0
-  | x :: y, Drafted below => fold_right (fun '(z, d) most => if x =? z then Nat.max (S (agree y d)) most else most) 0 below
-  end.
+Definition agree (y : context) (d : draft) : nat := fold_right (fun c most => if begun c y then Nat.max (length c) most else most) 0 d.
 
 Fixpoint blocks (p : context -> row) (n : nat) (c : context) : law context :=
   match n with

@@ -54,9 +54,6 @@ Fixpoint shape_of (v : value) : option shape := option_map Shape (list_of shape_
 
 Fixpoint height (s : shape) : nat := match s with Shape l => fold_right Nat.max 0 (map (fun s => S (height s)) l) end.
 
-(** A drafted tree: its children, each with its token. *)
-Fixpoint tree_of (v : value) : option draft := option_map Drafted (list_of (pair whole tree_of) v).
-
 Definition scheme_of (v : value) : option (scheme * nat) :=
   let? kind := get "kind" text v in
   let depth := get "depth" whole v in
@@ -69,7 +66,7 @@ Definition scheme_of (v : value) : option (scheme * nat) :=
      ("stratified", drawn Strata);
      ("tree", let? again := again in drawn (if String.eqb again "true" then Replacement else NoReplacement));
      ("paths", let? d := depth in let? n := get "count" whole v in Some (Paths n d, d));
-     ("listed", let? d := depth in let? l := get "drafts" (list_of (pair number tree_of)) v in Some (Listed l, d))] in s.
+     ("listed", let? d := depth in let? l := get "drafts" (list_of (pair number (list_of (list_of whole)))) v in Some (Listed l, d))] in s.
 
 Definition instance_of (v : value) : option instance :=
   let? V := get "vocab" whole v in

@@ -216,10 +216,10 @@ module Over =
     let line0 = inclusion n0 order in
     map (fun j -> map (stratum (times j N.one) N.zero line0) (seq 0 (List.length r))) (seq 0 n0)
 
-  (** val each_of : N.t list list -> int list law **)
+  (** val each_of : 'a1 law list -> 'a1 list law **)
 
-  let each_of =
-    fold_right (fun r l -> bind (draw r) (fun x -> bind l (fun l0 -> ret (x :: l0)))) (ret [])
+  let each_of x =
+    fold_right (fun m l -> bind m (fun x0 -> bind l (fun l0 -> ret (x0 :: l0)))) (ret []) x
 
   (** val one_by_one : int -> N.t list -> int list law **)
 
@@ -244,7 +244,7 @@ module Over =
 
   let siblings how q n =
     match how with
-    | Replacement -> each_of (repeat q n)
+    | Replacement -> each_of (repeat (draw q) n)
     | NoReplacement -> one_by_one n q
     | Top -> ret (likeliest q n)
     | Greedy ->
@@ -258,58 +258,47 @@ module Over =
         if not ((=) x hub)
         then ret (x :: (hub :: []))
         else if has_mass rest0 then bind (draw rest0) (fun y -> ret (x :: (y :: []))) else ret (x :: []))
-    | Strata -> each_of (strata q n)
-
-  type draft =
-  | Drafted of (int * draft) list
+    | Strata -> each_of (map draw (strata q n))
 
   type shape =
   | Shape of shape list
 
-  (** val grow : drawing -> (int list -> N.t list) -> shape -> int list -> draft law **)
+  (** val grow : drawing -> (int list -> N.t list) -> shape -> int list -> int list list law **)
 
   let rec grow how q s c =
     let Shape below0 = s in
     (match below0 with
-     | [] -> ret (Drafted [])
+     | [] -> ret []
      | _ :: _ ->
        bind (siblings how (q c) (List.length below0)) (fun tokens ->
          bind
-           (let rec all0 below1 tokens0 =
-              match below1 with
-              | [] -> ret []
-              | s0 :: below2 ->
-                (match tokens0 with
-                 | [] -> ret []
-                 | x :: tokens1 ->
-                   bind (grow how q s0 ((@) c (x :: []))) (fun d ->
-                     bind (all0 below2 tokens1) (fun rest0 -> ret ((x, d) :: rest0))))
-            in all0 below0 tokens) (fun l -> ret (Drafted l))))
+           (each_of
+             (zip (fun s0 x ->
+               bind (grow how q s0 ((@) c (x :: []))) (fun d -> ret (((@) c (x :: [])) :: d))) below0 tokens))
+           (fun l -> ret (List.concat l))))
 
   (** val every : int -> int -> shape **)
 
   let every n depth0 =
     fold_right (fun _ s -> Shape (repeat s n)) (Shape []) (seq 0 depth0)
 
-  (** val paths : (int list -> N.t list) -> int -> int -> int list -> (int * draft) list law **)
+  (** val paths : (int list -> N.t list) -> int -> int -> int list -> int list list law **)
 
   let paths q count depth0 c =
-    let path = grow Replacement q (every (Stdlib.Int.succ 0) depth0) c in
-    fold_right (fun _ l ->
-      bind path (fun pat -> let Drafted path0 = pat in bind l (fun rest0 -> ret ((@) path0 rest0)))) 
-      (ret []) (seq 0 count)
+    bind (each_of (repeat (grow Replacement q (every (Stdlib.Int.succ 0) depth0) c) count)) (fun l ->
+      ret (List.concat l))
 
   type scheme =
   | Tree of drawing * shape
   | Paths of int * int
-  | Listed of draft law
+  | Listed of int list list law
 
-  (** val drafts : scheme -> (int list -> N.t list) -> int list -> draft law **)
+  (** val drafts : scheme -> (int list -> N.t list) -> int list -> int list list law **)
 
   let drafts s q c =
     match s with
     | Tree (how, s0) -> grow how q s0 c
-    | Paths (count, depth0) -> bind (paths q count depth0 c) (fun l -> ret (Drafted l))
+    | Paths (count, depth0) -> paths q count depth0 c
     | Listed l -> l
 
   type verification =
@@ -317,14 +306,18 @@ module Over =
   | Stop of int list * N.t list option
   | Again of int list * verification list
 
-  (** val node : draft -> int list -> bool **)
+  (** val begun : int list -> int list -> bool **)
 
-  let rec node d = function
-  | [] -> true
-  | x :: c0 ->
-    let Drafted below0 = d in List.exists (fun pat -> let (y, d0) = pat in (&&) ((=) x y) (node d0 c0)) below0
+  let begun c u =
+    both (=) c (firstn (List.length c) u)
 
-  (** val sampler : int -> bool -> (int list -> draft law) -> draft option -> verification -> bool **)
+  (** val node : int list list -> int list -> bool **)
+
+  let node d c =
+    List.exists (both (=) c) ([] :: d)
+
+  (** val sampler :
+      int -> bool -> (int list -> int list list law) -> int list list option -> verification -> bool **)
 
   let rec sampler v once d d0 = function
   | Branch l ->
@@ -335,7 +328,7 @@ module Over =
       (both (fun k0 pat -> let (_, d1) = pat in sampler v once d (if once then Some d1 else None) k0) l (d c))
 
   (** val endings :
-      (int list -> draft law) -> N.t -> verification -> (N.t * (int list * N.t list option)) list **)
+      (int list -> int list list law) -> N.t -> verification -> (N.t * (int list * N.t list option)) list **)
 
   let rec endings d w = function
   | Branch l -> List.concat_map (fun pat -> let (m, k0) = pat in endings d (N.mul w m) k0) l
@@ -435,7 +428,7 @@ module Over =
   let sound_instance i =
     (&&) (is_table i.vocab i.target) (is_table i.vocab i.proposal)
 
-  (** val drafted : instance -> int list -> draft law **)
+  (** val drafted : instance -> int list -> int list list law **)
 
   let drafted i =
     drafts i.draws (row_of i.proposal)
@@ -469,15 +462,10 @@ module Over =
 
   type coupling = N.t coupling_of_
 
-  (** val agree : int list -> draft -> int **)
+  (** val agree : int list -> int list list -> int **)
 
-  let rec agree y d =
-    match y with
-    | [] -> 0
-    | x :: y0 ->
-      let Drafted below0 = d in
-      fold_right (fun pat most ->
-        let (z, d0) = pat in if (=) x z then max (Stdlib.Int.succ (agree y0 d0)) most else most) 0 below0
+  let agree y d =
+    fold_right (fun c most -> if begun c y then max (List.length c) most else most) 0 d
 
   (** val blocks : (int list -> N.t list) -> int -> int list -> int list law **)
 
@@ -518,7 +506,7 @@ module Over =
         (N.equal (worth c.plan r) c.optimum))
       (N.equal (N.add (dot ws c.of_drafts) (dot ms c.of_blocks)) c.optimum)
 
-  (** val rewards : draft law -> int list law -> N.t list list **)
+  (** val rewards : int list list law -> int list law -> N.t list list **)
 
   let rewards ds ys =
     map (fun pat -> let (_, d) = pat in map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys) ds
@@ -1165,11 +1153,6 @@ module Checker =
   let rec height = function
   | C.Shape l -> fold_right max 0 (map (fun s0 -> Stdlib.Int.succ (height s0)) l)
 
-  (** val tree_of : value -> C.draft option **)
-
-  let rec tree_of v =
-    Option.map (fun x -> C.Drafted x) (list_of (pair whole tree_of) v)
-
   (** val scheme_of : value -> (C.scheme * int) option **)
 
   let scheme_of v =
@@ -1188,8 +1171,8 @@ module Checker =
           (Option.bind depth0 (fun d ->
             Option.bind (get "count" whole v) (fun n -> Some ((C.Paths (n, d)), d))))) :: (("listed",
           (Option.bind depth0 (fun d ->
-            Option.bind (get "drafts" (list_of (pair number tree_of)) v) (fun l -> Some ((C.Listed l), d))))) :: [])))))))))
-        (fun s -> s))
+            Option.bind (get "drafts" (list_of (pair number (list_of (list_of whole)))) v) (fun l -> Some
+              ((C.Listed l), d))))) :: []))))))))) (fun s -> s))
 
   (** val instance_of : value -> C.instance option **)
 

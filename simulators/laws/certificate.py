@@ -14,7 +14,7 @@ from draftproof.simulators.laws.enumerate import drafts, outcomes
 from draftproof.simulators.laws.repeat import carried
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.support.make import prefixes
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, text
@@ -82,7 +82,7 @@ def of_instance(instance: Instance, law: Declared | None = None) -> str:
         target = Table(target.vocab, {x: rows[x] for x in prefixes(target.vocab, instance.draft.depth)})
     draft: Any = {"kind": instance.draft.kind, **vars(instance.draft)}
     if draft["kind"] not in KNOWN:
-        listed = [[text(mass), _children(each.root)] for mass, each in drafts(instance)]
+        listed = [[text(mass), [node.prefix for node in each.root][1:]] for mass, each in drafts(instance)]
         draft = {"kind": "listed", "depth": instance.draft.depth, "drafts": listed}
     tables = {"target": _rows(target), "proposal": _rows(instance.proposal)}
     return _line({"vocab": instance.vocab, "name": instance.name, **tables, "draft": draft})
@@ -150,10 +150,6 @@ def _verified(instance: Instance, verifier: Verifier, calls: int, rows: bool) ->
         return drawn(word, target[word], target, 0)
 
     return verified((), instance.target, calls)
-
-
-def _children(node: Node) -> list[Any]:
-    return [[child.token, _children(child)] for child in node.children]
 
 
 def _rows(table: Table) -> list[Any]:
