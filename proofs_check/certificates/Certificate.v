@@ -217,6 +217,18 @@ Fixpoint sampler (d : option draft) (k : verification) : bool :=
       both (fun k '(_, d) => sampler (if once then Some d else None) k) l (D c)
   end.
 
+(** No sampler: after choices that are distributions, taken with a probability above zero, stands one that is none, or
+    the end is no node of the draft, or its row no law. *)
+Fixpoint fault (d : option draft) (k : verification) : bool :=
+  match k with
+  | Branch l => negb (distribution (map fst l)) || existsb (fun '(m, k) => less zero m && fault d k) l
+  | Stop c extra => negb (on d true (fun d => node d c) && on extra true (is_row V))
+  | Again c l =>
+      let ds := D c in
+      distribution (map fst ds) &&
+      existsb (fun yes : bool => yes) (zip (fun k '(m, d) => less zero m && fault (if once then Some d else None) k) l ds)
+  end.
+
 Fixpoint endings (w : t) (k : verification) : list ending :=
   match k with
   | Branch l => flat_map (fun '(m, k) => endings (mul w m) k) l
@@ -277,7 +289,7 @@ End Target.
 
 Definition instance : Type := @instance_of_ table scheme.
 
-Inductive verdict := Lossless | Wrong (prefix : context) (got want : t).
+Inductive verdict := Lossless | Wrong (prefix : context) (got want : t) | NoSampler.
 
 Definition certificate : Type := @certificate_of_ verification verdict t.
 
@@ -289,20 +301,19 @@ Definition drafted (I : instance) : context -> law draft := drafts (draws I) (ro
 Definition longest (I : instance) (K : certificate) : nat :=
   depth I + calls K.
 
-Definition verdict_holds (I : instance) (K : certificate) (l : list ending) : bool :=
-  let p := row_of (target I) in
-  match found K with
-  | Lossless => right p (vocab I) (S (longest I K)) [] l zero one
-  | Wrong u got want =>
-      ((calls K =? 0) || (length u <=? longest I K)) && equal (mass p l [] u) got && equal (follows p [] u) want && negb (equal got want)
-  end.
-
 Definition check (I : instance) (K : certificate) : bool :=
+  let p := row_of (target I) in
   let once := calls K =? 0 in
   let process := Again [] (verified K) in
   let l := endings (drafted I) one process in
-  sampler (vocab I) once (drafted I) None process &&
-  on (tau K) true (fun mean => once && equal (accepted l) mean) && verdict_holds I K l.
+  on (tau K) true (fun mean => once && equal (accepted l) mean) &&
+  (let sampled := sampler (vocab I) once (drafted I) None process in
+  match found K with
+  | Lossless => sampled && right p (vocab I) (S (longest I K)) [] l zero one
+  | Wrong u got want =>
+      sampled && (once || (length u <=? longest I K)) && equal (mass p l [] u) got && equal (follows p [] u) want && negb (equal got want)
+  | NoSampler => fault (vocab I) once (drafted I) None process
+  end).
 
 (** ** The most that a first call can accept: drafts coupled with target blocks *)
 Definition coupling : Type := @coupling_of_ t.

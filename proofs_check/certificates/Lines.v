@@ -78,7 +78,7 @@ Definition instance_of (v : value) : option instance :=
 (** ** Verifications
 
     [[["p", K], ["r", L], ..]]: a coin or a draw, each outcome of positive probability with what follows;
-    [{"again": [c, [K, ..]]}]: another call; else the tokens of a text and, unless it is the target's, the row
+    [{"again": [c, [K, ..]]}]: another call; a word: nothing, which has no outcome; else the tokens of a text and, unless it is the target's, the row
     of its next token. *)
 
 Definition stop_of (l : list value) : option verification :=
@@ -90,21 +90,20 @@ Fixpoint verification_of (v : value) : option verification :=
   | Items l => match all (pair number verification_of) l with Some (b :: r) => Some (Branch (b :: r)) | _ => stop_of l end
   | Fields ((_, v) :: _) =>
       let? (c, l) := pair (list_of whole) (list_of verification_of) v in Some (Again c l)
+  | Text _ => Some (Branch [])
   | _ => None
   end.
 
+Definition wrong_of (w : value) : option verdict :=
+  let? u := get "prefix" (list_of whole) w in
+  let? got := get "got" number w in
+  let? want := get "want" number w in
+  Some (Wrong u got want).
+
 Definition certificate_of (v : value) : option certificate :=
   let? ks := get "drafts" (list_of verification_of) v in
-  let calls := or_else (get "calls" whole v) 0 in
-  let mean := get "accepted" number v in
-  match get "wrong" Some v with
-  | None => Some (Certificate calls ks Lossless mean)
-  | Some w =>
-      let? u := get "prefix" (list_of whole) w in
-      let? got := get "got" number w in
-      let? want := get "want" number w in
-      Some (Certificate calls ks (Wrong u got want) mean)
-  end.
+  let? found := or_else (get "wrong" (fun w => Some (wrong_of w)) v) (Some (or_else (get "invalid" (fun _ => Some NoSampler) v) Lossless)) in
+  Some (Certificate (or_else (get "calls" whole v) 0) ks found (get "accepted" number v)).
 
 Definition coupling_of (v : value) : option coupling :=
   let? f := get "plan" (list_of (list_of number)) v in

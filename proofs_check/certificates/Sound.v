@@ -72,6 +72,48 @@ Proof.
     rewrite map_app, sum_app, IHk, IHl. ring.
 Qed.
 
+(** What no sampler does, at the end of a path of positive probability: every choice before it is a distribution. *)
+Definition is_distribution (l : list t) : Prop := Forall (fun m => less m zero = false) l /\ sum l = one.
+
+Lemma distribution_spec : forall l, distribution l = true <-> is_distribution l.
+Proof.
+  intros l. unfold distribution, is_distribution. rewrite andb_true_iff, equal_spec, forallb_forall, Forall_forall.
+  setoid_rewrite negb_true_iff. tauto.
+Qed.
+
+Section Broken.
+Variables (V : nat) (once : bool) (D : context -> law draft).
+Inductive broken : option draft -> verification -> Prop :=
+| Uneven : forall d l, ~ is_distribution (map fst l) -> broken d (Branch l)
+| Nowhere : forall d c extra, node d c = false -> broken (Some d) (Stop c extra)
+| NoLaw : forall d c r, ~ (length r = V /\ is_distribution r) -> broken d (Stop c (Some r))
+| Later : forall d l m k, is_distribution (map fst l) -> In (m, k) l -> less zero m = true -> broken d k -> broken d (Branch l)
+| Called : forall c l n k m d, is_distribution (map fst (D c)) -> nth_error l n = Some k -> nth_error (D c) n = Some (m, d) ->
+    less zero m = true -> broken (if once then Some d else None) k -> forall d, broken d (Again c l).
+
+Lemma fault_broken : forall k d, fault V once D d k = true -> broken d k.
+Proof.
+  induction k as [l IH|c extra|c l IH] using verification_all; simpl; intros d H.
+  - destruct (distribution (map fst l)) eqn:E; simpl in H.
+    + apply distribution_spec in E. apply existsb_exists in H as ([m k] & I & H). apply andb_prop in H as [P H].
+      rewrite Forall_forall in IH. exact (Later d l m k E I P (IH _ I d H)).
+    + apply Uneven. rewrite <- distribution_spec, E. discriminate.
+  - apply negb_true_iff, andb_false_iff in H as [H|H].
+    + destruct d as [d|]; [|discriminate]. apply Nowhere. exact H.
+    + destruct extra as [r|]; [|discriminate]. apply NoLaw. rewrite <- distribution_spec, <- Nat.eqb_eq, <- andb_true_iff.
+      unfold on, is_row in H. rewrite H. discriminate.
+  - apply andb_prop in H as [C H]. apply distribution_spec in C.
+    assert (G : exists n k m d, nth_error l n = Some k /\ nth_error (D c) n = Some (m, d) /\ less zero m = true /\
+      fault V once D (if once then Some d else None) k = true).
+    { clear - H. revert H. generalize (D c) as ds. induction l as [|k l IHl]; intros [|[m d] ds] H; try discriminate.
+      simpl in H. apply orb_prop in H as [H|H].
+      - destruct (_ && _) eqn:H'; [|discriminate]. apply andb_prop in H' as [P G]. exists 0, k, m, d. auto.
+      - destruct (IHl ds H) as (n & G). exists (S n). exact G. }
+    destruct G as (n & k & m & e & G1 & G2 & G3 & G4). rewrite Forall_forall in IH.
+    exact (Called c l n k m e C G1 G2 G3 (IH k (nth_error_In _ _ G1) _ G4) d).
+Qed.
+End Broken.
+
 Section Target.
 Variable p : context -> row.
 
@@ -199,37 +241,44 @@ Qed.
     with the drafter's probability and verifies it by coins and draws that are distributions; in a single call it stops
     at nodes of that draft, with the mean claimed.  The verdict holds of the law of its text, which goes on by the
     extra row and the target.  The law is the target's: every word of more than [longest] tokens has the target's
-    probability (those of shorter ones are sums of these).  Or it is not: the word named has another. *)
+    probability (those of shorter ones are sums of these).  Or it is not: the word named has another.  Or the process is
+    no sampler: what stands at the end of some path of positive probability is none. *)
 Definition holds (I : instance) (K : certificate) : Prop :=
   let p := row_of (target I) in
+  let once := calls K =? 0 in
   let process := Again [] (verified K) in
   let l := endings (drafted I) one process in
+  let samples := sampler (vocab I) once (drafted I) None process = true /\ sum (map fst l) = one /\
+    match tau K with Some mean => calls K = 0 /\ accepted l = mean | None => True end in
   (forall c, is_row (vocab I) (p c) = true) /\
-  sampler (vocab I) (calls K =? 0) (drafted I) None process = true /\ sum (map fst l) = one /\
-  match tau K with Some mean => calls K = 0 /\ accepted l = mean | None => True end /\
   match found K with
-  | Lossless => forall u, longest I K < length u -> Forall (fun x => x < vocab I) u ->
+  | Lossless => samples /\ forall u, longest I K < length u -> Forall (fun x => x < vocab I) u ->
       mass p l [] u = follows p [] u
-  | Wrong u got want => (calls K = 0 \/ length u <= longest I K) /\
+  | Wrong u got want => samples /\ (calls K = 0 \/ length u <= longest I K) /\
       mass p l [] u = got /\ follows p [] u = want /\ got <> want
+  | NoSampler => broken (vocab I) once (drafted I) None process
   end.
 
 Theorem check_sound : forall I K, sound_instance I = true -> check I K = true -> holds I K.
 Proof.
-  intros I K S H. unfold holds.
-  set (p := row_of (target I)). set (l := endings _ _ _). apply andb_prop in S as [S _].
-  unfold check in H. fold l in H. apply andb_prop in H as [H W]. apply andb_prop in H as [H A].
-  split; [intros; apply row_of_is_row; auto|]. split; [exact H|]. split; [exact (endings_mass _ _ _ _ _ one H)|].
-  split.
-  - destruct (tau K); auto. apply andb_prop in A as [A1 A2]. apply Nat.eqb_eq in A1. apply equal_spec in A2. auto.
-  - clear H A. rename W into H. unfold verdict_holds in H. destruct (found K) as [|u got want].
-    + intros u L T. pose proof (right_sound p _ _ _ _ _ _ H u L T) as E.
-      transitivity (add (mass p l [] u) (mul zero (follows p [] u))); [ring|].
-      etransitivity; [exact E|ring].
-    + apply andb_prop in H as [H N]. apply andb_prop in H as [G W]. apply andb_prop in G as [L G].
-      apply orb_true_iff in L. rewrite Nat.eqb_eq, Nat.leb_le in L. apply equal_spec in G, W. repeat split; auto.
-      intros ->. apply negb_true_iff in N.
-      assert (equal want want = true) by (apply equal_spec; auto). congruence.
+  intros I K S H. unfold holds. apply andb_prop in S as [S _].
+  split; [intros; apply row_of_is_row; auto|]. set (p := row_of (target I)).
+  set (l := endings _ _ _). unfold check in H. fold p l in H. apply andb_prop in H as [A H].
+  assert (M : sampler (vocab I) (calls K =? 0) (drafted I) None (Again [] (verified K)) = true ->
+    sum (map fst l) = one /\ match tau K with Some mean => calls K = 0 /\ accepted l = mean | None => True end).
+  { intros G. split; [exact (endings_mass _ _ _ _ _ one G)|]. destruct (tau K); auto.
+    apply andb_prop in A as [A1 A2]. apply Nat.eqb_eq in A1. apply equal_spec in A2. auto. }
+  destruct (found K) as [|u got want|].
+  - apply andb_prop in H as [G H]. split; [split; [exact G|exact (M G)]|].
+    intros u L T. pose proof (right_sound p _ _ _ _ _ _ H u L T) as E.
+    transitivity (add (mass p l [] u) (mul zero (follows p [] u))); [ring|].
+    etransitivity; [exact E|ring].
+  - apply andb_prop in H as [H N]. apply andb_prop in H as [H W]. apply andb_prop in H as [H G].
+    apply andb_prop in H as [S' L]. split; [split; [exact S'|exact (M S')]|].
+    apply orb_true_iff in L. rewrite Nat.eqb_eq, Nat.leb_le in L. apply equal_spec in G, W. repeat split; auto.
+    intros ->. apply negb_true_iff in N.
+    assert (equal want want = true) by (apply equal_spec; auto). congruence.
+  - apply fault_broken. exact H.
 Qed.
 
 (** Of a file, line by line: what is accepted holds of the instance begun last; what an accepted proof of a size means

@@ -327,6 +327,22 @@ module Over =
     (&&) ((&&) (on d0 true (fun _ -> false)) (distribution (map fst (d c))))
       (both (fun k0 pat -> let (_, d1) = pat in sampler v once d (if once then Some d1 else None) k0) l (d c))
 
+  (** val fault :
+      int -> bool -> (int list -> int list list law) -> int list list option -> verification -> bool **)
+
+  let rec fault v once d d0 = function
+  | Branch l ->
+    (||) (not (distribution (map fst l)))
+      (List.exists (fun pat -> let (m, k0) = pat in (&&) (N.less N.zero m) (fault v once d d0 k0)) l)
+  | Stop (c, extra) -> not ((&&) (on d0 true (fun d1 -> node d1 c)) (on extra true (is_row v)))
+  | Again (c, l) ->
+    let ds = d c in
+    (&&) (distribution (map fst ds))
+      (List.exists (fun yes -> yes)
+        (zip (fun k0 pat ->
+          let (m, d1) = pat in (&&) (N.less N.zero m) (fault v once d (if once then Some d1 else None) k0)) l
+          ds))
+
   (** val endings :
       (int list -> int list list law) -> N.t -> verification -> (N.t * (int list * N.t list option)) list **)
 
@@ -420,6 +436,7 @@ module Over =
   type verdict =
   | Lossless
   | Wrong of int list * N.t * N.t
+  | NoSampler
 
   type certificate = (verification, verdict, N.t) certificate_of_
 
@@ -438,27 +455,23 @@ module Over =
   let longest i k =
     add i.depth k.calls
 
-  (** val verdict_holds : instance -> certificate -> (N.t * (int list * N.t list option)) list -> bool **)
-
-  let verdict_holds i k l =
-    let p = row_of i.target in
-    (match k.found with
-     | Lossless -> right p i.vocab (Stdlib.Int.succ (longest i k)) [] l N.zero N.one
-     | Wrong (u, got, want) ->
-       (&&)
-         ((&&)
-           ((&&) ((||) ((=) k.calls 0) ((<=) (List.length u) (longest i k))) (N.equal (mass p l [] u) got))
-           (N.equal (follows p [] u) want)) (not (N.equal got want)))
-
   (** val check : instance -> certificate -> bool **)
 
   let check i k =
+    let p = row_of i.target in
     let once = (=) k.calls 0 in
     let process = Again ([], k.verified) in
     let l = endings (drafted i) N.one process in
-    (&&)
-      ((&&) (sampler i.vocab once (drafted i) None process)
-        (on k.tau true (fun mean0 -> (&&) once (N.equal (accepted l) mean0)))) (verdict_holds i k l)
+    (&&) (on k.tau true (fun mean0 -> (&&) once (N.equal (accepted l) mean0)))
+      (let sampled = sampler i.vocab once (drafted i) None process in
+       match k.found with
+       | Lossless -> (&&) sampled (right p i.vocab (Stdlib.Int.succ (longest i k)) [] l N.zero N.one)
+       | Wrong (u, got, want) ->
+         (&&)
+           ((&&)
+             ((&&) ((&&) sampled ((||) once ((<=) (List.length u) (longest i k))))
+               (N.equal (mass p l [] u) got)) (N.equal (follows p [] u) want)) (not (N.equal got want))
+       | NoSampler -> fault i.vocab once (drafted i) None process)
 
   type coupling = N.t coupling_of_
 
@@ -1197,6 +1210,7 @@ module Checker =
   (** val verification_of : value -> C.verification option **)
 
   let rec verification_of = function
+  | Text _ -> Some (C.Branch [])
   | Items l ->
     (match all (pair number verification_of) l with
      | Some l0 -> (match l0 with
@@ -1212,19 +1226,21 @@ module Checker =
          let (c, l0) = pat in Some (C.Again (c, l0))))
   | _ -> None
 
+  (** val wrong_of : value -> C.verdict option **)
+
+  let wrong_of w =
+    Option.bind (get "prefix" (list_of whole) w) (fun u ->
+      Option.bind (get "got" number w) (fun got ->
+        Option.bind (get "want" number w) (fun want -> Some (C.Wrong (u, got, want)))))
+
   (** val certificate_of : value -> C.certificate option **)
 
   let certificate_of v =
     Option.bind (get "drafts" (list_of verification_of) v) (fun ks ->
-      let calls0 = or_else (get "calls" whole v) 0 in
-      let mean0 = get "accepted" number v in
-      (match get "wrong" (fun x -> Some x) v with
-       | Some w ->
-         Option.bind (get "prefix" (list_of whole) w) (fun u ->
-           Option.bind (get "got" number w) (fun got ->
-             Option.bind (get "want" number w) (fun want -> Some { calls = calls0; verified = ks; found =
-               (C.Wrong (u, got, want)); tau = mean0 })))
-       | None -> Some { calls = calls0; verified = ks; found = C.Lossless; tau = mean0 }))
+      Option.bind
+        (or_else (get "wrong" (fun w -> Some (wrong_of w)) v) (Some
+          (or_else (get "invalid" (fun _ -> Some C.NoSampler) v) C.Lossless))) (fun found0 -> Some { calls =
+        (or_else (get "calls" whole v) 0); verified = ks; found = found0; tau = (get "accepted" number v) }))
 
   (** val coupling_of : value -> C.coupling option **)
 

@@ -75,7 +75,7 @@ let parse line =
 let () =
   let file = if Array.length Sys.argv = 2 then open_in Sys.argv.(1) else (prerr_endline "usage: checker FILE"; exit 2) in
   let now = ref None and number = ref 0 in
-  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and optima = ref 0 and listed = ref 0 in
+  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and invalid = ref 0 and optima = ref 0 and listed = ref 0 in
   let sizes = ref 0 and declared = ref 0 and assumed = ref 0 in
   let refuse why = Printf.printf "line %d: refused%s\n" !number why; exit 1 in
   (try
@@ -84,7 +84,7 @@ let () =
        incr number;
        match line !now (parse text) with
        | Some (Begun i) -> now := Some i; incr instances; (match i.draws with Listed _ -> incr listed | _ -> ())
-       | Some (Accepted k) -> (match k.found with Lossless -> incr lossless | Wrong _ -> incr lossy)
+       | Some (Accepted k) -> (match k.found with Lossless -> incr lossless | Wrong _ -> incr lossy | NoSampler -> incr invalid)
        | Some (Optimal _) -> incr optima
        | Some (Proved (Proof (_, _, drawn, _, _, l, _, _, law))) ->
            incr sizes;
@@ -97,10 +97,11 @@ let () =
      done
    with End_of_file -> ());
   Printf.printf "accepted: %d laws that are the target's, %d that are not, on %d instances" !lossless !lossy !instances;
+  if !invalid > 0 then Printf.printf ", runs of no sampler: %d" !invalid;
   if !optima > 0 then Printf.printf ", optima: %d" !optima;
   if !sizes > 0 then Printf.printf ", proofs of a size: %d" !sizes;
   if !declared > 0 then Printf.printf ", %d of a declared law" !declared;
   if !sizes > 0 then Printf.printf ", cells empty on z3's word: %d" !assumed;
   if !listed > 0 then Printf.printf ", of %d the drafts as listed" !listed;
   print_newline ();
-  if !lossless + !lossy + !optima + !sizes = 0 then exit 1
+  if !lossless + !lossy + !invalid + !optima + !sizes = 0 then exit 1

@@ -83,7 +83,7 @@ def prove(
         proof = prove_size(rule, scheme, vocab or 2, seconds, law)
         assert isinstance(proof, Proof)
         answer, lines = proof.to_dict(), _lines(proof)
-        if certificate and (wrong := proof.counterexample) and not proof.why:
+        if certificate and (wrong := proof.counterexample):
             found = judge_against(wrong, rule, law) if against else judge(wrong, rule, 1)
             of = law if against else None
             certificate.write_text(

@@ -122,7 +122,7 @@ def check(
         found = _enumerate(work, cores() if jobs is None else jobs, as_json, every, certificate and file)
     if found.uncertified:
         without = counted(found.uncertified, "verdict")
-        click.echo(f"{without} without a certificate: of batches, invalid, or in floats", err=True)
+        click.echo(f"{without} without a certificate: of batches, or in floats", err=True)
     thorough = whole and not found.left
     ok = all(tally.as_declared(thorough, against == OWN) for tally in found.tallies.values())
     if as_json:

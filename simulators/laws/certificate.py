@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from draftproof.simulators.laws.check import Piece, judged
-from draftproof.simulators.laws.enumerate import drafts, outcomes
-from draftproof.simulators.laws.repeat import carried
+from draftproof.simulators.laws.enumerate import CRASHES, drafts, outcomes
+from draftproof.simulators.laws.repeat import carried, said
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.draft import Draft
@@ -20,7 +20,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
-from draftproof.theory.table import Rows, Table
+from draftproof.theory.table import Rows, Table, flaw
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
@@ -33,7 +33,7 @@ KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
 
 
 class Choice(BaseException):
-    """Stops a run at a choice without an answer, past `except Exception`; its argument: the branches."""
+    """Stops a run at a choice without an answer, past `except Exception`; its argument: the row."""
 
 
 class Answers:
@@ -43,11 +43,11 @@ class Answers:
         self.answers = iter(answers)
 
     def choose(self, row: Row) -> int:
-        choice = [(x, mass) for x, mass in enumerate(row) if mass > 0]
-        if len(choice) == 1 and choice[0][1] == 1:
-            return choice[0][0]
+        some = [x for x, mass in enumerate(row) if mass != 0]
+        if len(some) == 1 and row[some[0]] == 1:
+            return some[0]
         if (answer := next(self.answers, None)) is None:
-            raise Choice(choice)
+            raise Choice(row)
         return answer
 
     def accept(self, probability: Any) -> bool:
@@ -55,11 +55,21 @@ class Answers:
 
 
 def branches(run: Callable[[Oracle], Any], answers: tuple[int, ...] = ()) -> Any:
-    """The tree of a run. A choice is [[probability, what follows], ..], an end is what the run returns."""
+    """The tree of a run. A choice is [[probability, what follows], ..], an end is what the run returns, or a
+    word where it raises.
+    """
     try:
         return run(Answers(answers))
     except Choice as choice:
-        return [[text(mass), branches(run, (*answers, x))] for x, mass in choice.args[0]]
+        return chosen(choice.args[0], lambda x: branches(run, (*answers, x)))
+    except CRASHES as error:
+        return said(error)
+
+
+def chosen(row: Row, follow: Callable[[int], Any]) -> Any:
+    """A choice in a tree. After a row that is no law nothing follows; one without outcomes is a word."""
+    wrong = flaw(row)
+    return [[text(mass), wrong or follow(x)] for x, mass in enumerate(row) if mass != 0] or wrong
 
 
 def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
@@ -67,7 +77,7 @@ def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
     verdicts, lines, last = judged(piece), [], None
     for (index, verdict), (verifier, law) in zip(verdicts, piece.pairs * len(piece.indices), strict=True):
         given = piece.family[index]
-        if isinstance(given, Instance) and not verdict.invalid and verifier.rounding is None:
+        if isinstance(given, Instance) and verifier.rounding is None:
             lines += [of_instance(given, law)] * ((index, law) != last)
             lines.append(of_law(given, verifier, verdict, law=law))
             last = index, law
@@ -92,15 +102,16 @@ def of_law(
     instance: Instance, verifier: Verifier, verdict: Verdict, calls: int = 0, law: Declared | None = None
 ) -> str:
     """The line of a verdict on the last instance: of one call, or of the text of so many, by default of two
-    for a verifier that keeps state; with a `law` against that. BadInput for a verdict without a law, or one
-    that allows for rounding.
+    for a verifier that keeps state; with a `law` against that. BadInput for one that allows for rounding.
     """
-    if verdict.invalid or verifier.rounding is not None:
-        why = verdict.invalid or "it computes in floats"
-        raise BadInput(f"{verifier.name} has no exact law to certify: {why}")
+    if verifier.rounding is not None:
+        raise BadInput(f"{verifier.name} has no exact law to certify: it computes in floats")
     many = calls or (2 if verifier.carry is not None else 0)
     about: dict[str, Any] = {"calls": many} if many else {"accepted": text(verdict.expected_accepted)}
-    if wrong := verdict.wrong:
+    if verdict.invalid:
+        about["invalid"] = verdict.invalid
+        about.pop("accepted", None)
+    elif wrong := verdict.wrong:
         about["wrong"] = {"prefix": wrong.prefix, "got": text(wrong.got), "want": text(wrong.want)}
     return _line(
         {"law": verifier.name, **about, "drafts": _verified(instance, verifier, many, law is not None)}
@@ -140,7 +151,7 @@ def _verified(instance: Instance, verifier: Verifier, calls: int, rows: bool) ->
         return [branches(partial(ended, draft)) for _, draft in every]
 
     def drawn(word: Prefix, row: Row, target: Rows, calls: int) -> list[Any]:
-        return [[text(m), after((*word, x), target, calls)] for x, m in enumerate(row) if m > 0]
+        return chosen(row, lambda x: after((*word, x), target, calls))
 
     def after(word: Prefix, target: Rows, calls: int) -> Any:
         if len(word) >= length or not (calls or target is not instance.target):

@@ -142,7 +142,7 @@ def one_branch(run, answers=()):
     try:
         return run(Answers(answers))
     except Choice as choice:
-        x, mass = choice.args[0][0]
+        x, mass = next((x, mass) for x, mass in __builtins__["enumerate"](choice.args[0]) if mass)
         return [[text(mass), one_branch(run, (*answers, x))]]
 
 
