@@ -99,16 +99,13 @@ Definition may_be (F : cell) (p : polynomial) : signs :=
 
 (** The rest of [p] after division by [g], whose leading coefficient is one. *)
 Fixpoint rest (steps : nat) (g p : polynomial) : polynomial :=
-  match steps with
-  | 0 => p
-  | S steps =>
-      match g, p with
-      | (_, a) :: _, (c, b) :: r =>
-          let quotient := fold_right (drop same_word) b a in
-          if length quotient + length a =? length b then rest steps g (minus p (term c quotient g))
-          else (c, b) :: rest steps g r
-      | _, _ => p
-      end
+  match steps, p with
+  | S steps, (c, b) :: r =>
+      let a := snd (nth 0 g (one, [])) in
+      let quotient := fold_right (drop same_word) b a in
+      if length quotient + length a =? length b then rest steps g (minus p (term c quotient g))
+      else (c, b) :: rest steps g r
+  | _, _ => p
   end.
 
 (** The rest of [p] after division by all polynomials that are zero in a cell, the first known first. *)

@@ -173,7 +173,7 @@ Qed.
 
 Lemma rest_ev : forall steps g p, ev g = 0 -> ev (rest steps g p) = ev p.
 Proof.
-  induction steps as [|steps IH]; intros g p Z; simpl; auto. destruct g as [|[d a] g]; auto. destruct p as [|[c b] r]; auto.
+  induction steps as [|steps IH]; intros g p Z; simpl; auto. destruct p as [|[c b] r]; auto.
   cbv zeta. destruct (_ =? _)%nat.
   - rewrite IH by auto. rewrite minus_ev, term_ev, Z. ring.
   - simpl. rewrite IH by auto. auto.

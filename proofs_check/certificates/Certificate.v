@@ -6,7 +6,7 @@ Import ListNotations.
 Unset Elimination Schemes.
 
 (** What holds of an option, or else; what it has, or else. *)
-Definition on {A} (o : option A) (none : bool) (f : A -> bool) : bool := match o with Some a => f a | None => none end.
+Definition on {A B} (o : option A) (none : B) (f : A -> B) : B := match o with Some a => f a | None => none end.
 Definition or_else {A} (o : option A) (none : A) : A := match o with Some a => a | None => none end.
 
 (** An instance: models as tables, and how drafts are drawn.  A law: of each first draft the verification, and what was
@@ -149,14 +149,11 @@ Definition siblings (how : drawing) (q : row) (n : nat) : law (list token) :=
   | Strata => each_of (map draw (strata q n))
   | Greedy =>
       let top := likeliest q (n - 1) in
-      let rest := without q top in
-      if has_mass rest then bind (draw rest) (fun x => ret (x :: top)) else ret top
+      bind (one_by_one 1 (without q top)) (fun l => ret (l ++ top))
   | Hub =>
       let hub := nth 0 (likeliest q 1) 0 in
-      let rest := without q [hub] in
-      bind (draw q) (fun x =>
-        if negb (x =? hub) then ret [x; hub]
-        else if has_mass rest then bind (draw rest) (fun y => ret [x; y]) else ret [x])
+      let rest := one_by_one 1 (without q [hub]) in
+      bind (draw q) (fun x => bind (if x =? hub then rest else ret [hub]) (fun l => ret (x :: l)))
   end.
 
 (** What is drafted: every node's text, the root's aside. *)
@@ -199,8 +196,8 @@ Inductive verification :=
 Definition begun (c u : context) : bool := both Nat.eqb c (firstn (length c) u).
 Definition node (d : draft) (c : context) : bool := existsb (both Nat.eqb c) ([] :: d).
 
-(** What is emitted: with some probability a text, and the row of its next token. *)
-Notation ending := (t * (context * option row))%type.
+(** What is emitted: with some probability a text, after which the target goes on, and how much of it is accepted. *)
+Notation ending := (t * (nat * context))%type.
 
 Section Law.
 Variables (V : nat) (once : bool) (D : context -> law draft).
@@ -232,7 +229,8 @@ Fixpoint fault (d : option draft) (k : verification) : bool :=
 Fixpoint endings (w : t) (k : verification) : list ending :=
   match k with
   | Branch l => flat_map (fun '(m, k) => endings (mul w m) k) l
-  | Stop c extra => [(w, (c, extra))]
+  | Stop c None => [(w, (length c, c))]
+  | Stop c (Some r) => zip (fun x m => (mul w m, (length c, c ++ [x]))) (seq 0 (length r)) r
   | Again c l => concat (zip (fun k '(v, _) => endings (mul w v) k) l (D c))
   end.
 
@@ -245,43 +243,34 @@ Variable p : context -> row.
 Fixpoint follows (c u : context) : t :=
   match u with [] => one | x :: u => mul (at_token (p c) x) (follows (c ++ [x]) u) end.
 
-(** The probability that the text begins with [u], if it is [d] (both after [c]), one token of the row [extra]
-    follows, and then the target. *)
-Fixpoint begins (c d : context) (extra : option row) (u : context) : t :=
+(** The probability that the text begins with [u], if it is [d] (both after [c]), and then the target's. *)
+Fixpoint begins (c d u : context) : t :=
   match u, d with
   | [], _ => one
-  | x :: u, [] => mul (at_token (match extra with Some r => r | None => p c end) x) (follows (c ++ [x]) u)
-  | x :: u, y :: d => if x =? y then begins (c ++ [x]) d extra u else zero
+  | _, [] => follows c u
+  | x :: u, y :: d => if x =? y then begins (c ++ [x]) d u else zero
   end.
 
-Definition mass (l : list ending) (c u : context) : t :=
-  sum (map (fun '(w, (d, extra)) => mul w (begins c d extra u)) l).
+Definition mass (l : list ending) (c u : context) : t := sum (map (fun '(w, (_, d)) => mul w (begins c d u)) l).
 
-(** The mean length of these texts; in a single call that of the accepted tokens. *)
-Definition accepted (l : list ending) : t := sum (map (fun '(w, (d, _)) => times (length d) w) l).
+(** The mean number of accepted tokens. *)
+Definition accepted (l : list ending) : t := sum (map (fun '(w, (n, _)) => times n w) l).
 
 (** Whether all words have the target's probabilities.  [here] is the mass that reached [c] and follows the target,
     [want] the target's. *)
 Definition below (x : token) (l : list ending) : list ending :=
-  flat_map (fun '(w, (d, extra)) =>
-    match d with y :: d => if x =? y then [(w, (d, extra))] else [] | [] => [] end) l.
+  flat_map (fun '(w, (n, d)) => match d with y :: d => if x =? y then [(w, (n, d))] else [] | [] => [] end) l.
 
-Definition ended (f : option row -> t) (l : list ending) : t :=
-  sum (map (fun '(w, (d, extra)) => match d with [] => mul w (f extra) | _ => zero end) l).
-Definition following : list ending -> t := ended (fun extra => match extra with None => one | _ => zero end).
-Definition added (l : list ending) (x : token) : t :=
-  ended (fun extra => match extra with Some r => at_token r x | None => zero end) l.
+Definition ended : ending -> bool := fun '(_, (_, d)) => length d =? 0.
 
 Fixpoint right (V fuel : nat) (c : context) (l : list ending) (here want : t) : bool :=
-  match l, fuel with
-  | [], _ => equal here want
-  | _, 0 => false
-  | _, S fuel =>
-      let here := add here (following l) in
+  let here := add here (sum (map fst (filter ended l))) in
+  if forallb ended l then equal here want
+  else match fuel with
+  | 0 => false
+  | S fuel =>
       let r := p c in
-      forallb (fun x =>
-        right V fuel (c ++ [x]) (below x l) (add (mul here (at_token r x)) (added l x)) (mul want (at_token r x)))
-        (seq 0 V)
+      forallb (fun x => right V fuel (c ++ [x]) (below x l) (mul here (at_token r x)) (mul want (at_token r x))) (seq 0 V)
   end.
 End Target.
 

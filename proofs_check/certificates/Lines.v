@@ -87,7 +87,7 @@ Definition stop_of (l : list value) : option verification :=
 
 Fixpoint verification_of (v : value) : option verification :=
   match v with
-  | Items l => match all (pair number verification_of) l with Some (b :: r) => Some (Branch (b :: r)) | _ => stop_of l end
+  | Items l => match stop_of l with None => option_map Branch (all (pair number verification_of) l) | stop => stop end
   | Fields ((_, v) :: _) =>
       let? (c, l) := pair (list_of whole) (list_of verification_of) v in Some (Again c l)
   | Text _ => Some (Branch [])
@@ -167,16 +167,8 @@ Inductive outcome :=
 
 (** [now] is the last instance.  What is read as something that does not hold is refused: [None]. *)
 Definition line (now : option instance) (v : value) : option outcome :=
-  let taken {A} (o : option A) (holds : A -> bool) (f : A -> outcome) := option_map (fun a => if holds a then Some (f a) else None) o in
-  let found :=
-    match taken (instance_of v) sound_instance Begun, now with
-    | None, Some i =>
-        match taken (certificate_of v) (check i) Accepted with
-        | None => taken (coupling_of v) (check_optimum i) Optimal
-        | found => found
-        end
-    | found, _ => found
-    end in
-  match found with Some o => o | None => let? K := proof_of v in if D.check K then Some (Proved K) else None end.
+  let read {A} (o : option A) (holds : A -> bool) (f : A -> outcome) := on o [] (fun a => [if holds a then Some (f a) else None]) in
+  let on_it i := (read (certificate_of v) (check i) Accepted ++ read (coupling_of v) (check_optimum i) Optimal)%list in
+  nth 0 (read (instance_of v) sound_instance Begun ++ read (proof_of v) D.check Proved ++ on now [] on_it)%list None.
 
 End Checker.

@@ -58,12 +58,15 @@ Qed.
 (** A process draws every draft and branch with its probability: its endings have the whole together. *)
 Lemma endings_mass : forall V once D k d w, sampler V once D d k = true -> sum (map fst (endings D w k)) = w.
 Proof.
-  intros V once D. induction k as [l IH|c extra|c l IH] using verification_all; simpl; intros d w H; [|ring|].
+  intros V once D. induction k as [l IH|c extra|c l IH] using verification_all; simpl; intros d w H.
   - apply andb_prop in H as [D' H]. apply andb_prop in D' as [_ D']. apply equal_spec in D'.
     transitivity (mul w (sum (map fst l))); [|rewrite D'; ring]. clear D'.
     induction l as [|[m k] l IHl]; simpl in *; [ring|]. apply andb_prop in H as [H1 H2].
     inversion IH as [|? ? IHk IHrest]; subst. specialize (IHk d (mul w m) H1). specialize (IHl IHrest H2).
     simpl in IHk. rewrite map_app, sum_app, IHk, IHl. ring.
+  - destruct extra as [r|]; [|simpl; ring]. apply andb_prop in H as [_ H]. apply andb_prop in H as [_ H].
+    apply andb_prop in H as [_ H]. apply equal_spec in H. transitivity (mul w (sum r)); [|rewrite H; ring]. clear.
+    generalize 0 as n. induction r as [|m r IH]; intros n; simpl; [ring|]. rewrite IH. ring.
   - apply andb_prop in H as [D' H]. apply andb_prop in D' as [_ D']. apply andb_prop in D' as [_ D'].
     apply equal_spec in D'. transitivity (mul w (sum (map fst (D c)))); [|rewrite D'; ring]. clear D'.
     revert H. generalize (D c) as ds. induction l as [|k l IHl]; intros [|[v e] ds] H; simpl in *; try discriminate;
@@ -117,14 +120,18 @@ End Broken.
 Section Target.
 Variable p : context -> row.
 
-Lemma mass_step : forall c x u l,
-  mass p l c (x :: u) =
-  add (mass p (below x l) (c ++ [x]) u)
-    (mul (add (mul (following l) (at_token (p c) x)) (added l x)) (follows p (c ++ [x]) u)).
+Lemma mass_ended : forall l c u, forallb ended l = true ->
+  mass p l c u = mul (sum (map fst (filter ended l))) (follows p c u).
 Proof.
-  intros c x u. unfold mass, following, added, ended.
-  induction l as [|[w [[|y d] extra]] l IH]; [simpl; ring| |]; simpl in *.
-  - rewrite IH. destruct extra; ring.
+  unfold mass. induction l as [|[w [n [|y d]]] l IH]; intros c u H; simpl in *; try discriminate; [ring|].
+  rewrite (IH c u H). destruct u; simpl; ring.
+Qed.
+
+Lemma mass_step : forall c x u l,
+  mass p l c (x :: u) = add (mass p (below x l) (c ++ [x]) u) (mul (sum (map fst (filter ended l))) (follows p c (x :: u))).
+Proof.
+  intros c x u. unfold mass. induction l as [|[w [n [|y d]]] l IH]; [simpl; ring| |]; simpl in *.
+  - rewrite IH. ring.
   - rewrite IH. destruct (x =? y); simpl; ring.
 Qed.
 
@@ -132,14 +139,13 @@ Lemma right_sound : forall V fuel c l here want, right p V fuel c l here want = 
   forall u, fuel <= length u -> Forall (fun x => x < V) u ->
   add (mass p l c u) (mul here (follows p c u)) = mul want (follows p c u).
 Proof.
-  intros V. induction fuel as [|fuel IH]; intros c l here want H u L T.
-  - destruct l; [|discriminate]. apply equal_spec in H. subst. unfold mass. simpl. ring.
-  - destruct l as [|e l].
-    + apply equal_spec in H. subst. unfold mass. simpl. ring.
-    + destruct u as [|x u]; [simpl in L; lia|]. inversion T; subst.
-      cbn [right] in H. rewrite forallb_forall in H. rewrite mass_step. cbn [follows].
-      specialize (IH _ _ _ _ (H x ltac:(apply in_seq; lia)) u ltac:(simpl in L; lia) ltac:(auto)).
-      etransitivity; [|etransitivity; [exact IH|]]; ring.
+  intros V. induction fuel as [|fuel IH]; intros c l here want H u L T; cbn [right] in H;
+    (destruct (forallb ended l) eqn:E; [apply equal_spec in H; rewrite <- H, (mass_ended l c u E); ring|]).
+  - discriminate.
+  - destruct u as [|x u]; [simpl in L; lia|]. inversion T; subst.
+    rewrite forallb_forall in H. rewrite mass_step. cbn [follows].
+    specialize (IH _ _ _ _ (H x ltac:(apply in_seq; lia)) u ltac:(simpl in L; lia) ltac:(auto)).
+    etransitivity; [|etransitivity; [exact IH|]]; ring.
 Qed.
 End Target.
 
@@ -293,19 +299,13 @@ Theorem line_sound : forall now v, match now with Some i => sound_instance i = t
   end.
 Proof.
   intros now v N. unfold line.
-  assert (P : match (let? K := proof_of v in if D.check K then Some (Proved K) else None) with
-    | Some (Proved K) => proof_of v = Some K /\ D.check K = true
-    | Some _ => False
-    | None => True
-    end) by (destruct (proof_of v) as [K|]; simpl; auto; destruct (D.check K) eqn:H; auto).
-  destruct (instance_of v) as [i|]; simpl; [destruct (sound_instance i) eqn:S; auto|].
-  destruct now as [i|]; simpl.
-  - destruct (certificate_of v) as [K|]; simpl.
-    + destruct (check i K) eqn:H; auto. split; auto. exists i. split; auto. apply check_sound; auto.
-    + destruct (coupling_of v) as [c|]; simpl.
-      * destruct (check_optimum i c) eqn:H; auto. split; auto. exists i. split; auto. apply optimum_sound. auto.
-      * destruct (let? K := proof_of v in _) as [[]|]; tauto.
-  - destruct (let? K := proof_of v in _) as [[]|]; tauto.
+  destruct (instance_of v) as [i|]; [simpl; destruct (sound_instance i) eqn:S; auto|].
+  destruct (proof_of v) as [K|]; [simpl; destruct (D.check K) eqn:H; auto|].
+  destruct now as [i|]; [|exact I]. simpl.
+  destruct (certificate_of v) as [K|]; simpl.
+  - destruct (check i K) eqn:H; auto. split; auto. exists i. split; auto. apply check_sound; auto.
+  - destruct (coupling_of v) as [c|]; simpl; auto.
+    destruct (check_optimum i c) eqn:H; auto. split; auto. exists i. split; auto. apply optimum_sound. auto.
 Qed.
 
 End Sound.

@@ -43,7 +43,7 @@ let rec seq = fun first n -> List.init n (fun i -> first + i)
 
 let rec repeat = fun x n -> List.init n (fun _ -> x)
 
-(** val on : 'a1 option -> bool -> ('a1 -> bool) -> bool **)
+(** val on : 'a1 option -> 'a2 -> ('a1 -> 'a2) -> 'a2 **)
 
 let on = (fun o none some -> Option.fold ~none ~some o)
 
@@ -249,15 +249,11 @@ module Over =
     | Top -> ret (likeliest q n)
     | Greedy ->
       let top = likeliest q (sub n (Stdlib.Int.succ 0)) in
-      let rest0 = without q top in
-      if has_mass rest0 then bind (draw rest0) (fun x -> ret (x :: top)) else ret top
+      bind (one_by_one (Stdlib.Int.succ 0) (without q top)) (fun l -> ret ((@) l top))
     | Hub ->
       let hub = nth 0 (likeliest q (Stdlib.Int.succ 0)) 0 in
-      let rest0 = without q (hub :: []) in
-      bind (draw q) (fun x ->
-        if not ((=) x hub)
-        then ret (x :: (hub :: []))
-        else if has_mass rest0 then bind (draw rest0) (fun y -> ret (x :: (y :: []))) else ret (x :: []))
+      let rest0 = one_by_one (Stdlib.Int.succ 0) (without q (hub :: [])) in
+      bind (draw q) (fun x -> bind (if (=) x hub then rest0 else ret (hub :: [])) (fun l -> ret (x :: l)))
     | Strata -> each_of (map draw (strata q n))
 
   type shape =
@@ -344,11 +340,15 @@ module Over =
           ds))
 
   (** val endings :
-      (int list -> int list list law) -> N.t -> verification -> (N.t * (int list * N.t list option)) list **)
+      (int list -> int list list law) -> N.t -> verification -> (N.t * (int * int list)) list **)
 
   let rec endings d w = function
   | Branch l -> List.concat_map (fun pat -> let (m, k0) = pat in endings d (N.mul w m) k0) l
-  | Stop (c, extra) -> (w, (c, extra)) :: []
+  | Stop (c, extra) ->
+    (match extra with
+     | Some r ->
+       zip (fun x m -> ((N.mul w m), ((List.length c), ((@) c (x :: []))))) (seq 0 (List.length r)) r
+     | None -> (w, ((List.length c), c)) :: [])
   | Again (c, l) -> List.concat (zip (fun k0 pat -> let (v, _) = pat in endings d (N.mul w v) k0) l (d c))
 
   (** val follows : (int list -> N.t list) -> int list -> int list -> N.t **)
@@ -357,79 +357,54 @@ module Over =
   | [] -> N.one
   | x :: u0 -> N.mul (at_token (p c) x) (follows p ((@) c (x :: [])) u0)
 
-  (** val begins : (int list -> N.t list) -> int list -> int list -> N.t list option -> int list -> N.t **)
+  (** val begins : (int list -> N.t list) -> int list -> int list -> int list -> N.t **)
 
-  let rec begins p c d extra = function
+  let rec begins p c d u = match u with
   | [] -> N.one
   | x :: u0 ->
     (match d with
-     | [] -> N.mul (at_token (match extra with
-                              | Some r -> r
-                              | None -> p c) x) (follows p ((@) c (x :: [])) u0)
-     | y :: d0 -> if (=) x y then begins p ((@) c (x :: [])) d0 extra u0 else N.zero)
+     | [] -> follows p c u
+     | y :: d0 -> if (=) x y then begins p ((@) c (x :: [])) d0 u0 else N.zero)
 
-  (** val mass :
-      (int list -> N.t list) -> (N.t * (int list * N.t list option)) list -> int list -> int list -> N.t **)
+  (** val mass : (int list -> N.t list) -> (N.t * (int * int list)) list -> int list -> int list -> N.t **)
 
   let mass p l c u =
-    sum (map (fun pat -> let (w, y) = pat in let (d, extra) = y in N.mul w (begins p c d extra u)) l)
+    sum (map (fun pat -> let (w, y) = pat in let (_, d) = y in N.mul w (begins p c d u)) l)
 
-  (** val accepted : (N.t * (int list * N.t list option)) list -> N.t **)
+  (** val accepted : (N.t * (int * int list)) list -> N.t **)
 
   let accepted l =
-    sum (map (fun pat -> let (w, y) = pat in let (d, _) = y in times (List.length d) w) l)
+    sum (map (fun pat -> let (w, y) = pat in let (n, _) = y in times n w) l)
 
-  (** val below :
-      int -> (N.t * (int list * N.t list option)) list -> (N.t * (int list * N.t list option)) list **)
+  (** val below : int -> (N.t * (int * int list)) list -> (N.t * (int * int list)) list **)
 
   let below x l =
     List.concat_map (fun pat ->
       let (w, y) = pat in
-      let (d, extra) = y in
-      (match d with
-       | [] -> []
-       | y0 :: d0 -> if (=) x y0 then (w, (d0, extra)) :: [] else [])) l
+      let (n, d) = y in (match d with
+                         | [] -> []
+                         | y0 :: d0 -> if (=) x y0 then (w, (n, d0)) :: [] else [])) l
 
-  (** val ended : (N.t list option -> N.t) -> (N.t * (int list * N.t list option)) list -> N.t **)
+  (** val ended : (N.t * (int * int list)) -> bool **)
 
-  let ended f l =
-    sum
-      (map (fun pat ->
-        let (w, y) = pat in let (d, extra) = y in (match d with
-                                                   | [] -> N.mul w (f extra)
-                                                   | _ :: _ -> N.zero)) l)
-
-  (** val following : (N.t * (int list * N.t list option)) list -> N.t **)
-
-  let following =
-    ended (fun extra -> match extra with
-                        | Some _ -> N.zero
-                        | None -> N.one)
-
-  (** val added : (N.t * (int list * N.t list option)) list -> int -> N.t **)
-
-  let added l x =
-    ended (fun extra -> match extra with
-                        | Some r -> at_token r x
-                        | None -> N.zero) l
+  let ended = function
+  | (_, p0) -> let (_, d) = p0 in (=) (List.length d) 0
 
   (** val right :
-      (int list -> N.t list) -> int -> int -> int list -> (N.t * (int list * N.t list option)) list -> N.t ->
-      N.t -> bool **)
+      (int list -> N.t list) -> int -> int -> int list -> (N.t * (int * int list)) list -> N.t -> N.t -> bool **)
 
   let rec right p v fuel c l here want =
-    match l with
-    | [] -> N.equal here want
-    | _ :: _ ->
-      ((fun fO fS n -> if n=0 then fO () else fS (n-1))
-         (fun _ -> false)
-         (fun fuel0 ->
-         let here0 = N.add here (following l) in
-         let r = p c in
-         List.for_all (fun x ->
-           right p v fuel0 ((@) c (x :: [])) (below x l) (N.add (N.mul here0 (at_token r x)) (added l x))
-             (N.mul want (at_token r x))) (seq 0 v))
-         fuel)
+    let here0 = N.add here (sum (map fst (List.filter ended l))) in
+    if List.for_all ended l
+    then N.equal here0 want
+    else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+            (fun _ -> false)
+            (fun fuel0 ->
+            let r = p c in
+            List.for_all (fun x ->
+              right p v fuel0 ((@) c (x :: [])) (below x l) (N.mul here0 (at_token r x))
+                (N.mul want (at_token r x))) (seq 0 v))
+            fuel)
 
   type instance = ((int list * N.t list) list, scheme) instance_of_
 
@@ -716,18 +691,15 @@ module Coq_Over =
     (fun fO fS n -> if n=0 then fO () else fS (n-1))
       (fun _ -> p)
       (fun steps0 ->
-      match g with
+      match p with
       | [] -> p
-      | p0 :: _ ->
-        let (_, a) = p0 in
-        (match p with
-         | [] -> p
-         | p1 :: r ->
-           let (c, b) = p1 in
-           let quotient = fold_right (drop (both (=))) b a in
-           if (=) (add (List.length quotient) (List.length a)) (List.length b)
-           then rest steps0 g (minus p (term c quotient g))
-           else (c, b) :: (rest steps0 g r)))
+      | p0 :: r ->
+        let (c, b) = p0 in
+        let a = snd (nth 0 g (N.one, [])) in
+        let quotient = fold_right (drop (both (=))) b a in
+        if (=) (add (List.length quotient) (List.length a)) (List.length b)
+        then rest steps0 g (minus p (term c quotient g))
+        else (c, b) :: (rest steps0 g r))
       steps
 
   (** val rest_in :
@@ -1212,11 +1184,9 @@ module Checker =
   let rec verification_of = function
   | Text _ -> Some (C.Branch [])
   | Items l ->
-    (match all (pair number verification_of) l with
-     | Some l0 -> (match l0 with
-                   | [] -> stop_of l
-                   | b :: r -> Some (C.Branch (b :: r)))
-     | None -> stop_of l)
+    (match stop_of l with
+     | Some v0 -> Some v0
+     | None -> Option.map (fun x -> C.Branch x) (all (pair number verification_of) l))
   | Fields l ->
     (match l with
      | [] -> None
@@ -1329,19 +1299,12 @@ module Checker =
   (** val line : C.instance option -> value -> outcome option **)
 
   let line now v =
-    let taken = fun o holds f -> Option.map (fun a -> if holds a then Some (f a) else None) o in
-    let found0 =
-      match taken (instance_of v) C.sound_instance (fun x -> Begun x) with
-      | Some o -> Some o
-      | None ->
-        (match now with
-         | Some i ->
-           (match taken (certificate_of v) (C.check i) (fun x -> Accepted x) with
-            | Some o -> Some o
-            | None -> taken (coupling_of v) (C.check_optimum i) (fun x -> Optimal x))
-         | None -> None)
+    let read = fun o holds f -> on o [] (fun a -> (if holds a then Some (f a) else None) :: []) in
+    let on_it = fun i ->
+      (@) (read (certificate_of v) (C.check i) (fun x -> Accepted x))
+        (read (coupling_of v) (C.check_optimum i) (fun x -> Optimal x))
     in
-    (match found0 with
-     | Some o -> o
-     | None -> Option.bind (proof_of v) (fun k -> if D.check k then Some (Proved k) else None))
+    nth 0
+      ((@) (read (instance_of v) C.sound_instance (fun x -> Begun x))
+        ((@) (read (proof_of v) D.check (fun x -> Proved x)) (on now [] on_it))) None
  end
