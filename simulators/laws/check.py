@@ -200,9 +200,8 @@ def pieces(
         groups: dict[tuple[int, bool], list[Pair]] = {}
         for pair in _fit(family, pairs, force):
             many = wide and not pair[0].ordered
-            stops = outcomes // (32 if pair[0].carry is None else 2) or 1
-            step = BATCH // stops if many else chunk(outcomes)
-            groups.setdefault((max(step, 1), many), []).append(pair)
+            step = at_once(pair[0], outcomes) if many else chunk(outcomes)
+            groups.setdefault((step, many), []).append(pair)
         for number, ((step, many), some) in enumerate((groups or {(chunk(outcomes), False): []}).items()):
             whole = lanes is None or many or not hasattr(family, "distinct")
             which: Any = range(len(family)) if whole else family.distinct()  # type: ignore[union-attr]
@@ -223,6 +222,11 @@ def _fit(family: Family | Sequence[Batch], pairs: Sequence[Pair], force: bool) -
 def chunk(drafts: int) -> int:
     """The number of instances per piece, if each has this many drafts: a piece takes a few seconds."""
     return max(1, min(64, 3_000 // drafts))
+
+
+def at_once(verifier: Verifier, drafts: int) -> int:
+    """The number of lanes per piece: the numbers of a run are kept."""
+    return max(1, BATCH // (drafts // (32 if verifier.carry is None else 2) or 1))
 
 
 def judge_any(

@@ -10,10 +10,12 @@ import pyarrow as pa
 from flint import fmpq
 from pyarrow import parquet
 
-from draftproof.simulators.laws.check import chunk
+from draftproof.simulators.instances.grids import Grid
+from draftproof.simulators.laws.check import STEPS, at_once, chunk
 from draftproof.simulators.laws.enumerate import Invalid
+from draftproof.simulators.laws.exact_lanes.lanes import decide
 from draftproof.simulators.laws.optimum import best_full, best_stateless
-from draftproof.simulators.laws.repeat import must_have_a_law
+from draftproof.simulators.laws.repeat import must_have_a_law, of_the_project
 from draftproof.simulators.laws.verdict import judge
 from draftproof.simulators.study.configuration import Entry, Family
 from draftproof.simulators.study.gap import expected, ratio, remark
@@ -129,11 +131,25 @@ SCHEMAS = {"check": pa.schema([*ABOUT, *VERDICT]), "gap": pa.schema([*ABOUT, *GA
 LARGER = {"check": 1, "gap": 4}
 """Metric -> what multiplies the instances of a chunk: E[tau] costs less than a law."""
 
+LANES = 1024
+"""Least size of a grid whose verdicts are found in exact lanes, and most lanes of a chunk."""
+
+
+def in_lanes(grid: Any, indices: range, rule: Verifier) -> list[Values | None]:
+    """What `verdicts` finds of one verifier on many instances; None where lanes do not tell."""
+    found = decide(grid.lanes(indices.start, indices.stop), rule)
+    sure = found.lossless & ~found.undecided & (found.accepted[1] > 0)
+    means = (
+        fmpq(*map(int, each)) if told else None for each, told in zip(found.accepted.T, sure, strict=True)
+    )
+    always = {"lossless": True, **exactly("total_variation", ZERO)}
+    return [None if mean is None else always | exactly("expected_accepted", mean) for mean in means]
+
 
 @dataclass(frozen=True)
 class Slice:
     """A job, cheap to pickle: what a metric finds of some verifiers, by name, on some instances of a family,
-    one by one.
+    one by one or, first, in lanes.
     """
 
     metric: str
@@ -141,21 +157,24 @@ class Slice:
     indices: range
     verifiers: tuple[str, ...]
     optima: bool
+    lanes: bool = False
 
     @property
     def evaluations(self) -> int:
         return len(self.indices) * len(self.verifiers)
 
     def __call__(self) -> pa.Table:
-        where = place(self.family)
+        where, given = place(self.family), self.family.instances
         rules = [named(name) for name in self.verifiers]
-        rows = [
-            where | {"verifier": rule.name, "declared": rule.lossless, "index": index} | found
-            for index in self.indices
-            for rule, found in zip(
-                rules, FOUND[self.metric](self.family.instances[index], rules, self.optima), strict=True
-            )
-        ]
+        unknown: list[Values | None] = [None] * len(self.indices)
+        told = [in_lanes(given, self.indices, rule) if self.lanes else unknown for rule in rules]
+        rows = list[Values]()
+        for index, *known in zip(self.indices, *told, strict=True):
+            left = [rule for rule, found in zip(rules, known, strict=True) if found is None]
+            others = iter(FOUND[self.metric](given[index], left, self.optima) if left else ())
+            for rule, found in zip(rules, known, strict=True):
+                about = where | {"verifier": rule.name, "declared": rule.lossless, "index": index}
+                rows.append(about | (next(others) if found is None else found))
         return pa.Table.from_pylist(rows, SCHEMAS[self.metric])
 
 
@@ -167,12 +186,18 @@ def plan(entries: Iterable[Entry]) -> dict[str, Slice]:
     for entry in entries:
         for metric in entry.metrics:
             for family in entry.families():
-                names = tuple(rule.name for rule in entry.fitting(family.draft))
-                step = LARGER[metric] * chunk(family.draft.outcomes(family.vocab))
-                count = len(family.instances)
-                for start in range(0, count if names else 0, step):
-                    indices = range(start, min(start + step, count))
-                    out[f"{metric}-{len(out):06d}"] = Slice(metric, family, indices, names, entry.optima)
+                count, drafts = len(family.instances), family.draft.outcomes(family.vocab)
+                grid = metric == "check" and isinstance(family.instances, Grid) and count >= LANES
+                groups: dict[tuple[int, bool], list[str]] = {}
+                for rule in entry.fitting(family.draft):
+                    lanes = grid and family.draft.label in STEPS and not rule.ordered and of_the_project(rule)
+                    step = min(at_once(rule, drafts), LANES) if lanes else LARGER[metric] * chunk(drafts)
+                    groups.setdefault((step, lanes), []).append(rule.name)
+                for (step, lanes), names in groups.items():
+                    for start in range(0, count, step):
+                        indices = range(start, min(start + step, count))
+                        job = Slice(metric, family, indices, tuple(names), entry.optima, lanes)
+                        out[f"{metric}-{len(out):06d}"] = job
     return out
 
 

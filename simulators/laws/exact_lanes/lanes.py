@@ -53,12 +53,14 @@ def must_be_in_step(verifier: Verifier) -> None:
 class Decided:
     """Of every lane, bool [lanes]: whether the verifier is found lossless there; and whether that is not
     known, since a comparison stayed open, or the verifier did what no sampler or no array can. `primes`: how
-    many residues of each number were needed.
+    many residues of each number were needed. `accepted`: E[tau] of one iteration, whole numbers over whole
+    numbers, [2, lanes], 0 over 0 where floats do not tell them.
     """
 
     lossless: np.ndarray
     undecided: np.ndarray
     primes: int
+    accepted: np.ndarray
 
 
 def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
@@ -73,9 +75,11 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
     """
     must_be_in_step(verifier)
     arithmetic: Any = Arithmetic(lanes.count, primes)
-    lossless = np.ones(lanes.count, dtype=bool)
+    lossless, accepted = np.ones(lanes.count, dtype=bool), np.zeros((2, lanes.count))
     try:
-        for difference in _differences(lanes.each(arithmetic.row), verifier):
+        mean, differences = _judged(lanes.each(arithmetic.row), verifier)
+        accepted[0], accepted[1] = arithmetic.fraction(mean)
+        for difference in differences:
             lossless &= arithmetic.zero(difference)
     except (Invalid, TypeError):
         arithmetic.undecided |= True
@@ -84,23 +88,28 @@ def decide(lanes: Lanes, verifier: Verifier, primes: int = 1) -> Decided:
         for mask in (differ.mask, ~differ.mask):
             part = decide(lanes.take(mask), verifier, primes)
             lossless[mask], undecided[mask], primes = part.lossless, part.undecided, max(primes, part.primes)
-        return Decided(lossless, undecided, primes)
+            accepted[:, mask] = part.accepted
+        return Decided(lossless, undecided, primes, accepted)
     finally:
         arithmetic.known.clear()  # numbers and their arithmetic refer to each other
     if arithmetic.need >= arithmetic.bits:
         return decide(lanes, verifier, arithmetic.enough if primes else 1)
-    return Decided(lossless, arithmetic.undecided, arithmetic.enough)
+    return Decided(lossless, arithmetic.undecided, arithmetic.enough, accepted)
 
 
-def _differences(lanes: Any, verifier: Verifier) -> Iterator[Any]:
-    # By how much each word is too likely: of one iteration or, if the verifier keeps state, of two. The
-    # second is judged by itself from each state that the first leaves, for the same last tokens once.
+def _judged(lanes: Any, verifier: Verifier) -> tuple[Any, Iterator[Any]]:
+    # E[tau], and by how much each word is too likely: of one iteration, of two if the verifier keeps state.
     if verifier.carry is None:
-        yield from emission(lanes, verifier).differences()
-        return
-    length = lanes.draft.depth + 2
+        emitted = emission(lanes, verifier)
+        return emitted.expected_accepted, emitted.differences()
+    first = decode(lanes, verifier, 1, lanes.draft.depth + 2)
+    return first.accepted[0], _of_two(lanes, verifier, first, lanes.draft.depth + 2)
+
+
+def _of_two(lanes: Any, verifier: Verifier, first: Decoded, length: int) -> Iterator[Any]:
+    # The second iteration is judged by itself from each state that the first leaves, for the same last tokens
+    # once.
     whole: Any = one(lanes.target[()])
-    first = decode(lanes, verifier, 1, length)
     yield from _wrong(first, (), whole, lanes.target, length)
     memory = max(len(prefix) for table in (lanes.target, lanes.proposal) for prefix, _ in table.given())
     known, kept, seen = whole.by.known, len(whole.by.known), set()

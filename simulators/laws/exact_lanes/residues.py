@@ -152,13 +152,21 @@ class Arithmetic:
             bits = float(np.log2(np.max(height)))
         return inverse, float(np.abs(below).min()) - b.error, max(bits, 0.0) * SAFE
 
+    def fraction(self, a: "Exact") -> tuple[np.ndarray | float, np.ndarray | float]:
+        """n and t of a = n / t, if a's floats tell them, else 0 and 0."""
+        whole = self.settled(a)
+        return (0.0, 0.0) if whole is None else (whole, self._below(a))
+
+    def _below(self, a: "Exact") -> Any:
+        every = (self.heights[factor] for factor in a.factors.elements())
+        return self.once(("product", frozenset(a.factors.items())), lambda: prod(every))
+
     def settled(self, a: "Exact") -> np.ndarray | None:
         """The whole numbers n of a = n / t, if a's floats tell them, which become the nearest to n / t."""
         size = self.size(a.factors) + max(log2(a.error + TINY) + 52, log2(a.most + 1))
         if size > 50 or not a.factors.keys() <= self.heights.keys():
             return None
-        every = (self.heights[factor] for factor in a.factors.elements())
-        below = self.once(("product", frozenset(a.factors.items())), lambda: prod(every))
+        below = self._below(a)
         whole = np.rint(a.near * below)
         np.divide(whole, below, a.near)
         a.error = min(a.error, UNIT * a.most)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from draftproof.simulators.laws.exact_lanes.residues import Arithmetic
 from draftproof.simulators.laws.verdict import judge
+from draftproof.simulators.study import plan as planning
 from draftproof.simulators.study.configuration import parsed
 from draftproof.simulators.study.gap import expected, measure, ratio
 from draftproof.simulators.study.plan import computed, plan
@@ -43,6 +45,43 @@ def test_check_is_the_exact_verdict():
         assert exact(row["expected_accepted_exact"]) == verdict.expected_accepted
         assert row["total_variation"] == pytest.approx(float(verdict.total_variation), rel=1e-15)
         assert (row["witness_got"] is None) == verdict.lossless
+
+
+GRIDS = [
+    ("chain:1", 2, 12, ["block", "greedy-block", "hsd", "hsd-released", "layered"]),
+    ("paths:2x1", 2, 12, ["traversal", "hsd-multidraft"]),
+]
+
+
+@pytest.mark.parametrize(("draft", "vocab", "denominator", "names"), GRIDS)
+def test_a_grid_in_lanes_is_the_grid_one_by_one(monkeypatch, draft, vocab, denominator, names):
+    grid = {"kind": "grid", "denominator": denominator}
+    given = {
+        "metrics": ["check"],
+        "drafts": [draft],
+        "vocabularies": [vocab],
+        "rows": grid,
+        "verifiers": names,
+    }
+
+    def found(least: int) -> tuple[list[dict], int]:
+        monkeypatch.setattr(planning, "LANES", least)
+        lanes = sum(job.lanes for job in plan(parsed(given)).values())
+        return sorted(rows(**given)[0], key=lambda row: (row["index"], row["verifier"])), lanes
+
+    alone, none = found(10**9)
+    assert none == 0
+    together, some = found(100)
+    assert some > 1
+    assert together == alone
+    # the floats do not tell E[tau]: all by rationals
+    monkeypatch.setattr(Arithmetic, "settled", lambda *_: None)
+    assert found(100)[0] == alone
+    # a numerator that is one off is seen
+    monkeypatch.undo()
+    fraction = Arithmetic.fraction
+    monkeypatch.setattr(Arithmetic, "fraction", lambda by, a: (fraction(by, a)[0] + 1, fraction(by, a)[1]))
+    assert found(100)[0] != alone
 
 
 def test_gap_is_the_measured_gap():
