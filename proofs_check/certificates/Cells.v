@@ -32,9 +32,6 @@ Definition same_word : word -> word -> bool := both Nat.eqb.
 Definition earlier : word -> word -> bool := precedes Nat.eqb Nat.ltb.
 Definition in_words (w : word) : list word -> bool := existsb (same_word w).
 
-Definition words (V n : nat) : list word :=
-  fold_right (fun _ => flat_map (fun u => map (fun x => u ++ [x]) (seq 0 V))) [[]] (seq 0 n).
-
 (** Signs: 0 below zero, 1 zero, 2 above.  What is known of a sign is a list of those that it may be. *)
 Notation signs := (list nat).
 Definition zero_only : signs := [1].

@@ -11,11 +11,12 @@ Definition or_else {A} (o : option A) (none : A) : A := match o with Some a => a
 
 (** An instance: models as tables, and how drafts are drawn.  A law: of each first draft the verification, and what was
     found.  With [calls] = 0 it is of one call, which stops at drafted nodes, perhaps with the mean number of accepted
-    tokens; else of the first [depth + calls] tokens of so many calls.  Of a plan, the mass of each draft with each block;
-    prices of both, whose sum is at least the number of tokens that agree; and the optimum, which is the value of both. *)
+    tokens; else of the first [depth + calls] tokens of so many calls.  Of an optimum: the mass of each draft with each
+    block; prices of both, whose sum is at least the number of tokens that agree; and the optimum, which is the value of
+    both.  Without masses a bound of rules without state, by prices of words that are one token longer than drafts. *)
 Record instance_of_ {T S : Type} := Instance { vocab : nat; target : T; proposal : T; draws : S; depth : nat }.
 Record certificate_of_ {K F N : Type} := Certificate { calls : nat; verified : list K; found : F; tau : option N }.
-Record coupling_of_ {N : Type} := Coupling { plan : list (list N); of_drafts : list N; of_blocks : list N; optimum : N }.
+Record coupling_of_ {N : Type} := Coupling { plan : option (list (list N)); of_drafts : list N; of_blocks : list N; optimum : N }.
 Arguments Instance {T S}.
 Arguments Certificate {K F N}.
 Arguments Coupling {N}.
@@ -40,6 +41,10 @@ Fixpoint both (l : list A) (m : list B) : bool :=
   | _, _ => false
   end.
 End Both.
+
+(** All words of [n] of the tokens 0 to V - 1. *)
+Definition words (V n : nat) : list (list nat) :=
+  fold_right (fun _ => flat_map (fun u => map (fun x => u ++ [x]) (seq 0 V))) [[]] (seq 0 n).
 
 Module Over (N : NUMBER).
 Import N.
@@ -326,17 +331,29 @@ Definition couples (ws ms : list t) (F : list row) : bool :=
 
 Definition worth (F R : list row) : t := sum (zip dot F R).
 
-Definition best (ws ms : list t) (R : list row) (c : coupling) : bool :=
-  (length (of_blocks c) =? length ms) && couples ws ms (plan c) &&
+Definition best (ws ms : list t) (R F : list row) (c : coupling) : bool :=
+  (length (of_blocks c) =? length ms) && couples ws ms F &&
   both (fun u r => both (fun v x => negb (less (add u v) x)) (of_blocks c) r) (of_drafts c) R &&
-  equal (worth (plan c) R) (optimum c) && equal (add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c).
+  equal (worth F R) (optimum c) && equal (add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c).
 
 Definition rewards (ds : law draft) (ys : law context) : list row :=
   map (fun '(_, d) => map (fun '(_, y) => times (agree y d) one) ys) ds.
 
+(** ** The most that a rule without state can accept, if it is lossless: an output of a draft costs what the texts that
+    begin with it cost on average *)
+Definition unbeaten (V depth : nat) (p : context -> row) (ds : law draft) (c : coupling) : bool :=
+  let price u := dot (of_blocks c) (map (begins p [] u) (words V (S depth))) in
+  both (fun u '(_, d) => forallb (fun n => forallb (fun x => negb (less (add u (price (n ++ [x]))) (times (length n) one)))
+    (seq 0 V)) ([] :: d)) (of_drafts c) ds &&
+  equal (add (dot (map fst ds) (of_drafts c)) (price [])) (optimum c).
+
 Definition check_optimum (I : instance) (c : coupling) : bool :=
+  let p := row_of (target I) in
   let ds := drafted I [] in
-  let ys := blocks (row_of (target I)) (depth I) [] in
-  best (map fst ds) (map fst ys) (rewards ds ys) c.
+  let ys := blocks p (depth I) [] in
+  match plan c with
+  | Some F => best (map fst ds) (map fst ys) (rewards ds ys) F c
+  | None => unbeaten (vocab I) (depth I) p ds c
+  end.
 
 End Over.

@@ -106,11 +106,10 @@ Definition certificate_of (v : value) : option certificate :=
   Some (Certificate (or_else (get "calls" whole v) 0) ks found (get "accepted" number v)).
 
 Definition coupling_of (v : value) : option coupling :=
-  let? f := get "plan" (list_of (list_of number)) v in
   let? u := get "of drafts" (list_of number) v in
   let? w := get "of blocks" (list_of number) v in
   let? m := get "optimum" number v in
-  Some (Coupling f u w m).
+  Some (Coupling (get "plan" (list_of (list_of number)) v) u w m).
 
 (** ** Proofs of one size: polynomials are named by their places in a list *)
 
@@ -162,7 +161,7 @@ Definition proof_of (v : value) : option D.proof :=
 Inductive outcome :=
 | Begun (I : instance)        (** an instance with sound rows *)
 | Accepted (K : certificate)  (** a law of the last instance, found to be as the certificate says *)
-| Optimal (c : coupling)      (** the optimum of the last instance *)
+| Optimal (c : coupling)      (** an optimum of the last instance, or a bound *)
 | Proved (K : D.proof).       (** a verifier at one size, for all rows *)
 
 (** [now] is the last instance.  What is read as something that does not hold is refused: [None]. *)

@@ -214,30 +214,248 @@ Proof.
 Qed.
 
 (** The optimum is the worth of a coupling, and no coupling is worth more. *)
-Theorem best_sound : forall ws ms R c, best ws ms R c = true ->
-  couples ws ms (plan c) = true /\ worth (plan c) R = optimum c /\
-  forall F, couples ws ms F = true -> length F = length R -> le (worth F R) (optimum c).
+Theorem best_sound : forall ws ms R F c, best ws ms R F c = true ->
+  couples ws ms F = true /\ worth F R = optimum c /\
+  forall G, couples ws ms G = true -> length G = length R -> le (worth G R) (optimum c).
 Proof.
-  intros ws ms R c H. unfold best in H. apply andb_prop in H as [H D]. apply andb_prop in H as [H W].
+  intros ws ms R F c H. unfold best in H. apply andb_prop in H as [H D]. apply andb_prop in H as [H W].
   apply andb_prop in H as [H P]. apply andb_prop in H as [V C]. apply Nat.eqb_eq in V. apply equal_spec in W, D.
-  split; auto. split; auto. intros F G Q. rewrite <- D. unfold couples in G. apply andb_prop in G as [G1 G2].
+  split; auto. split; auto. intros G K Q. rewrite <- D. unfold couples in K. apply andb_prop in K as [G1 G2].
   pose proof (both_equal _ _ G2) as E. pose proof (both_length _ _ _ _ _ P) as X.
   pose proof (both_length _ _ _ _ _ G1) as Y.
-  destruct (worth_at_most R F (of_drafts c) (of_blocks c) ws ms) as [Z _]; auto;
+  destruct (worth_at_most R G (of_drafts c) (of_blocks c) ws ms) as [Z _]; auto;
     [rewrite Y; etransitivity; [exact Q|symmetry; exact X]|rewrite E in Z; auto].
+Qed.
+
+(** ** Rules without state: weak duality again *)
+
+Lemma le_trans : forall x y z, le x y -> le y z -> le x z.
+Proof.
+  unfold le. intros x y z A B. pose proof (less_add _ _ _ _ (less_add _ _ _ _ A B) (same_not_less (sub zero y))) as E.
+  replace (add (add y z) (sub zero y)) with z in E by ring. replace (add (add x y) (sub zero y)) with x in E by ring.
+  exact E.
+Qed.
+
+(** A mean over tokens, each with its weight in a row. *)
+Definition weighted {A} (a f : A -> t) (l : list A) : t := sum (map (fun x => mul (a x) (f x)) l).
+
+Lemma weighted_le : forall A (a f g : A -> t) l, (forall x, In x l -> le zero (a x) /\ le (f x) (g x)) ->
+  le (weighted a f l) (weighted a g l).
+Proof.
+  intros A a f g. unfold weighted. induction l as [|x l IH]; intros H; simpl; [apply same_not_less|].
+  destruct (H x) as [P Q]; [simpl; auto|]. apply less_add; [apply less_mul; auto|]. apply IH. intros y I. apply H. simpl. auto.
+Qed.
+
+Lemma weighted_plus : forall A (a f : A -> t) u l,
+  weighted a (fun x => add u (f x)) l = add (mul u (sum (map a l))) (weighted a f l).
+Proof. intros A a f u. unfold weighted. induction l as [|x l IH]; simpl; [ring|rewrite IH; ring]. Qed.
+
+Lemma weighted_const : forall A (a : A -> t) u l, weighted a (fun _ => u) l = mul u (sum (map a l)).
+Proof. intros A a u. unfold weighted. induction l as [|x l IH]; simpl; [ring|rewrite IH; ring]. Qed.
+
+Lemma row_from : forall r i, map (fun x => nth (x - i) r zero) (seq i (length r)) = r.
+Proof.
+  induction r as [|m r IH]; intros i; simpl; auto. rewrite Nat.sub_diag. f_equal. etransitivity; [|apply (IH (S i))].
+  apply map_ext_in. intros x H. apply in_seq in H. replace (x - i) with (S (x - S i)) by lia. auto.
+Qed.
+
+Lemma is_row_weights : forall V r, is_row V r = true ->
+  sum (map (at_token r) (seq 0 V)) = one /\ forall x, x < V -> le zero (at_token r x).
+Proof.
+  intros V r H. apply andb_prop in H as [L H]. apply Nat.eqb_eq in L. subst V. apply andb_prop in H as [N S].
+  apply equal_spec in S. split.
+  - etransitivity; [|exact S]. f_equal. etransitivity; [|apply (row_from r 0)]. apply map_ext. intros x.
+    rewrite Nat.sub_0_r. auto.
+  - intros x L. rewrite forallb_forall in N. apply negb_true_iff, N, nth_In. exact L.
+Qed.
+
+Lemma weighted_at : forall (a : token -> t) g y n i, i <= y < i + n ->
+  weighted a (fun x => if y =? x then g else zero) (seq i n) = mul (a y) g.
+Proof.
+  intros a g y. unfold weighted. induction n as [|n IH]; intros i H; [lia|]. simpl. destruct (Nat.eqb_spec y i).
+  - subst. replace (sum _) with zero; [ring|]. symmetry. clear IH H. assert (Z : i < S i) by lia. revert Z.
+    generalize (S i) as j. induction n as [|n IH]; intros j Z; simpl; auto. rewrite IH by lia.
+    destruct (Nat.eqb_spec i j); [lia|ring].
+  - rewrite IH by lia. ring.
+Qed.
+
+Section Prices.
+Variables (V : nat) (p : context -> row) (prices : list t) (ws : list context).
+Hypothesis rows_p : forall c, is_row V (p c) = true.
+Hypothesis tokens : forall w, In w ws -> Forall (fun x => x < V) w.
+
+Lemma begins_nothing : forall w c, begins p c [] w = follows p c w.
+Proof. destruct w; reflexivity. Qed.
+
+(** What begins as a text does is the mean of what begins as it does with one token more. *)
+Lemma begins_mean : forall w d c, Forall (fun x => x < V) w ->
+  begins p c d w = weighted (at_token (p (c ++ d))) (fun x => begins p c (d ++ [x]) w) (seq 0 V).
+Proof.
+  intros w. induction w as [|y w IH]; intros d c T.
+  - replace (begins p c d []) with one by (destruct d; reflexivity).
+    unfold weighted. destruct (is_row_weights _ _ (rows_p (c ++ d))) as [<- _]. f_equal. apply map_ext. intros x.
+    destruct (d ++ [x]); simpl; ring.
+  - inversion T; subst. destruct d as [|z d]; cbn [begins app follows].
+    + rewrite app_nil_r. rewrite <- (weighted_at (at_token (p c)) (follows p (c ++ [y]) w) y V 0) by lia.
+      unfold weighted. f_equal. apply map_ext. intros x. destruct (y =? x); auto. destruct w; reflexivity.
+    + destruct (Nat.eqb_spec y z).
+      * subst. rewrite IH by auto. rewrite <- app_assoc. reflexivity.
+      * unfold weighted. clear. induction (seq 0 V) as [|x l IH]; simpl; auto. rewrite <- IH. ring.
+Qed.
+
+Definition price (c : context) : t := dot prices (map (begins p [] c) ws).
+
+Lemma dot_weighted : forall A (a : A -> t) (f : A -> context -> t) l vs us,
+  dot vs (map (fun w => weighted a (fun x => f x w) l) us) = weighted a (fun x => dot vs (map (f x) us)) l.
+Proof.
+  intros A a f l. unfold dot, weighted. induction vs as [|v vs IH]; intros us; simpl.
+  - induction l as [|x l IHl]; simpl; auto. rewrite <- IHl. ring.
+  - destruct us as [|w us]; simpl.
+    + clear IH. induction l as [|x l IHl]; simpl; auto. rewrite <- IHl. ring.
+    + rewrite IH. clear IH. induction l as [|x l IHl]; simpl; [ring|]. rewrite <- IHl. ring.
+Qed.
+
+Lemma price_mean : forall c, price c = weighted (at_token (p c)) (fun x => price (c ++ [x])) (seq 0 V).
+Proof.
+  intros c. unfold price. rewrite <- dot_weighted. f_equal. apply map_ext_in. intros w I. apply (begins_mean w c []). auto.
+Qed.
+
+Lemma both_same : forall c d, both Nat.eqb c d = true -> c = d.
+Proof.
+  induction c as [|x c IH]; intros [|y d] H; simpl in *; try discriminate; auto. apply andb_prop in H as [E H].
+  apply Nat.eqb_eq in E. f_equal; auto.
+Qed.
+
+Lemma times_one : forall n x, times n x = mul x (times n one).
+Proof. unfold times. induction n as [|n IH]; intros x; simpl; [ring|rewrite IH; ring]. Qed.
+
+Definition paid (l : list ending) : t := sum (map (fun '(w, (_, c)) => mul w (price c)) l).
+
+Lemma paid_app : forall l m, paid (l ++ m) = add (paid l) (paid m).
+Proof. intros. unfold paid. rewrite map_app. apply sum_app. Qed.
+
+Lemma accepted_app : forall l m, accepted (l ++ m) = add (accepted l) (accepted m).
+Proof. intros. unfold accepted. rewrite map_app. apply sum_app. Qed.
+
+Lemma product_not_below : forall w m, le zero w -> le zero m -> le zero (mul w m).
+Proof. intros w m W M. unfold le in *. replace zero with (mul w zero) at 1 by ring. apply less_mul; auto. Qed.
+
+(** What is emitted of a draft at the price [u]: what it accepts is at most what both cost. *)
+Definition fair (u : t) (e : ending) : Prop := let '(w, (n, c)) := e in le zero w /\ le (times n one) (add u (price c)).
+
+Lemma fair_at_most : forall u l, Forall (fair u) l -> le (accepted l) (add (mul (sum (map fst l)) u) (paid l)).
+Proof.
+  intros u. unfold accepted, paid. induction l as [|[w [n c]] l IH]; intros H; simpl.
+  - replace (add _ zero) with zero by ring. apply same_not_less.
+  - inversion H as [|e m E F]; subst. destruct E as [W N]. rewrite times_one.
+    match goal with |- le _ (add (mul (add ?a ?b) ?u) (add (mul ?a ?y) ?z)) =>
+      replace (add (mul (add a b) u) (add (mul a y) z)) with (add (mul a (add u y)) (add (mul b u) z)) by ring end.
+    apply less_add; [apply less_mul; [exact W|exact N]|apply IH; exact F].
+Qed.
+
+Variable D : context -> law draft.
+
+Lemma fair_endings : forall d u,
+  (forall n x, In n ([] :: d) -> x < V -> le (times (length n) one) (add u (price (n ++ [x])))) ->
+  forall k w, sampler V true D (Some d) k = true -> le zero w -> Forall (fair u) (endings D w k).
+Proof.
+  intros d u feasible. induction k as [l IH|c extra|c l IH] using verification_all; simpl; intros w H W; [| |discriminate].
+  - apply andb_prop in H as [M H]. apply andb_prop in M as [M _].
+    induction l as [|[m k] l IHl]; simpl in *; [constructor|].
+    apply andb_prop in M as [M1 M2]. apply andb_prop in H as [H1 H2]. inversion IH as [|? ? IHk IHr]; subst.
+    apply Forall_app. split; auto. apply IHk; auto. apply product_not_below; auto. apply negb_true_iff. auto.
+  - apply andb_prop in H as [N E]. unfold node in N. apply existsb_exists in N as (n & I & S). apply both_same in S. subst n.
+    destruct extra as [r|].
+    + apply andb_prop in E as [L E]. apply andb_prop in E as [E _]. apply Nat.eqb_eq in L. subst V.
+      assert (G : forall r' i, forallb (fun m => negb (less m zero)) r' = true -> i + length r' <= length r ->
+        Forall (fair u) (zip (fun x m => (mul w m, (length c, c ++ [x]))) (seq i (length r')) r')).
+      { induction r' as [|m r' IHr]; intros i F B; simpl in *; [constructor|]. apply andb_prop in F as [F1 F2]. constructor.
+        - split; [apply product_not_below; auto; apply negb_true_iff; auto|]. apply feasible; auto. lia.
+        - apply IHr; auto. lia. }
+      apply G; auto.
+    + constructor; [|constructor]. split; auto. rewrite price_mean.
+      destruct (is_row_weights _ _ (rows_p c)) as [Q P].
+      replace (times (length c) one) with (weighted (at_token (p c)) (fun _ => times (length c) one) (seq 0 V))
+        by (rewrite weighted_const, Q; ring).
+      replace u with (mul u (sum (map (at_token (p c)) (seq 0 V)))) by (rewrite Q; ring). rewrite <- weighted_plus.
+      apply weighted_le. intros x J. apply in_seq in J. split; [apply P; lia|apply feasible; auto; lia].
+Qed.
+
+Lemma paid_mass : forall l, paid l = dot prices (map (mass p l []) ws).
+Proof.
+  induction l as [|[w [n c]] l IH].
+  - unfold paid, dot, mass. simpl. generalize prices as vs. clear. induction ws as [|? ? IH]; intros [|v vs]; simpl; auto.
+    rewrite <- IH. ring.
+  - change (paid ((w, (n, c)) :: l)) with (add (mul w (price c)) (paid l)). rewrite IH. unfold price. clear IH.
+    unfold dot. generalize prices as vs. clear. induction ws as [|u us IH]; intros [|v vs]; simpl; try ring.
+    rewrite <- IH. unfold mass. simpl. ring.
+Qed.
+End Prices.
+
+Lemma words_spec : forall V n w, In w (words V n) -> length w = n /\ Forall (fun x => x < V) w.
+Proof.
+  intros V n. unfold words. assert (N : length (seq 0 n) = n) by apply seq_length. revert N. generalize (seq 0 n) as l.
+  intros l <-. induction l as [|i l IH]; simpl; intros w H.
+  - destruct H as [<-|[]]. auto.
+  - apply in_flat_map in H as (u & I & H). apply in_map_iff in H as (x & <- & J). apply in_seq in J.
+    destruct (IH _ I) as [L F]. rewrite app_length, L. simpl. split; [lia|]. apply Forall_app. split; auto. constructor; auto; lia.
+Qed.
+
+(** No rule is lossless in one call by itself and accepts more tokens on average: no process that draws a draft with the
+    drafter's probability, verifies it by coins and draws that are distributions, stops at a node of it, and gives every
+    word that is longer than drafts the target's probability. *)
+Definition bounded (I : instance) (most : t) : Prop :=
+  let p := row_of (target I) in
+  forall ks, let process := Again [] ks in let l := endings (drafted I) one process in
+  sampler (vocab I) true (drafted I) None process = true ->
+  (forall u, depth I < length u -> Forall (fun x => x < vocab I) u -> mass p l [] u = follows p [] u) ->
+  le (accepted l) most.
+
+Theorem unbeaten_sound : forall I c, sound_instance I = true ->
+  unbeaten (vocab I) (depth I) (row_of (target I)) (drafted I []) c = true -> bounded I (optimum c).
+Proof.
+  intros I c S H ks process l P L. apply andb_prop in S as [S _]. apply andb_prop in H as [H E]. apply equal_spec in E.
+  set (p := row_of (target I)) in *. set (V := vocab I) in *. set (ws := words V (Datatypes.S (depth I))) in *.
+  assert (T : forall w, In w ws -> Forall (fun x => x < V) w) by (intros w J; apply words_spec in J; tauto).
+  assert (R : forall c, is_row V (p c) = true) by (intros; apply row_of_is_row; auto).
+  rewrite <- E. replace (dot (of_blocks c) (map (begins p [] []) ws)) with (paid p (of_blocks c) ws l).
+  2:{ rewrite paid_mass. f_equal. apply map_ext_in. intros w J. rewrite begins_nothing. apply L; [|auto].
+      apply words_spec in J. lia. }
+  clear E L. subst l process. cbn [sampler endings] in *. apply andb_prop in P as [P Q]. apply andb_prop in P as [_ P].
+  apply andb_prop in P as [P _]. cbn iota in Q. revert P Q H. set (D := drafted I).
+  generalize (D []) as ds. generalize (of_drafts c) as us.
+  induction ks as [|k ks IH]; intros us [|[m d] ds] P Q H; simpl in Q; try discriminate.
+  - destruct us; [|discriminate]. unfold accepted, paid, dot. simpl. replace (add zero zero) with zero by ring. apply same_not_less.
+  - destruct us as [|u us]; [discriminate|]. apply andb_prop in P as [P1 P2]. apply andb_prop in Q as [Q1 Q2].
+    apply andb_prop in H as [H1 H2]. cbn [zip concat]. rewrite accepted_app, paid_app.
+    change (dot (map fst ((m, d) :: ds)) (u :: us)) with (add (mul m u) (dot (map fst ds) us)).
+    match goal with |- le (add ?a ?b) (add (add ?x ?y) (add ?z ?w)) =>
+      replace (add (add x y) (add z w)) with (add (add x z) (add y w)) by ring end.
+    apply less_add; [|apply IH; auto]. assert (F : Forall (fair p (of_blocks c) ws u) (endings D (mul one m) k)).
+    { apply (fair_endings V p (of_blocks c) ws R T D d); auto.
+      - intros n x J X. rewrite forallb_forall in H1. specialize (H1 n J). rewrite forallb_forall in H1.
+        apply negb_true_iff, H1, in_seq. lia.
+      - replace (mul one m) with m by ring. apply negb_true_iff. auto. }
+    apply fair_at_most in F. rewrite (endings_mass V true D k (Some d) (mul one m) Q1) in F.
+    replace (mul m u) with (mul (mul one m) u) by ring. exact F.
 Qed.
 
 Definition optimal (I : instance) (c : coupling) : Prop :=
   let ds := drafted I [] in
   let ys := blocks (row_of (target I)) (depth I) [] in
   let value F := worth F (rewards ds ys) in
-  couples (map fst ds) (map fst ys) (plan c) = true /\ value (plan c) = optimum c /\
-  forall F, couples (map fst ds) (map fst ys) F = true -> le (value F) (optimum c).
+  match plan c with
+  | Some F =>
+      couples (map fst ds) (map fst ys) F = true /\ value F = optimum c /\
+      forall G, couples (map fst ds) (map fst ys) G = true -> le (value G) (optimum c)
+  | None => bounded I (optimum c)
+  end.
 
-Lemma optimum_sound : forall I c, check_optimum I c = true -> optimal I c.
+Lemma optimum_sound : forall I c, sound_instance I = true -> check_optimum I c = true -> optimal I c.
 Proof.
-  intros I c H. destruct (best_sound _ _ _ _ H) as (C & W & B). split; [exact C|split; [exact W|]].
-  intros F G. apply B; auto. unfold couples in G. apply andb_prop in G as [G _]. apply both_length in G.
+  intros I c S H. unfold check_optimum in H. unfold optimal. destruct (plan c) as [F|]; [|apply unbeaten_sound; auto].
+  destruct (best_sound _ _ _ _ _ H) as (C & W & B). split; [exact C|split; [exact W|]].
+  intros G K. apply B; auto. unfold couples in K. apply andb_prop in K as [K _]. apply both_length in K.
   unfold rewards. rewrite map_length in *. auto.
 Qed.
 
@@ -287,6 +505,15 @@ Proof.
   - apply fault_broken. exact H.
 Qed.
 
+(** A lossless law of one call has at most a mean that is accepted as a bound, which is the optimum if they are equal. *)
+Corollary between : forall I K mean most, holds I K -> calls K = 0 -> found K = Lossless -> tau K = Some mean ->
+  bounded I most -> le mean most.
+Proof.
+  intros I K mean most [_ H] C F M B. rewrite F in H. destruct H as ((P & _ & T) & L). rewrite M in T. rewrite C in P.
+  destruct T as [_ <-].
+  apply B; auto. unfold longest in L. rewrite C in L. intros u U. apply L. lia.
+Qed.
+
 (** Of a file, line by line: what is accepted holds of the instance begun last; what an accepted proof of a size means
     is proved in [CellsSound.v]. *)
 Theorem line_sound : forall now v, match now with Some i => sound_instance i = true | None => True end ->
@@ -305,7 +532,7 @@ Proof.
   destruct (certificate_of v) as [K|]; simpl.
   - destruct (check i K) eqn:H; auto. split; auto. exists i. split; auto. apply check_sound; auto.
   - destruct (coupling_of v) as [c|]; simpl; auto.
-    destruct (check_optimum i c) eqn:H; auto. split; auto. exists i. split; auto. apply optimum_sound. auto.
+    destruct (check_optimum i c) eqn:H; auto. split; auto. exists i. split; auto. apply optimum_sound; auto.
 Qed.
 
 End Sound.

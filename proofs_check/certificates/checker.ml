@@ -55,7 +55,7 @@ type ('t, 's) instance_of_ = { vocab : int; target : 't; proposal : 't; draws : 
 
 type ('k, 'f, 'n) certificate_of_ = { calls : int; verified : 'k list; found : 'f; tau : 'n option }
 
-type 'n coupling_of_ = { plan : 'n list list; of_drafts : 'n list; of_blocks : 'n list; optimum : 'n }
+type 'n coupling_of_ = { plan : 'n list list option; of_drafts : 'n list; of_blocks : 'n list; optimum : 'n }
 
 module type NUMBER =
  sig
@@ -85,6 +85,12 @@ let rec zip = fun f l m -> match l, m with a :: l, b :: m -> f a b :: zip f l m 
 (** val both : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool **)
 
 let rec both = (fun f l m -> List.compare_lengths l m = 0 && List.for_all2 f l m)
+
+(** val words : int -> int -> int list list **)
+
+let words v n =
+  fold_right (fun _ -> List.concat_map (fun u -> map (fun x -> (@) u (x :: [])) (seq 0 v))) ([] :: [])
+    (seq 0 n)
 
 module Over =
  functor (N:NUMBER) ->
@@ -484,26 +490,41 @@ module Over =
   let worth f r =
     sum (zip dot f r)
 
-  (** val best : N.t list -> N.t list -> N.t list list -> coupling -> bool **)
+  (** val best : N.t list -> N.t list -> N.t list list -> N.t list list -> coupling -> bool **)
 
-  let best ws ms r c =
+  let best ws ms r f c =
     (&&)
       ((&&)
-        ((&&) ((&&) ((=) (List.length c.of_blocks) (List.length ms)) (couples ws ms c.plan))
+        ((&&) ((&&) ((=) (List.length c.of_blocks) (List.length ms)) (couples ws ms f))
           (both (fun u r0 -> both (fun v x -> not (N.less (N.add u v) x)) c.of_blocks r0) c.of_drafts r))
-        (N.equal (worth c.plan r) c.optimum))
-      (N.equal (N.add (dot ws c.of_drafts) (dot ms c.of_blocks)) c.optimum)
+        (N.equal (worth f r) c.optimum)) (N.equal (N.add (dot ws c.of_drafts) (dot ms c.of_blocks)) c.optimum)
 
   (** val rewards : int list list law -> int list law -> N.t list list **)
 
   let rewards ds ys =
     map (fun pat -> let (_, d) = pat in map (fun pat0 -> let (_, y) = pat0 in times (agree y d) N.one) ys) ds
 
+  (** val unbeaten : int -> int -> (int list -> N.t list) -> int list list law -> coupling -> bool **)
+
+  let unbeaten v depth0 p ds c =
+    let price = fun u -> dot c.of_blocks (map (begins p [] u) (words v (Stdlib.Int.succ depth0))) in
+    (&&)
+      (both (fun u pat ->
+        let (_, d) = pat in
+        List.for_all (fun n ->
+          List.for_all (fun x ->
+            not (N.less (N.add u (price ((@) n (x :: [])))) (times (List.length n) N.one))) (seq 0 v))
+          ([] :: d)) c.of_drafts ds) (N.equal (N.add (dot (map fst ds) c.of_drafts) (price [])) c.optimum)
+
   (** val check_optimum : instance -> coupling -> bool **)
 
   let check_optimum i c =
+    let p = row_of i.target in
     let ds = drafted i [] in
-    let ys = blocks (row_of i.target) i.depth [] in best (map fst ds) (map fst ys) (rewards ds ys) c
+    let ys = blocks p i.depth [] in
+    (match c.plan with
+     | Some f -> best (map fst ds) (map fst ys) (rewards ds ys) f c
+     | None -> unbeaten i.vocab i.depth p ds c)
  end
 
 (** val precedes : ('a1 -> 'a1 -> bool) -> ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool **)
@@ -530,12 +551,6 @@ let rec insert same less0 joined x l = match l with
 let rec drop same x = function
 | [] -> []
 | y :: l0 -> if same x y then l0 else y :: (drop same x l0)
-
-(** val words : int -> int -> int list list **)
-
-let words v n =
-  fold_right (fun _ -> List.concat_map (fun u -> map (fun x -> (@) u (x :: [])) (seq 0 v))) ([] :: [])
-    (seq 0 n)
 
 (** val zero_only : int list **)
 
@@ -1215,11 +1230,10 @@ module Checker =
   (** val coupling_of : value -> C.coupling option **)
 
   let coupling_of v =
-    Option.bind (get "plan" (list_of (list_of number)) v) (fun f ->
-      Option.bind (get "of drafts" (list_of number) v) (fun u ->
-        Option.bind (get "of blocks" (list_of number) v) (fun w ->
-          Option.bind (get "optimum" number v) (fun m -> Some { plan = f; of_drafts = u; of_blocks = w;
-            optimum = m }))))
+    Option.bind (get "of drafts" (list_of number) v) (fun u ->
+      Option.bind (get "of blocks" (list_of number) v) (fun w ->
+        Option.bind (get "optimum" number v) (fun m -> Some { plan =
+          (get "plan" (list_of (list_of number)) v); of_drafts = u; of_blocks = w; optimum = m })))
 
   (** val polynomial_of : (N.t * int list list) list list -> value -> (N.t * int list list) list option **)
 

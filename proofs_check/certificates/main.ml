@@ -75,7 +75,8 @@ let parse line =
 let () =
   let file = if Array.length Sys.argv = 2 then open_in Sys.argv.(1) else (prerr_endline "usage: checker FILE"; exit 2) in
   let now = ref None and number = ref 0 in
-  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and invalid = ref 0 and optima = ref 0 and listed = ref 0 in
+  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and invalid = ref 0 and listed = ref 0 in
+  let optima = ref 0 and bounds = ref 0 in
   let sizes = ref 0 and declared = ref 0 and assumed = ref 0 in
   let refuse why = Printf.printf "line %d: refused%s\n" !number why; exit 1 in
   (try
@@ -85,7 +86,7 @@ let () =
        match line !now (parse text) with
        | Some (Begun i) -> now := Some i; incr instances; (match i.draws with Listed _ -> incr listed | _ -> ())
        | Some (Accepted k) -> (match k.found with Lossless -> incr lossless | Wrong _ -> incr lossy | NoSampler -> incr invalid)
-       | Some (Optimal _) -> incr optima
+       | Some (Optimal c) -> incr (if c.plan = None then bounds else optima)
        | Some (Proved (Proof (_, _, drawn, _, _, l, _, _, law))) ->
            incr sizes;
            if drawn then incr listed;
@@ -99,9 +100,10 @@ let () =
   Printf.printf "accepted: %d laws that are the target's, %d that are not, on %d instances" !lossless !lossy !instances;
   if !invalid > 0 then Printf.printf ", runs of no sampler: %d" !invalid;
   if !optima > 0 then Printf.printf ", optima: %d" !optima;
+  if !bounds > 0 then Printf.printf ", bounds of rules without state: %d" !bounds;
   if !sizes > 0 then Printf.printf ", proofs of a size: %d" !sizes;
   if !declared > 0 then Printf.printf ", %d of a declared law" !declared;
   if !sizes > 0 then Printf.printf ", cells empty on z3's word: %d" !assumed;
   if !listed > 0 then Printf.printf ", of %d the drafts as listed" !listed;
   print_newline ();
-  if !lossless + !lossy + !invalid + !optima + !sizes = 0 then exit 1
+  if !lossless + !lossy + !invalid + !optima + !bounds + !sizes = 0 then exit 1

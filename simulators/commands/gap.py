@@ -12,7 +12,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
 from draftproof.simulators.instances.files import draft_of, read
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.laws.certificate import of_instance, of_optimum
+from draftproof.simulators.laws.certificate import of_instance, of_optimum, of_stateless
 from draftproof.simulators.laws.check import applies, must_apply, must_fit
 from draftproof.simulators.laws.optimum import drafted
 from draftproof.simulators.study import gap as study
@@ -64,7 +64,7 @@ def gap(
     (means over many: `draftproof sweep`). With --rows: what a node of your own models accepts, by draft and
     verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and
     perhaps `sequence` [n] (`draftproof gpu record` writes one). A certificate is of an instance's
-    full-information optimum.
+    two optima.
     """
     if certificate is not None and instance is None:
         raise BadInput("--certificate goes with an instance")
@@ -94,7 +94,8 @@ def _instance(
     with screen.console(stderr=True).status("") as status, located(path):
         found = study.measure(given, verifiers or None, lambda name: status.update(f"{name} on {path}"))
     if certificate is not None:
-        certificate.write_text(of_instance(given) + of_optimum(given, drafted(given), found.full))
+        full = of_optimum(given, drafted(given), found.full)
+        certificate.write_text(of_instance(given) + full + of_stateless(given, found.stateless))
     if as_json:
         click.echo(json.dumps(found.to_dict()))
     else:

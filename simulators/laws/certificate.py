@@ -7,7 +7,10 @@ of every draft does: `proofs_check/certificates` has the checker, and what it pr
 import json
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
+
+from flint import fmpq
 
 from draftproof.simulators.laws.check import Piece, judged
 from draftproof.simulators.laws.enumerate import CRASHES, drafts, outcomes
@@ -26,6 +29,7 @@ from draftproof.theory.verifier import Verifier
 
 if TYPE_CHECKING:
     from draftproof.theory.transport.block import Drafted
+    from draftproof.theory.transport.bounds import Optimum, Output
     from draftproof.theory.transport.certificate import Certificate
 
 KNOWN = "chain", "tree", "paths", "top-k", "greedy", "stratified", "spechub"
@@ -132,6 +136,36 @@ def of_optimum(instance: Instance, drafted: "Drafted", found: "Certificate") -> 
         prices.append(str(found.u[i]))
     blocks = {"of blocks": list(map(str, found.v)), "optimum": text(found.value)}
     return _line({"plan": plan, "of drafts": prices, **blocks})
+
+
+def of_stateless(instance: Instance, found: "Optimum") -> str:
+    """The lines of the stateless optimum of the last instance: a lossless rule, whose E[tau] is the lower
+    bound, and prices of drafts and of words of depth + 1 tokens, which show the upper one.
+    """
+    prices = found.prices
+    never = instance.draft.depth + max(prices.values())  # of words that the target never emits
+
+    def stop(output: "Output") -> list[Any]:
+        if output.accepted == len(output.end):
+            return list(output.end)
+        *before, last = output.end
+        return [*before, *("1" if x == last else "0" for x in range(instance.vocab))]
+
+    def price(word: Prefix) -> fmpq:
+        known = max(n for n in range(len(word) + 1) if word[:n] in prices)
+        lost = known < len(word) and not instance.target[word[:known]][word[known]] > 0
+        return never if lost else prices[word[:known]]
+
+    seen = [frozenset(node.prefix for node in draft.root) for _, draft in drafts(instance)]
+    rule = [
+        [[text(mass / sum(found.rule[each].values(), ZERO)), stop(o)] for o, mass in found.rule[each].items()]
+        for each in seen
+    ]
+    words = product(range(instance.vocab), repeat=instance.draft.depth + 1)
+    blocks = {"of blocks": [text(price(word)) for word in words], "optimum": text(found.upper)}
+    return _line({"law": "stateless optimum", "accepted": text(found.lower), "drafts": rule}) + _line(
+        {"of drafts": [text(prices[each]) for each in seen], **blocks}
+    )
 
 
 def _verified(instance: Instance, verifier: Verifier, calls: int, rows: bool) -> list[Any]:

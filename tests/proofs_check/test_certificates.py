@@ -13,9 +13,16 @@ from draftproof.simulators.instances.scenarios import Scenarios, scenario
 from draftproof.simulators.instances.suite import deep, shallow
 from draftproof.simulators.laws import certificate as written
 from draftproof.simulators.laws import decode, enumerate, verdict
-from draftproof.simulators.laws.certificate import Answers, Choice, of_instance, of_law, of_optimum
+from draftproof.simulators.laws.certificate import (
+    Answers,
+    Choice,
+    of_instance,
+    of_law,
+    of_optimum,
+    of_stateless,
+)
 from draftproof.simulators.laws.check import applies
-from draftproof.simulators.laws.optimum import drafted, full_information
+from draftproof.simulators.laws.optimum import drafted, full_information, stateless
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts import stratified, tree
 from draftproof.theory.drafts.best_first import BestFirst
@@ -32,7 +39,7 @@ from draftproof.theory.verifiers import VERIFIERS, named
 from tests.proofs_check.certified import SOURCES, edited, put
 
 PAIR = ((), ())
-TOY = scenario("toy", Chain(2))
+TOY, TWO = scenario("toy", Chain(2)), Randoms(Tree(PAIR), 3, 2)[1]
 
 
 def certificate(*cases):
@@ -213,8 +220,50 @@ TREE = certificate((Randoms(Tree(PAIR), 3, 2)[1], "rrs"))
 BEST = of_instance(TOY) + of_optimum(TOY, drafted(TOY), full_information(TOY))
 """Line 2: a plan of 4 drafts and 4 blocks, {"of drafts":["0","0","1","2"],"of blocks":["2","2","1","0"],
 "optimum":"4/3"}."""
+RULE = of_instance(TOY) + of_stateless(TOY, stateless(TOY))
+"""Line 2: {"law":"stateless optimum","accepted":"11/9","drafts":[[[["1",["1","0"]]],..]};
+line 3: prices of 4 drafts and 8 words, {"of drafts":[..],"of blocks":[..],"optimum":"11/9"}."""
+PAIRS = of_instance(TWO) + of_stateless(TWO, stateless(TWO))
 INDEPENDENT = [[str(fmpq(draft * block, 81)) for block in (1, 2, 2, 4)] for draft in (4, 2, 2, 1)]
 LISTED = certificate((Randoms(BestFirst(2, 1), 2, 2)[1], "nss"))
+
+OF_LISTED = Randoms(BestFirst(2, 1), 2, 2)[1]
+OWN = of_instance(OF_LISTED) + of_stateless(OF_LISTED, stateless(OF_LISTED))
+
+
+def cheaper(price):
+    return str(fmpq(*map(int, price.split("/"))) - fmpq(1, 90))
+
+
+def dearer(price):
+    return str(fmpq(*map(int, price.split("/"))) + fmpq(1, 90))
+
+
+def all_cheaper(values):
+    values[2]["of drafts"] = list(map(cheaper, values[2]["of drafts"]))
+    values[2]["optimum"] = cheaper(values[2]["optimum"])
+
+
+def shallower(values):
+    values[0]["draft"]["depth"] = 1
+    del values[1]
+
+
+def moved(values):
+    """Some mass of a draft that has two outputs goes from one to the other."""
+    masses = next(each for each in values[1]["drafts"] if len(each) > 1)
+    masses[0][0], masses[1][0] = cheaper(masses[0][0]), dearer(masses[1][0])
+
+
+def negative(values):
+    masses = next(each for each in values[1]["drafts"] if len(each) > 1)
+    masses += [["-1/90", masses[0][1]], ["1/90", masses[0][1]]]
+
+
+def listed_otherwise(values):
+    values[0]["draft"]["drafts"][0][0] = cheaper(values[0]["draft"]["drafts"][0][0])
+    values[0]["draft"]["drafts"][1][0] = dearer(values[0]["draft"]["drafts"][1][0])
+
 
 EDITS = {
     "a coin": (BLOCK, put(1, "drafts", 0, 0, 0, to="1/3")),
@@ -252,6 +301,24 @@ EDITS = {
     "a price of a draft": (BEST, put(1, "of drafts", 0, to="-1")),
     "prices too high": (BEST, put(1, "of blocks", to=["3", "3", "2", "1"])),
     "no price": (BEST, put(1, "of blocks", to=[])),
+    "a price of a draft without state": (RULE, put(2, "of drafts", 0, to=cheaper)),
+    "prices of all drafts too low, with their value": (RULE, all_cheaper),
+    "a price of a word": (RULE, put(2, "of blocks", 7, to=cheaper)),
+    "a price of a word too high": (RULE, put(2, "of blocks", 0, to=dearer)),
+    "a word without a price": (RULE, put(2, "of blocks", to=lambda l: l[:-1])),
+    "a draft without a price": (RULE, put(2, "of drafts", to=lambda l: l[1:])),
+    "a bound below the optimum": (RULE, put(2, "optimum", to="109/90")),
+    "a bound above its prices": (RULE, put(2, "optimum", to="37/30")),
+    "prices of another target": (RULE, put(0, "target", 0, 1, to=["1/2", "1/2"])),
+    "prices of another proposal": (RULE, put(0, "proposal", 0, 1, to=["1/2", "1/2"])),
+    "prices of a shallower draft": (RULE, shallower),
+    "a mass moved to another output": (PAIRS, moved),
+    "a mass moved to another draft": (RULE, put(1, "drafts", to=lambda l: [l[0], l[2], l[1], l[3]])),
+    "a negative mass without state": (PAIRS, negative),
+    "masses without a draft's probability": (PAIRS, put(1, "drafts", 1, 0, 0, to=dearer)),
+    "a lower bound too high": (RULE, put(1, "accepted", to="37/30")),
+    "a lower bound too low": (RULE, put(1, "accepted", to="109/90")),
+    "a probability of a listed draft": (OWN, listed_otherwise),
     "no instance": (BLOCK, lambda values: values.pop(0)),
 }
 
@@ -330,7 +397,8 @@ def test_gap_writes_one(checker, command, tmp_path):
         assert status == 0
         accepted, said = checker(file.read_text())
         assert accepted
-        assert "optima: 1" in said
+        assert "1 laws that are the target's, 0 that are not" in said
+        assert "optima: 1, bounds of rules without state: 1" in said
 
 
 def test_prove_writes_one_of_a_refutation(checker, command, tmp_path):

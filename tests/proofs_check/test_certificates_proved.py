@@ -82,8 +82,15 @@ BROKEN = [
     ("sampler (if once then Some d else None) k)", "true)"),
     ("negb (less (add u v) x)", "true"),
     ("equal (sum f) w && both", "both"),
-    ("equal (worth (plan c) R) (optimum c) &&", "true &&"),
+    ("equal (worth F R) (optimum c) &&", "true &&"),
     ("equal (add (dot ws (of_drafts c)) (dot ms (of_blocks c))) (optimum c)", "true"),
+    ("equal (add (dot (map fst ds) (of_drafts c)) (price [])) (optimum c)", "true"),
+    ("negb (less (add u (price (n ++ [x]))) (times (length n) one))", "true"),
+    ("(price (n ++ [x])))", "(price n))"),
+    ("(seq 0 V)) ([] :: d)) (of_drafts c) ds", "(seq 0 V)) d) (of_drafts c) ds"),
+    ("(seq 0 V)) ([] :: d)) (of_drafts c) ds", "(seq 1 V)) ([] :: d)) (of_drafts c) ds"),
+    ("(words V (S depth))", "(words V depth)"),
+    ("(begins p [] u) (words", "(fun w => begins p [] w u) (words"),
 ]
 
 

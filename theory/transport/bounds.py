@@ -19,13 +19,13 @@ every f is in one row of either kind. The objective is E[tau]. Outputs dominated
 an extra token that was also drafted could have been accepted, and an extra token at a path's end costs
 nothing.
 
-The upper bound of the value comes from exactly feasible duals near the solver's, the lower bound from an
-exactly valid rule near the solver's.
+The upper bound of the value comes from exactly feasible prices near the solver's duals, the lower bound from
+an exactly valid rule near the solver's; both are kept for a certificate.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from math import floor
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -46,7 +46,10 @@ VARIABLES = 10**6
 TIGHT = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
 
 GRID = 2**48
-"""Float solutions are rounded to multiples of 1/GRID."""
+"""Duals and repairs of masses are rounded to multiples of 1/GRID."""
+
+SIMPLE = 10**7
+"""Masses are rounded to rationals with at most this denominator, so that simple ones are found exactly."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,13 @@ class Output:
 
     end: Prefix
     accepted: int
+
+
+Rule: TypeAlias = dict[Seen, dict[Output, fmpq]]
+"""What is drafted -> output -> mass; the masses of one draft sum to its probability."""
+
+Prices: TypeAlias = dict[Seen | Prefix, fmpq]
+"""Of what is drafted, and of the prefixes at which outputs end or that outputs extend."""
 
 
 class Program:
@@ -151,13 +161,15 @@ def minimised(
 class Optimum:
     """The value of the program lies in [lower, upper], which are exact rationals.
 
-    `upper` is the value of exactly feasible duals, `lower` that of an exactly valid rule near the float one;
-    `value` is the solver's own.
+    `upper` is the value of `prices`, `lower` that of `rule`, none where a closed form gives both; `value` is
+    the solver's own.
     """
 
     value: float
     lower: fmpq
     upper: fmpq
+    rule: Rule = field(default_factory=dict, repr=False)
+    prices: Prices = field(default_factory=dict, repr=False)
 
     @property
     def error(self) -> float:
@@ -178,68 +190,72 @@ def stateless(prefixes: Drafted, target: Rows) -> Optimum:
     """
     program = Program(target, prefixes)
     value, f, mu = solve(program)
-    return Optimum(value, primal_bound(program, f), dual_bound(program, mu))
+    rule, prices = valid_rule(program, f), feasible_prices(program, mu)
+    lower = sum((mass * o.accepted for masses in rule.values() for o, mass in masses.items()), ZERO)
+    upper = sum((mass * prices[seen] for seen, mass in prefixes.items()), prices[()])
+    return Optimum(value, lower, upper, rule, prices)
 
 
-def dual_bound(program: Program, mu: Mapping[Prefix, float]) -> fmpq:
-    """The value of exactly feasible duals near `mu[prefix]`: no valid rule exceeds it.
+def feasible_prices(program: Program, mu: Mapping[Prefix, float]) -> Prices:
+    """Exactly feasible prices near `mu[prefix]`: no valid rule exceeds their value.
 
-    mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux). Each draft has the dual
-    lambda(D) = max over its outputs of (accepted - mu(end)), and then
+    The prices a of prefixes are made an exact martingale, a(u) = sum_x p(x | u) a(ux). Each draft has the
+    price lambda(D) = max over its outputs of (accepted - a(end)), and then
 
-        E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum_x p(x) mu(x).
+        E[tau]  <=  sum_D Pr(D) lambda(D)  +  a(root).
     """
-    exact = {u: fmpq(round(price * GRID), GRID) for u, price in mu.items()}
-    out = ZERO
-    for v in reversed(program.reached()):
-        ahead = sum((mass * exact.get(u, ZERO) for u, mass in program.children(v)), ZERO)
-        if v:
-            exact[v] = max(exact.get(v, ahead), ahead)
-        else:
-            out = ahead
-    for seen, mass in program.law.items():
-        out += mass * max(output.accepted - exact.get(output.end, ZERO) for output in program.outputs[seen])
-    return out
+    exact: Prices = {}
+    for v in program.reached():
+        below = [(u, p, fmpq(round(mu[u] * GRID), GRID)) for u, p in program.children(v)]
+        ahead = sum((p * price for _, p, price in below), ZERO)
+        rest = exact.setdefault(v, ahead) - ahead
+        exact.update((u, price + rest) for u, _, price in below)
+    for seen, outputs in program.outputs.items():
+        exact[seen] = max(output.accepted - exact[output.end] for output in outputs)
+    return exact
 
 
-def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
-    """The value of an exactly valid rule near the float plan f.
+def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
+    """An exactly valid rule near the float plan f.
 
-    Each draft's masses are rounded to rationals that sum to Pr(D). Then, from the leaves up: if the masses
-    below a prefix u are not proportional to the target's row, each is scaled down until they are, and the
-    mass removed stops at u, one token earlier. At the root, the mass removed goes to single tokens whose
-    target mass is not yet used up; every draft may emit these. Intermediate values are rounded down to the
-    grid.
+    Each draft's masses are rounded to rationals that sum to Pr(D). Then, from the leaves up: where the masses
+    below a prefix v are not proportional to the target's row, those that are too large are scaled down, by a
+    multiple of 1/GRID, and their drafts emit, after v, the tokens that lack mass.
     """
-    mass: dict[Prefix, fmpq] = {}
-    values: dict[Prefix, fmpq] = {}
-    for seen, parts in rational_masses(program, f).items():
-        for output, part in zip(program.outputs[seen], parts, strict=True):
-            mass[output.end] = mass.get(output.end, ZERO) + part
-            values[output.end] = values.get(output.end, ZERO) + part * output.accepted
+    under: dict[Prefix, list[tuple[Seen, Output, fmpq]]] = {}  # what comes out at or below a prefix
+    for seen, masses in rational_masses(program, f).items():
+        for output, mass in zip(program.outputs[seen], masses, strict=True):
+            under.setdefault(output.end, []).append((seen, output, mass))
     for v in reversed(program.reached()):
-        below = program.children(v)
-        got = [mass.get(u, ZERO) for u, _ in below]
-        kept = ONE if not v else min(g / p for g, (_, p) in zip(got, below, strict=True))
-        value, freed = ZERO, ZERO
-        for g, (u, p) in zip(got, below, strict=True):
-            if g > ZERO:
-                stay = min(g, kept * p)
-                value += values.get(u, ZERO) * stay / g
-                freed += g - stay
-        value = fmpq(int((value * GRID).floor()), GRID)
-        if not v:
-            return value
-        mass[v] = mass.get(v, ZERO) + sum(got, ZERO)
-        values[v] = values.get(v, ZERO) + value + freed * (len(v) - 1)
-    raise AssertionError("the root is always reached")
+        below = [(u, p, under.pop(u, [])) for u, p in program.children(v)]
+        got = [sum((mass for *_, mass in parts), ZERO) for *_, parts in below]
+        whole = sum(got, ZERO)
+        here, freed, lacking = under.setdefault(v, []), [], []
+        for (u, p, parts), mass in zip(below, got, strict=True):
+            stay = ONE if mass <= whole * p else fmpq(int((whole * p / mass * GRID).floor()), GRID)
+            here += [(seen, output, part * stay) for seen, output, part in parts]
+            freed += [(seen, part * (1 - stay)) for seen, _, part in parts if stay < ONE]
+            lacking.append((Output(u, len(v)), whole * p - mass * stay))
+        for seen, mass in freed:
+            while mass > ZERO:
+                output, left = lacking.pop()
+                here.append((seen, output, min(mass, left)))
+                if left > mass:
+                    lacking.append((output, left - mass))
+                mass -= min(mass, left)
+    rule: Rule = {seen: {} for seen in program.law}
+    for seen, output, mass in under[()]:
+        if mass > ZERO:
+            rule[seen][output] = rule[seen].get(output, ZERO) + mass
+    return rule
 
 
 def rational_masses(program: Program, f: Mapping[Seen, np.ndarray]) -> dict[Seen, list[fmpq]]:
     """Each draft's float masses as rationals >= 0 that sum to its probability, by output."""
     exact: dict[Seen, list[fmpq]] = {}
     for seen, whole in program.law.items():
-        parts = [fmpq(max(floor(x * GRID), 0), GRID) for x in f[seen].tolist()]
+        near = (Fraction(max(x, 0.0)).limit_denominator(SIMPLE) for x in f[seen].tolist())
+        parts = [fmpq(*each.as_integer_ratio()) for each in near]
         rest = whole - sum(parts, ZERO)
         best = max(range(len(parts)), key=parts.__getitem__)
         if parts[best] + rest < ZERO:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from draftproof.simulators.instances.files import document
+from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.numbers import exact
@@ -24,12 +25,21 @@ def test_the_answer_is_as_promised(command, toy):
     optimum, certificates = answer["optimum"], answer["certificates"]
     assert optimum["full_information"] == "4/3"
     assert certificates["full_information"] == {"primal": "4/3", "dual": "4/3"}
-    assert optimum["stateless"] == pytest.approx(11 / 9, abs=optimum["stateless_error"] + 1e-12)
-    assert optimum["stateless_error"] < 1e-9
-    bounds = certificates["stateless"]
-    assert exact(bounds["lower"]) <= exact("11/9") <= exact(bounds["upper"])
+    assert optimum["stateless"] == "11/9"
+    assert certificates["stateless"] == {"lower": "11/9", "upper": "11/9"}
     assert "hsd-released" in certificates["above_stateless"]
     assert "greedy-block" not in certificates["above_stateless"]
+
+
+def test_the_answer_is_an_interval_where_no_simple_rule_is_best(command, tmp_path):
+    path = tmp_path / "instance.json"
+    path.write_text(json.dumps(document(Randoms(Chain(3), 3, 2)[1])), encoding="utf-8")
+    answer = json.loads(command("gap", path, "--verifier", "block", "--json")[1])
+    optimum, bounds = answer["optimum"], answer["certificates"]["stateless"]
+    best = exact(answer["expected_accepted"]["block"])
+    assert optimum["stateless"] == pytest.approx(float(best), abs=optimum["stateless_error"] + 1e-12)
+    assert 0 < optimum["stateless_error"] < 1e-9
+    assert exact(bounds["lower"]) <= best <= exact(bounds["upper"])
 
 
 def test_a_broken_verifier_is_run(command, toy, monkeypatch):
