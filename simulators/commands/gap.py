@@ -63,8 +63,7 @@ def gap(
     can do (full information). Without an instance: a toy on three standard drafts or on one --draft
     (means over many: `draftproof sweep`). With --rows: what a node of your own models accepts, by draft and
     verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V] of probabilities and
-    perhaps `sequence` [n] (`draftproof gpu record` writes one). A certificate is of an instance's
-    two optima.
+    perhaps `sequence` [n] (`draftproof gpu record` writes one). A certificate is of both optima.
     """
     if certificate is not None and instance is None:
         raise BadInput("--certificate goes with an instance")

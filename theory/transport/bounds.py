@@ -240,8 +240,7 @@ def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
             while mass > ZERO:
                 output, left = lacking.pop()
                 here.append((seen, output, min(mass, left)))
-                if left > mass:
-                    lacking.append((output, left - mass))
+                lacking += [(output, left - mass)] * (left > mass)
                 mass -= min(mass, left)
     rule: Rule = {seen: {} for seen in program.law}
     for seen, output, mass in under[()]:
