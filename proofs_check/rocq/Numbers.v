@@ -1,7 +1,7 @@
 (** The two kinds of number that the programs are read over: reals for proofs, rationals for evaluation. *)
 
 Require Import Reals QArith Qreduction.
-Require Import Programs Rules Python.
+Require Import Programs Rules Python OptimalPlan.
 
 Module Real <: NUMBER.
   Definition num := R.
@@ -25,5 +25,5 @@ Module Rational <: NUMBER.
   Definition less (x y : Q) : bool := match Qcompare x y with Lt => true | _ => false end.
 End Rational.
 
-Module RealPrograms := Python.Over Real.
-Module RationalPrograms := Python.Over Rational.
+Module RealPrograms := OptimalPlan.Over Real.
+Module RationalPrograms := OptimalPlan.Over Rational.

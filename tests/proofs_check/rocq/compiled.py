@@ -8,34 +8,15 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parents[3] / "proofs_check" / "rocq"
 ORDER = (
-    *("Programs", "Rules", "Python", "Numbers", "Code", "CodeFacts", "CodeChains", "CodeTrees", "CodeNodes"),
-    *("CodePriority", "Means", "Keys", "Lossless", "Traversal", "RecursiveRejection", "Chains", "Paths"),
-    *("BlockOptimal", "Texts", "GreedyBlock", "GreedyText", "GreedyAccepts", "Hsd", "HsdFacts", "HsdMeans"),
-    *(
-        "HsdDrawn",
-        "HsdMultidraft",
-        "Bounds",
-        "Selection",
-        "TopDown",
-        "Lift",
-        "Nodes",
-        "Plans",
-        "Priority",
-        "PriorityNodes",
-    ),
-    *(
-        "Optimal",
-        "OptimalProper",
-        "MaxFlow",
-        "Alpha",
-        "KSeq",
-        "KSeqPlans",
-        "RecursivePrice",
-        "TraversalAbove",
-        "Layered",
-        "CodeLossless",
-    ),
-    *("CodeNaive", "CodeAccepts", "CodeFair", "BestPath", "Multipath", "KeyedChains", "Races"),
+    *("Programs", "Rules", "Python", "OptimalPlan", "Numbers", "Code", "CodeFacts", "CodeChains"),
+    *("CodeTrees", "CodeNodes", "CodePriority", "Means", "Keys", "Lossless", "Traversal"),
+    *("RecursiveRejection", "Chains", "Paths", "BlockOptimal", "Texts", "GreedyBlock", "GreedyText"),
+    *("GreedyAccepts", "Hsd", "HsdFacts", "HsdMeans", "HsdDrawn", "HsdMultidraft", "Bounds", "Selection"),
+    *("TopDown", "Lift", "Nodes", "Plans", "Priority", "PriorityNodes", "Optimal", "OptimalProper"),
+    *("Elimination", "OptimalOrders", "OptimalDownhill", "OptimalBalance", "OptimalSteps", "OptimalAlpha"),
+    *("MaxFlow", "Alpha", "KSeq", "KSeqPlans", "RecursivePrice", "TraversalAbove", "Layered"),
+    *("CodeLossless", "CodeNaive", "CodeAccepts", "CodeFair", "BestPath", "Multipath", "KeyedChains"),
+    *("Races"),
 )
 """The files, each after those that it requires."""
 REQUIRED = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)

@@ -78,6 +78,11 @@ THEOREMS = {
         "optimal_keeps_most",
     ),
     "OptimalProper": ("go_down_proper", "optimal_proper"),
+    "Elimination": ("solved_solves",),
+    "OptimalDownhill": ("test_means_best", "test_or_downhill"),
+    "OptimalBalance": ("balance_balanced",),
+    "OptimalSteps": ("nearest_ends",),
+    "OptimalAlpha": ("nearer", "new_order", "optimal_ends", "optimal_reaches_alpha"),
     "Selection": (
         "selection_lossless",
         "token_fair",
@@ -300,6 +305,22 @@ WRONG = [
         "sum (masses c (count s) (p c) (tokens_of d)) = 0",
     ),
     ("OptimalProper", "settled b below (c ++ [x]) /\\ fits b below (c ++ [x])", "fits b below (c ++ [x])"),
+    ("OptimalDownhill", "N.less (key x) (key y))) [] drawable", "N.less (key y) (key x))) [] drawable"),
+    ("OptimalDownhill", "N.div (N.sub (t x) (had x)) (included laws x) in", "N.sub (t x) (had x) in"),
+    ("OptimalDownhill", "sum :: match order with [] => []", "match order with [] => [sum]"),
+    ("OptimalDownhill", "(N.sub (had x) (t x))", "(N.sub (t x) (had x))"),
+    ("OptimalDownhill", "minimum (t x) (lead chances laws x)", "lead chances laws x"),
+    ("Elimination", "N.sub (A r k) (N.mul (A r i) entry)", "N.sub (A r k) entry"),
+    ("OptimalBalance", "else N.sub N.zero (scalar (edge r) first)", "else scalar (edge r) first"),
+    ("OptimalOrders", "N.div (N.mul (u x) (v x)) (included laws x)", "N.mul (u x) (v x)"),
+    ("OptimalSteps", "if N.less w N.zero then [N.div", "if N.less h w then [N.div"),
+    ("OptimalSteps", "N.add h (N.mul step (N.sub w h))", "N.add h (N.sub w h)"),
+    ("OptimalSteps", "filter (fun o => N.less N.zero (fst o))", "(fun os => os)"),
+    ("OptimalSteps", "| [] => Some (kept_orders chances)", "| [] => Some chances"),
+    ("OptimalAlpha", "(chances ++ [(N.zero, order)]) with", "chances with"),
+    ("OptimalAlpha", "nearest (2 + length chances)", "nearest (length chances)"),
+    ("OptimalAlpha", "[(N.one, lacking (fun _ => N.zero))]", "[(N.zero, lacking (fun _ => N.zero))]"),
+    ("OptimalAlpha", "map (cons true) (sets n) ++ map", "map"),
     ("MaxFlow", "f i <= a i) /\\ (forall x", "f i <= a i + 1) /\\ (forall x"),
     ("Alpha", "if forallb H (drafted L i) then mass", "if existsb H (drafted L i) then mass"),
     ("Alpha", "(forall i, total (f i) <= mass L i) /\\", "(forall i, total (f i) <= 1) /\\"),
@@ -351,7 +372,8 @@ WRONG = [
 
 def edited_file(refusing, right):
     """The file whose definition has the piece."""
-    return next(name for name in ("Programs", "Rules", "Python", refusing) if right in text_of(name))
+    definitions = ("Programs", "Rules", "Python", "OptimalPlan")
+    return next(name for name in (*definitions, refusing) if right in text_of(name))
 
 
 def _wrong() -> list:
