@@ -103,11 +103,11 @@ Proof.
       unfold w at 1. rewrite (scalar_comb V Rs _ b); auto; [rewrite W; ring|rewrite L, !map_length; auto]. }
     destruct C as [C1 C2]. rewrite (scalar_sym V Rs w), C1, (scalar_sym V Rs (point S)) in M. nra. }
   assert (e0 : 0 < e) by nra.
-  assert (S0 : 0 < least (below (map fst T) part) 1).
-  { destruct (below (map fst T) part) as [|r rs] eqn:EB; [simpl; lra|]. rewrite <- EB.
-    assert (I : In (least (below (map fst T) part) 1) (below (map fst T) part)) by (apply least_in; rewrite EB;
+  assert (S0 : 0 < least (limits (map fst T) part) 1).
+  { destruct (limits (map fst T) part) as [|r rs] eqn:EB; [simpl; lra|]. rewrite <- EB.
+    assert (I : In (least (limits (map fst T) part) 1) (limits (map fst T) part)) by (apply least_in; rewrite EB;
     discriminate).
-    apply below_in in I as (h & v & I & J & ->). apply Rmult_lt_0_compat.
+    apply limits_in in I as (h & v & I & J & ->). apply Rmult_lt_0_compat.
     - rewrite HT, E in I. assert (KS : length (map fst S) = length ws) by (rewrite K, !map_length; auto).
       assert (In (h, v) (combine (map fst S) ws) \/ (h, v) = (0, e)).
       { revert KS I. clear. generalize (map fst S).

@@ -69,7 +69,8 @@ Definition short (order : list token) : row := fun x => N.sub (led_in order x) (
 
 Definition want (chances : list (N.num * list token)) : list N.num := balance (map short (map snd chances)).
 
-Definition below (have part : list N.num) : list N.num :=
+(** How far each order whose chance falls below 0 lets the chances move; [below] in the Python. *)
+Definition limits (have part : list N.num) : list N.num :=
   flat_map (fun '(h, w) => if N.less w N.zero then [N.div h (N.sub h w)] else []) (combine have part).
 
 Definition moved (step : N.num) (have part : list N.num) : list N.num :=
@@ -78,13 +79,13 @@ Definition moved (step : N.num) (have part : list N.num) : list N.num :=
 Definition kept_orders (chances : list (N.num * list token)) : list (N.num * list token) :=
   let have := map fst chances in
   let part := want chances in
-  filter (fun o => N.less N.zero (fst o)) (combine (moved (least (below have part) N.one) have part) (map snd chances)).
+  filter (fun o => N.less N.zero (fst o)) (combine (moved (least (limits have part) N.one) have part) (map snd chances)).
 
 Fixpoint nearest (rounds : nat) (chances : list (N.num * list token)) : option (list (N.num * list token)) :=
   match rounds with
   | 0 => None
   | S rounds =>
-      match below (map fst chances) (want chances) with
+      match limits (map fst chances) (want chances) with
       | [] => Some (kept_orders chances)
       | _ => nearest rounds (kept_orders chances)
       end

@@ -21,10 +21,10 @@ Notation rows_of S := (map short (map snd S)).
 
 (** ** One round *)
 
-Lemma below_in : forall have part a, In a (below have part) <->
+Lemma limits_in : forall have part a, In a (limits have part) <->
   exists h w, In (h, w) (combine have part) /\ w < 0 /\ a = h / (h - w).
 Proof.
-  intros have part a. unfold below. rewrite in_flat_map. split.
+  intros have part a. unfold limits. rewrite in_flat_map. split.
   - intros [[h w] [I J]]. exists h, w. change (In a (if Real.less w 0 then [h / (h - w)] else [])) in J.
     destruct (Real.less w 0) eqn:E; [|destruct J]. apply less_true in E. destruct J as [<-|[]]. auto.
   - intros (h & w & I & N & ->). exists (h, w). split; auto.
@@ -40,13 +40,13 @@ Qed.
 Section Round.
 Variables have part : list R.
 Hypothesis nonneg : forall h, In h have -> 0 <= h.
-Notation step := (least (below have part) 1).
+Notation step := (least (limits have part) 1).
 
 Lemma step_range : 0 <= step <= 1.
 Proof.
-  destruct (below have part) eqn:E; [simpl; lra|].
-  assert (I : In step (below have part)) by (apply least_in; rewrite E; discriminate). rewrite <- E.
-  apply below_in in I as (h & w & I & W & ->). apply in_combine_l in I. pose proof (ratio_range h w (nonneg h I) W). lra.
+  destruct (limits have part) eqn:E; [simpl; lra|].
+  assert (I : In step (limits have part)) by (apply least_in; rewrite E; discriminate). rewrite <- E.
+  apply limits_in in I as (h & w & I & W & ->). apply in_combine_l in I. pose proof (ratio_range h w (nonneg h I) W). lra.
 Qed.
 
 Lemma moved_nonneg : forall c, In c (moved step have part) -> 0 <= c.
@@ -54,15 +54,15 @@ Proof.
   intros c I. unfold moved in I. apply in_map_iff in I as [[h w] [<- I]].
   pose proof step_range as S. pose proof (nonneg h (in_combine_l _ _ _ _ I)) as H. change (0 <= h + step * (w - h)).
   destruct (Rlt_dec w 0) as [W|W].
-  - assert (B : step <= h / (h - w)) by (apply least_le, below_in; exists h, w; auto).
+  - assert (B : step <= h / (h - w)) by (apply least_le, limits_in; exists h, w; auto).
     assert (step * (h - w) <= h); [|lra].
     apply Rle_trans with (h / (h - w) * (h - w)); [apply Rmult_le_compat_r; lra|]. right. field. lra.
   - assert (0 <= step * w) by (apply Rmult_le_pos; lra). assert (0 <= (1 - step) * h) by (apply Rmult_le_pos; lra). lra.
 Qed.
 
-Lemma one_goes : below have part <> [] -> In 0 (moved step have part).
+Lemma one_goes : limits have part <> [] -> In 0 (moved step have part).
 Proof.
-  intros N. pose proof (least_in _ 1 N) as I. apply below_in in I as (h & w & I & W & E).
+  intros N. pose proof (least_in _ 1 N) as I. apply limits_in in I as (h & w & I & W & E).
   unfold moved. apply in_map_iff. exists (h, w). split; auto. change (h + step * (w - h) = 0). rewrite E.
   pose proof (nonneg h (in_combine_l _ _ _ _ I)). field. lra.
 Qed.
@@ -165,7 +165,7 @@ Hypothesis law : is_law S.
 Hypothesis free : independent (rows_of S).
 Notation have := (map fst S).
 Notation part := (want V Rs t S).
-Notation step := (least (below have part) 1).
+Notation step := (least (limits have part) 1).
 Notation now := (combine (moved step have part) (map snd S)).
 Notation kept := (kept_orders V Rs t S).
 
@@ -239,14 +239,14 @@ Proof.
   pose proof (scalar_nonneg V Rs (away S)). assert ((1 - step) * (1 - step) <= 1) by nra. nra.
 Qed.
 
-Lemma fewer : below have part <> [] -> (length kept < length S)%nat.
+Lemma fewer : limits have part <> [] -> (length kept < length S)%nat.
 Proof.
   intros N. destruct now_parts as [A B]. rewrite kept_is. replace (length S) with (length now).
   - apply filter_shorter. rewrite A. apply one_goes; auto. intros h. apply law_chance. auto.
   - rewrite <- (map_length snd now), B, map_length. auto.
 Qed.
 
-Lemma last_round : below have part = [] -> balanced kept.
+Lemma last_round : limits have part = [] -> balanced kept.
 Proof.
   intros E. destruct want_facts as (_ & _ & a & F). exists a. apply Forall_forall. intros r I.
   assert (P : forall x, point kept x = comb part (rows_of S) x) by (intros x; rewrite kept_point, E; simpl; ring).
@@ -261,7 +261,7 @@ Theorem nearest_ends : forall rounds S, (length S < rounds)%nat -> is_law S -> i
     independent (rows_of found) /\ balanced found /\ dist found <= dist (kept_orders V Rs t S).
 Proof.
   induction rounds as [|rounds IH]; intros S L law free; [lia|]. destruct (kept_law S law free) as (A & B & C). simpl.
-  destruct (below (map fst S) (want V Rs t S)) as [|b more] eqn:E.
+  destruct (limits (map fst S) (want V Rs t S)) as [|b more] eqn:E.
   - exists (kept_orders V Rs t S).
     exact (conj eq_refl (conj A (conj B (conj C (conj (last_round S law free E) (Rle_refl _)))))).
   - destruct (IH (kept_orders V Rs t S)) as (found & F & A' & B' & C' & D & G); auto.

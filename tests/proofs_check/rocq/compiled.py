@@ -15,8 +15,16 @@ ORDER = (
     *("TopDown", "Lift", "Nodes", "Plans", "Priority", "PriorityNodes", "Optimal", "OptimalProper"),
     *("Elimination", "OptimalOrders", "OptimalDownhill", "OptimalBalance", "OptimalSteps", "OptimalAlpha"),
     *("MaxFlow", "Alpha", "KSeq", "KSeqPlans", "RecursivePrice", "TraversalAbove", "Layered"),
-    *("CodeLossless", "CodeNaive", "CodeAccepts", "CodeFair", "BestPath", "Multipath", "KeyedChains"),
-    *("Races"),
+    *(
+        "CodeLossless",
+        "CodeNaive",
+        "CodeAccepts",
+        "CodeFair",
+        "BestPath",
+        "Multipath",
+        "KeyedChains",
+        "Races",
+    ),
 )
 """The files, each after those that it requires."""
 REQUIRED = re.compile(r"^Require Import (.*)\.$", re.MULTILINE)

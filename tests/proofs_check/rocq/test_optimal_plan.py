@@ -1,6 +1,7 @@
 """The plan of which `optimal_reaches_alpha` is proved computes what the Python's does, order by order."""
 
 import re
+from itertools import islice
 
 import pytest
 from flint import fmpq
@@ -35,7 +36,13 @@ def chances(answer):
 @pytest.mark.slow
 def test_the_plan_is_that_of_the_python(library, tmp_path):
     library.into(tmp_path, "Numbers")
-    nodes = list(random_nodes(3, NODES))
+    small = (
+        node
+        for node in random_nodes(4, 4000)
+        if max(mass.q for row in (node[0], *node[1]) for mass in row) < 20
+    )
+    long = (node for node in small if len(plans.optimal(*node).chances) == 5)
+    nodes = [*random_nodes(3, NODES), *islice(long, 3)]
     text = [HEAD]
     for t, laws in nodes:
         rows = "; ".join(f"row_of {masses(R)}" for R in laws)
@@ -44,7 +51,7 @@ def test_the_plan_is_that_of_the_python(library, tmp_path):
     answers = re.split(r"^\s+= ", coqc(tmp_path, "Plans.v"), flags=re.MULTILINE)[1:]
     found = [chances(answer.split("\n     : ")[0]) for answer in answers]
     assert found == [list(plans.optimal(*node).chances.items()) for node in nodes]
-    assert max(map(len, found)) >= 5
+    assert max(map(len, found)) == 5
     for name in ("at most 4 orders", "orders by lead / t", "no order goes"):
         assert found != of_edited(nodes, BROKEN[name]), name
     for name in ("pi is one", "ties the other way", "begun with the worst order"):
