@@ -32,6 +32,7 @@ from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.emission import Emission
+from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import ONE, text
 from draftproof.theory.rows import possible, scale
 from draftproof.theory.table import Table
@@ -393,12 +394,26 @@ def test_gap_writes_one(checker, command, tmp_path):
     file, path = tmp_path / "gap.jsonl", tmp_path / "instance.json"
     for draft in (Chain(2), Tree(PAIR, replacement=True), Paths(2, 2), BestFirst(2, 1), TopK(PAIR)):
         path.write_text(json.dumps(document(Randoms(draft, 2, 2)[1])), encoding="utf-8")
-        status, _, _ = command("gap", path, "--certificate", file, "--json")
+        status, out, _ = command("gap", path, "--certificate", file, "--json")
         assert status == 0
+        *_, rule, prices = map(json.loads, file.read_text().splitlines())
+        shown = json.loads(out)["certificates"]["stateless"]
+        assert shown == {"lower": rule["accepted"], "upper": prices["optimum"]}
         accepted, said = checker(file.read_text())
         assert accepted
         assert "1 laws that are the target's, 0 that are not" in said
         assert "optima: 1, bounds of rules without state: 1" in said
+
+
+def test_the_stateless_optimum_of_every_draft_and_of_rows_with_zeros(checker):
+    drafts = [*deep(2), *shallow(), Chain(1), Chain(3), BestFirst(3, 2)]
+    cases = [each for draft in drafts for each in (Randoms(draft, 3, 2, seed=5)[1], Scenarios(draft, 2)[1])]
+    for p, q in (([1, 0], [0, 1]), (["1/2", "1/2", 0], ["1/8", "3/4", "1/8"]), ([0, 1], [0, 1])):
+        cases += [context_free(p, q, Chain(2)), context_free(p, q, Paths(2, 2))]
+    lines = (of_instance(each) + of_stateless(each, stateless(each)) for each in cases)
+    accepted, said = checker("".join(lines))
+    assert accepted, said
+    assert f"bounds of rules without state: {len(cases)}" in said
 
 
 def test_prove_writes_one_of_a_refutation(checker, command, tmp_path):
@@ -440,4 +455,5 @@ def test_there_is_none_of_batches_keys_and_floats(command, tmp_path, toy):
         status, _, err = command(*arguments, "--certificate", file)
         assert status == 2
         assert why in err
+        assert err.count("\n") == 1
         assert not file.exists()
