@@ -297,20 +297,20 @@ Proof.
   - apply Req_le. rewrite <- W. clear. induction S as [|m S IH]; simpl; auto. rewrite IH. auto.
 Qed.
 
-(** The plan ends at a law of orders that passes the test. *)
+(** The plan ends at a law of orders that passes the test; what it keeps is the least bound of all sets, which is alpha*. *)
 Theorem optimal_ends : forall steps, (2 ^ fact (length drawable) <= steps)%nat -> exists os X,
   optimal_orders V Rs t steps = Some os /\ sound_orders V os /\
-  total V (fun x => minimum (t x) (lead os Rs x)) = bound V X Rs t.
+  total V (fun x => minimum (t x) (lead os Rs x)) = bound V X Rs t /\ forall Y, bound V X Rs t <= bound V Y Rs t.
 Proof.
   intros steps B. destruct (plan_ends steps [] _ start_good) as (os & E & G & P).
   - constructor.
   - intros each [].
   - simpl. lia.
   - destruct (test_means_best V Rs laws t t_nonneg os (proj1 G) P) as [X H]. exists os, X.
-    split; [exact E|]. split; auto. apply law_sound, G.
+    split; [exact E|]. split; [apply law_sound, G|]. split; auto. intros Y. rewrite <- H. apply kept_below; auto. apply G.
 Qed.
 
-(** So it keeps alpha*: a valid rule, of any masses, keeps no more. *)
+(** No valid rule, of any masses, keeps more. *)
 Theorem optimal_reaches_alpha : forall steps, (2 ^ fact (length drawable) <= steps)%nat -> total V t <= 1 ->
   exists os, optimal_orders V Rs t steps = Some os /\
   forall parts c k ms rest,
@@ -322,13 +322,13 @@ Theorem optimal_reaches_alpha : forall steps, (2 ^ fact (length drawable) <= ste
   mean V (draw_each Rs) (fun drawn => sum (ms drawn)) <=
     mean V (draw_each Rs) (fun drawn => sum (optimal_masses (fun _ _ => Rs) (fun _ _ _ => os) parts c k t drawn)).
 Proof.
-  intros steps B T. destruct (optimal_ends steps B) as (os & X & E & S & H). exists os. split; auto.
+  intros steps B T. destruct (optimal_ends steps B) as (os & X & E & S & H & _). exists os. split; auto.
   intros parts c k ms rest PS M N W.
   set (same := fun (_ : context) (_ : nat) => parts c k).
   change (mean V (draw_each Rs) (fun drawn => sum (ms drawn)) <=
     mean V (draw_each Rs) (fun drawn => sum (optimal_masses (fun _ _ => Rs) (fun _ _ _ => os) same c k t drawn))).
   apply (optimal_keeps_most V (fun _ _ => Rs) (fun _ _ => laws) (fun _ _ _ => os) (fun _ _ _ => S) same (fun _ _ => PS) X
-  c k t ms rest t_nonneg T H M N W).
+    c k t ms rest t_nonneg T H M N W).
 Qed.
 
 End Plan.

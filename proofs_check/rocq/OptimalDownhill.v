@@ -157,6 +157,26 @@ Proof.
   assert (over Y (fun x => Rmin (t x) (had x)) <= over Y t) by (apply over_le; intros; apply Rmin_l). lra.
 Qed.
 
+(** A law of orders keeps no more than any bound. *)
+Theorem kept_below : forall X, kept <= bound V X Rs t.
+Proof.
+  intros X. set (Xs := filter X (vocabulary V)). destruct law as [L S].
+  assert (M : forall y, In y (vocabulary V) -> off_set (mem Xs) y = off_set X y).
+  { intros y I. unfold off_set. replace (mem Xs y) with (X y); auto. apply eq_true_iff_eq. rewrite mem_in. unfold Xs.
+    rewrite filter_In. tauto. }
+  assert (A : over Xs had <= reach Xs).
+  { rewrite <- (Rmult_1_l (reach Xs)), <- S. apply (lead_over V Rs); auto.
+    intros. apply (led_at_most V Rs laws); auto. apply NoDup_filter, seq_NoDup. }
+  assert (B : reach Xs = 1 - product (mass V (off_set X) Rs)).
+  { unfold OptimalOrders.reach. f_equal. f_equal. unfold mass. apply map_ext. intros R. apply total_ext_in.
+    intros y I. rewrite M; auto. }
+  unfold bound. rewrite <- B. apply Rle_trans with (over Xs had + total (fun y => off_set X y * t y)); [|lra].
+  unfold Xs. rewrite over_filter. change (over (vocabulary V) (fun x => if X x then had x else 0)) with (total (fun x =>
+  if X x then had x else 0)).
+  rewrite <- total_add. apply total_le. intros x. rewrite minimum_Rmin. unfold off_set.
+  destruct (X x); [pose proof (Rmin_r (t x) (had x))|pose proof (Rmin_l (t x) (had x))]; lra.
+Qed.
+
 Lemma bound_at : forall X Y, o = X ++ Y ->
   over drawable t + over X (fun x => led_in o x - t x) = reach X + over Y t.
 Proof.

@@ -79,7 +79,7 @@ THEOREMS = {
     ),
     "OptimalProper": ("go_down_proper", "optimal_proper"),
     "Elimination": ("solved_solves",),
-    "OptimalDownhill": ("test_means_best", "test_or_downhill"),
+    "OptimalDownhill": ("kept_below", "test_means_best", "test_or_downhill"),
     "OptimalBalance": ("balance_balanced",),
     "OptimalSteps": ("nearest_ends",),
     "OptimalAlpha": ("nearer", "new_order", "optimal_ends", "optimal_reaches_alpha"),
