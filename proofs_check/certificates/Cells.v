@@ -220,7 +220,7 @@ Definition serves : value -> value -> cell -> bool := meet parts (fun F a b => n
 
 Definition split (F : cell) (p : polynomial) (s : signs) (k : cell -> bool -> value) : value :=
   let (Y, N) := (part F p s true, part F p s false) in
-  let value o b := match o with Some F => k F b | None => Leaf ([], []) end in
+  let value o b := on o (Leaf ([], [])) (fun F => k F b) in
   let (yes, no) := (value Y true, value N false) in
   if on N true (serves yes no) then yes else if on Y true (serves no yes) then no else Split p s yes no.
 

@@ -11,15 +11,17 @@ Definition or_else {A} (o : option A) (none : A) : A := match o with Some a => a
 
 (** An instance: models as tables, and how drafts are drawn.  A law: of each first draft the verification, and what was
     found.  With [calls] = 0 it is of one call, which stops at drafted nodes, perhaps with the mean number of accepted
-    tokens; else of the first [depth + calls] tokens of so many calls.  Of an optimum: the mass of each draft with each
+    tokens; else of the first [depth + calls] tokens of so many calls.  [invalid]: it is no sampler.  Of an optimum: the mass of each draft with each
     block; prices of both, whose sum is at least the number of tokens that agree; and the optimum, which is the value of
     both.  Without masses a bound of rules without state, by prices of words that are one token longer than drafts. *)
 Record instance_of_ {T S : Type} := Instance { vocab : nat; target : T; proposal : T; draws : S; depth : nat }.
-Record certificate_of_ {K F N : Type} := Certificate { calls : nat; verified : list K; found : F; tau : option N }.
+Record law_of_ {K F N : Type} := Certificate { calls : nat; verified : list K; invalid : bool; found : F; tau : option N }.
+Record batch_of_ {R K F : Type} := Batch { requests : list R; judged : list (list K); claim : F }.
 Record coupling_of_ {N : Type} := Coupling { plan : option (list (list N)); of_drafts : list N; of_blocks : list N; optimum : N }.
 Arguments Instance {T S}.
 Arguments Certificate {K F N}.
 Arguments Coupling {N}.
+Arguments Batch {R K F}.
 
 Module Type NUMBER.
   Parameter t : Type.
@@ -174,20 +176,15 @@ Fixpoint grow (how : drawing) (q : context -> row) (s : shape) (c : context) : l
           (fun l => ret (concat l)))
   end.
 
-Definition every (n depth : nat) : shape := fold_right (fun _ s => Shape (repeat s n)) (Shape []) (seq 0 depth).
-
-(** Paths are drawn one after the other; here equal ones stay apart. *)
-Definition paths (q : context -> row) (count depth : nat) (c : context) : law draft :=
-  bind (each_of (repeat (grow Replacement q (every 1 depth) c) count)) (fun l => ret (concat l)).
-
-(** How the drafter draws.  [Listed]: the drafts stand in the certificate with their probabilities. *)
-Inductive scheme := Tree (how : drawing) (s : shape) | Paths (count depth : nat) | Listed (l : law draft).
+(** How the drafter draws.  [Paths] are drawn one after the other; here equal ones stay apart.  [Listed]: the drafts stand
+    in the certificate with their probabilities. *)
+Inductive scheme := Tree (how : drawing) (s : shape) | Paths (count : nat) (s : shape) | Listed (l : law draft).
 
 (** The drafts after a text. *)
 Definition drafts (s : scheme) (q : context -> row) (c : context) : law draft :=
   match s with
   | Tree how s => grow how q s c
-  | Paths count depth => paths q count depth c
+  | Paths count s => bind (each_of (repeat (grow Replacement q s c) count)) (fun l => ret (concat l))
   | Listed l => l
   end.
 
@@ -234,8 +231,7 @@ Fixpoint fault (d : option draft) (k : verification) : bool :=
 Fixpoint endings (w : t) (k : verification) : list ending :=
   match k with
   | Branch l => flat_map (fun '(m, k) => endings (mul w m) k) l
-  | Stop c None => [(w, (length c, c))]
-  | Stop c (Some r) => zip (fun x m => (mul w m, (length c, c ++ [x]))) (seq 0 (length r)) r
+  | Stop c extra => on extra [(w, (length c, c))] (fun r => zip (fun x m => (mul w m, (length c, c ++ [x]))) (seq 0 (length r)) r)
   | Again c l => concat (zip (fun k '(v, _) => endings (mul w v) k) l (D c))
   end.
 
@@ -283,9 +279,9 @@ End Target.
 
 Definition instance : Type := @instance_of_ table scheme.
 
-Inductive verdict := Lossless | Wrong (prefix : context) (got want : t) | NoSampler.
-
-Definition certificate : Type := @certificate_of_ verification verdict t.
+(** Perhaps a wrong prefix, with its probability and the target's. *)
+Notation wrong P := (option (P * (t * t))).
+Definition certificate : Type := @law_of_ verification (wrong context) t.
 
 Definition sound_instance (I : instance) : bool :=
   is_table (vocab I) (target I) && is_table (vocab I) (proposal I).
@@ -295,19 +291,21 @@ Definition drafted (I : instance) : context -> law draft := drafts (draws I) (ro
 Definition longest (I : instance) (K : certificate) : nat :=
   depth I + calls K.
 
+(** What is found of a probability and the target's. *)
+Definition says {P} (v : wrong P) (x y : t) : bool :=
+  on v (equal x y) (fun '(_, (got, want)) => equal x got && equal y want && negb (equal got want)).
+
 Definition check (I : instance) (K : certificate) : bool :=
   let p := row_of (target I) in
   let once := calls K =? 0 in
   let process := Again [] (verified K) in
   let l := endings (drafted I) one process in
+  let sampled := sampler (vocab I) once (drafted I) None process in
   on (tau K) true (fun mean => once && equal (accepted l) mean) &&
-  (let sampled := sampler (vocab I) once (drafted I) None process in
   match found K with
-  | Lossless => sampled && right p (vocab I) (S (longest I K)) [] l zero one
-  | Wrong u got want =>
-      sampled && (once || (length u <=? longest I K)) && equal (mass p l [] u) got && equal (follows p [] u) want && negb (equal got want)
-  | NoSampler => fault (vocab I) once (drafted I) None process
-  end).
+  | None => if invalid K then fault (vocab I) once (drafted I) None process else sampled && right p (vocab I) (S (longest I K)) [] l zero one
+  | Some (u, _) => sampled && (once || (length u <=? longest I K)) && says (found K) (mass p l [] u) (follows p [] u)
+  end.
 
 (** ** The most that a first call can accept: drafts coupled with target blocks *)
 Definition coupling : Type := @coupling_of_ t.
@@ -355,5 +353,29 @@ Definition check_optimum (I : instance) (c : coupling) : bool :=
   | Some F => best (map fst ds) (map fst ys) (rewards ds ys) F c
   | None => unbeaten (vocab I) (depth I) p ds c
   end.
+
+(** ** Batches: for every tuple of drafts, one of each request, the verification of each *)
+Definition batch : Type := @batch_of_ instance verification (wrong (list context)).
+
+(** Whether the joint probability of every tuple of words is as [holds] says.  [l]: the probability of each case with the
+    probabilities of each request's words, [ps]: the target's. *)
+Fixpoint joint (holds : t -> t -> bool) (ps : list row) (l : list (t * list row)) (want : t) : bool :=
+  match ps with
+  | [] => holds (sum (map fst l)) want
+  | p :: ps =>
+      forallb (fun x =>
+        joint holds ps (filter (fun '(w, _) => negb (equal w zero)) (map (fun '(w, rs) => (mul w (at_token (nth 0 rs []) x), skipn 1 rs)) l))
+          (mul want (at_token p x))) (seq 0 (length p))
+  end.
+
+Definition check_batch (B : batch) : bool :=
+  let ds := each_of (map (fun i => drafted i []) (requests B)) in
+  let rs := requests B in
+  let asked := on (claim B) (map (fun i => words (vocab i) (S (depth i))) rs) (fun '(us, _) => map (fun u => [u]) us) in
+  let got := zip (fun i us k => map (mass (row_of (target i)) (endings (drafted i) one k) []) us) rs asked in
+  let cases := zip (fun ks '(w, _) => (w, zip (fun f k => f k) got ks)) (judged B) ds in
+  forallb sound_instance rs && distribution (map fst ds) &&
+  both (fun ks '(_, ds) => both (fun k ok => ok k) ks (zip (fun i d => sampler (vocab i) true (drafted i) (Some d)) rs ds)) (judged B) ds &&
+  joint (says (claim B)) (zip (fun i => map (follows (row_of (target i)) [])) rs asked) cases one.
 
 End Over.

@@ -32,6 +32,6 @@ Extract Constant on => "(fun o none some -> Option.fold ~none ~some o)".
 Extract Constant or_else => "(fun o default -> Option.value o ~default)".
 Extract Inlined Constant Nat.ltb => "(<)".
 Extract Inlined Constant andthen => "Option.bind".
-Extraction Inline vocab target proposal draws depth calls verified found tau plan of_drafts of_blocks optimum
+Extraction Inline vocab target proposal draws depth calls verified invalid found tau plan of_drafts of_blocks optimum requests judged claim
   same_word earlier in_words is_in.
 Extraction "checker.ml" Lines.Checker.

@@ -54,19 +54,18 @@ Fixpoint shape_of (v : value) : option shape := option_map Shape (list_of shape_
 
 Fixpoint height (s : shape) : nat := match s with Shape l => fold_right Nat.max 0 (map (fun s => S (height s)) l) end.
 
+(** With the depth of the drafts. *)
 Definition scheme_of (v : value) : option (scheme * nat) :=
   let? kind := get "kind" text v in
-  let depth := get "depth" whole v in
-  let shaped how s := let? s := s in Some (Tree how s, height s) in
-  let drawn how := shaped how (get "shape" shape_of v) in
-  let regular how n := shaped how (option_map (every n) depth) in
-  let again := get "replacement" text v in
-  let? s := field kind
-    [("chain", regular Replacement 1); ("spechub", regular Hub 2); ("top-k", drawn Top); ("greedy", drawn Greedy);
-     ("stratified", drawn Strata);
-     ("tree", let? again := again in drawn (if String.eqb again "true" then Replacement else NoReplacement));
-     ("paths", let? d := depth in let? n := get "count" whole v in Some (Paths n d, d));
-     ("listed", let? d := depth in let? l := get "drafts" (list_of (pair number (list_of (list_of whole)))) v in Some (Listed l, d))] in s.
+  let? s := get "shape" shape_of v in
+  let tree how := Some (Tree how s) in
+  let? made := field kind
+    [("chain", tree Replacement); ("spechub", tree Hub); ("top-k", tree Top); ("greedy", tree Greedy);
+     ("stratified", tree Strata);
+     ("tree", tree NoReplacement); ("tree+", tree Replacement);
+     ("paths", let? n := get "count" whole v in Some (Paths n s));
+     ("listed", let? l := get "drafts" (list_of (pair number (list_of (list_of whole)))) v in Some (Listed l))] in
+  let? made := made in Some (made, height s).
 
 Definition instance_of (v : value) : option instance :=
   let? V := get "vocab" whole v in
@@ -94,16 +93,24 @@ Fixpoint verification_of (v : value) : option verification :=
   | _ => None
   end.
 
-Definition wrong_of (w : value) : option verdict :=
-  let? u := get "prefix" (list_of whole) w in
-  let? got := get "got" number w in
-  let? want := get "want" number w in
-  Some (Wrong u got want).
+Definition found_of {P} (prefix : value -> option P) (v : value) : option (wrong P) :=
+  on (get "wrong" Some v) (Some None) (fun w =>
+    let? u := get "prefix" prefix w in
+    let? got := get "got" number w in
+    let? want := get "want" number w in
+    Some (Some (u, (got, want)))).
 
 Definition certificate_of (v : value) : option certificate :=
   let? ks := get "drafts" (list_of verification_of) v in
-  let? found := or_else (get "wrong" (fun w => Some (wrong_of w)) v) (Some (or_else (get "invalid" (fun _ => Some NoSampler) v) Lossless)) in
-  Some (Certificate (or_else (get "calls" whole v) 0) ks found (get "accepted" number v)).
+  let? found := found_of (list_of whole) v in
+  Some (Certificate (or_else (get "calls" whole v) 0) ks (on (get "invalid" Some v) false (fun _ => true)) found
+    (get "accepted" number v)).
+
+Definition batch_of (v : value) : option batch :=
+  let? rs := get "requests" (list_of instance_of) v in
+  let? ks := get "batch" (list_of (list_of verification_of)) v in
+  let? found := found_of (list_of (list_of whole)) v in
+  Some (Batch rs ks found).
 
 Definition coupling_of (v : value) : option coupling :=
   let? u := get "of drafts" (list_of number) v in
@@ -119,10 +126,7 @@ Variable given : list D.polynomial.
 Definition polynomial_of (v : value) : option D.polynomial := let? i := whole v in nth_error given i.
 Definition fact_of : value -> option D.fact := pair polynomial_of (list_of whole).
 Definition clause_of : value -> option D.clause :=
-  pair (list_of fact_of) (fun v => match v with
-    | Text _ => Some None
-    | _ => option_map Some (list_of (pair number (list_of whole)) v)
-    end).
+  pair (list_of fact_of) (fun v => on (text v) (option_map Some (list_of (pair number (list_of whole)) v)) (fun _ => Some None)).
 
 Definition terms_of (v : value) : option D.polynomial :=
   let? l := list_of (pair number (list_of (list_of whole))) v in
@@ -162,12 +166,13 @@ Inductive outcome :=
 | Begun (I : instance)        (** an instance with sound rows *)
 | Accepted (K : certificate)  (** a law of the last instance, found to be as the certificate says *)
 | Optimal (c : coupling)      (** an optimum of the last instance, or a bound *)
+| Joint (B : batch)           (** a joint law of requests *)
 | Proved (K : D.proof).       (** a verifier at one size, for all rows *)
 
 (** [now] is the last instance.  What is read as something that does not hold is refused: [None]. *)
 Definition line (now : option instance) (v : value) : option outcome :=
   let read {A} (o : option A) (holds : A -> bool) (f : A -> outcome) := on o [] (fun a => [if holds a then Some (f a) else None]) in
   let on_it i := (read (certificate_of v) (check i) Accepted ++ read (coupling_of v) (check_optimum i) Optimal)%list in
-  nth 0 (read (instance_of v) sound_instance Begun ++ read (proof_of v) D.check Proved ++ on now [] on_it)%list None.
+  nth 0 (read (instance_of v) sound_instance Begun ++ read (batch_of v) check_batch Joint ++ read (proof_of v) D.check Proved ++ on now [] on_it)%list None.
 
 End Checker.

@@ -65,7 +65,7 @@ Proof.
     inversion IH as [|? ? IHk IHrest]; subst. specialize (IHk d (mul w m) H1). specialize (IHl IHrest H2).
     simpl in IHk. rewrite map_app, sum_app, IHk, IHl. ring.
   - destruct extra as [r|]; [|simpl; ring]. apply andb_prop in H as [_ H]. apply andb_prop in H as [_ H].
-    apply andb_prop in H as [_ H]. apply equal_spec in H. transitivity (mul w (sum r)); [|rewrite H; ring]. clear.
+    apply andb_prop in H as [_ H]. apply equal_spec in H. transitivity (mul w (sum r)); [|rewrite H; ring]. clear. cbn [on].
     generalize 0 as n. induction r as [|m r IH]; intros n; simpl; [ring|]. rewrite IH. ring.
   - apply andb_prop in H as [D' H]. apply andb_prop in D' as [_ D']. apply andb_prop in D' as [_ D'].
     apply equal_spec in D'. transitivity (mul w (sum (map fst (D c)))); [|rewrite D'; ring]. clear D'.
@@ -476,12 +476,19 @@ Definition holds (I : instance) (K : certificate) : Prop :=
     match tau K with Some mean => calls K = 0 /\ accepted l = mean | None => True end in
   (forall c, is_row (vocab I) (p c) = true) /\
   match found K with
-  | Lossless => samples /\ forall u, longest I K < length u -> Forall (fun x => x < vocab I) u ->
-      mass p l [] u = follows p [] u
-  | Wrong u got want => samples /\ (calls K = 0 \/ length u <= longest I K) /\
+  | None => if invalid K then broken (vocab I) once (drafted I) None process
+      else samples /\ forall u, longest I K < length u -> Forall (fun x => x < vocab I) u -> mass p l [] u = follows p [] u
+  | Some (u, (got, want)) => samples /\ (calls K = 0 \/ length u <= longest I K) /\
       mass p l [] u = got /\ follows p [] u = want /\ got <> want
-  | NoSampler => broken (vocab I) once (drafted I) None process
   end.
+
+Lemma says_spec : forall P (v : wrong P) x y, says v x y = true ->
+  match v with None => x = y | Some (_, (got, want)) => x = got /\ y = want /\ got <> want end.
+Proof.
+  intros P [[u [got want]]|] x y H; simpl in H; [|apply equal_spec; auto].
+  apply andb_prop in H as [H N]. apply andb_prop in H as [G W]. apply equal_spec in G, W. repeat split; auto.
+  intros ->. apply negb_true_iff in N. assert (equal want want = true) by (apply equal_spec; auto). congruence.
+Qed.
 
 Theorem check_sound : forall I K, sound_instance I = true -> check I K = true -> holds I K.
 Proof.
@@ -492,26 +499,172 @@ Proof.
     sum (map fst l) = one /\ match tau K with Some mean => calls K = 0 /\ accepted l = mean | None => True end).
   { intros G. split; [exact (endings_mass _ _ _ _ _ one G)|]. destruct (tau K); auto.
     apply andb_prop in A as [A1 A2]. apply Nat.eqb_eq in A1. apply equal_spec in A2. auto. }
-  destruct (found K) as [|u got want|].
+  destruct (found K) as [[u [got want]]|]; [|destruct (invalid K)].
+  - apply andb_prop in H as [H W]. apply andb_prop in H as [S' L]. split; [split; [exact S'|exact (M S')]|].
+    apply orb_true_iff in L. rewrite Nat.eqb_eq, Nat.leb_le in L. split; [exact L|exact (says_spec _ _ _ _ W)].
+  - apply fault_broken. exact H.
   - apply andb_prop in H as [G H]. split; [split; [exact G|exact (M G)]|].
     intros u L T. pose proof (right_sound p _ _ _ _ _ _ H u L T) as E.
     transitivity (add (mass p l [] u) (mul zero (follows p [] u))); [ring|].
     etransitivity; [exact E|ring].
-  - apply andb_prop in H as [H N]. apply andb_prop in H as [H W]. apply andb_prop in H as [H G].
-    apply andb_prop in H as [S' L]. split; [split; [exact S'|exact (M S')]|].
-    apply orb_true_iff in L. rewrite Nat.eqb_eq, Nat.leb_le in L. apply equal_spec in G, W. repeat split; auto.
-    intros ->. apply negb_true_iff in N.
-    assert (equal want want = true) by (apply equal_spec; auto). congruence.
-  - apply fault_broken. exact H.
 Qed.
 
 (** A lossless law of one call has at most a mean that is accepted as a bound, which is the optimum if they are equal. *)
-Corollary between : forall I K mean most, holds I K -> calls K = 0 -> found K = Lossless -> tau K = Some mean ->
+Corollary between : forall I K mean most, holds I K -> calls K = 0 -> found K = None -> invalid K = false -> tau K = Some mean ->
   bounded I most -> le mean most.
 Proof.
-  intros I K mean most [_ H] C F M B. rewrite F in H. destruct H as ((P & _ & T) & L). rewrite M in T. rewrite C in P.
+  intros I K mean most [_ H] C F V M B. rewrite F, V in H. destruct H as ((P & _ & T) & L). rewrite M in T. rewrite C in P.
   destruct T as [_ <-].
   apply B; auto. unfold longest in L. rewrite C in L. intros u U. apply L. lia.
+Qed.
+
+(** ** Batches
+
+    For every tuple of drafts, one of each request, each request's verification is a sampler that stops at nodes of its
+    own draft.  [emitted]: the probability that the requests' texts begin with these words, one of each. *)
+Fixpoint each_says (rs : list instance) (ks : list verification) (us : list context) : t :=
+  match rs, ks, us with
+  | i :: rs, k :: ks, u :: us => mul (mass (row_of (target i)) (endings (drafted i) one k) [] u) (each_says rs ks us)
+  | _, _, _ => one
+  end.
+Fixpoint each_follows (rs : list instance) (us : list context) : t :=
+  match rs, us with
+  | i :: rs, u :: us => mul (follows (row_of (target i)) [] u) (each_follows rs us)
+  | _, _ => one
+  end.
+Definition all_drafts (B : batch) : law (list draft) := each_of (map (fun i => drafted i []) (requests B)).
+Definition emitted (B : batch) (us : list context) : t :=
+  sum (zip (fun ks '(w, _) => mul w (each_says (requests B) ks us)) (judged B) (all_drafts B)).
+
+Definition joint_holds (B : batch) : Prop :=
+  Forall (fun i => forall c, is_row (vocab i) (row_of (target i) c) = true) (requests B) /\
+  is_distribution (map fst (all_drafts B)) /\
+  Forall2 (fun ks d => Forall2 (fun k ok => ok k = true) ks
+    (zip (fun i d => sampler (vocab i) true (drafted i) (Some d)) (requests B) (snd d))) (judged B) (all_drafts B) /\
+  match claim B with
+  | None => forall us, Forall2 (fun i u => length u = S (depth i) /\ Forall (fun x => x < vocab i) u) (requests B) us ->
+      emitted B us = each_follows (requests B) us
+  | Some (us, (got, want)) => emitted B us = got /\ each_follows (requests B) us = want /\ got <> want
+  end.
+
+Fixpoint picked (rs : list row) (xs : list nat) : t :=
+  match xs with [] => one | x :: xs => mul (at_token (nth 0 rs []) x) (picked (skipn 1 rs) xs) end.
+
+Lemma sum_cons : forall x l, sum (x :: l) = add x (sum l).
+Proof. reflexivity. Qed.
+
+Lemma picked_step : forall x xs (l : list (t * list row)),
+  sum (map (fun c => mul (fst c) (picked (snd c) xs)) (filter (fun '(w, _) => negb (equal w zero))
+    (map (fun '(w, rs) => (mul w (at_token (nth 0 rs []) x), skipn 1 rs)) l))) =
+  sum (map (fun c => mul (fst c) (picked (snd c) (x :: xs))) l).
+Proof.
+  intros x xs. induction l as [|[w rs] l IH]; auto. cbn [map filter].
+  rewrite (sum_cons (mul _ _)), <- IH. destruct (equal (mul w (at_token (nth 0 rs []) x)) zero) eqn:E; cbn [negb map fst snd picked].
+  - apply equal_spec in E. match goal with |- _ = add (mul w (mul ?a ?b)) _ => replace (mul w (mul a b)) with (mul (mul w a) b) by ring end.
+    rewrite E. ring.
+  - rewrite sum_cons. ring.
+Qed.
+
+Lemma joint_sound : forall h ps l want, joint h ps l want = true -> forall xs, Forall2 (fun p x => x < length p) ps xs ->
+  h (sum (map (fun c => mul (fst c) (picked (snd c) xs)) l)) (mul want (picked ps xs)) = true.
+Proof.
+  intros h. induction ps as [|p ps IH]; intros l want H xs X; inversion X; subst; cbn [joint] in H.
+  - replace (mul want (picked [] [])) with want by (simpl; ring).
+    replace (map (fun c => mul (fst c) (picked (snd c) [])) l) with (map fst l); auto.
+    apply map_ext. intros c. simpl. ring.
+  - rewrite forallb_forall in H. specialize (IH _ _ (H y ltac:(apply in_seq; lia)) l' ltac:(auto)).
+    rewrite picked_step in IH. replace (mul want (picked (p :: ps) (y :: l'))) with (mul (mul want (at_token p y)) (picked ps l'))
+      by (simpl; ring). exact IH.
+Qed.
+
+(** [xs]: the places of the words [us] among those that are [asked]. *)
+Definition placed_at (asked : list (list context)) (us : list context) (xs : list nat) : Prop :=
+  length us = length xs /\ Forall2 (fun ws '(u, x) => nth_error ws x = Some u) asked (combine us xs).
+
+Lemma picked_says : forall rs asked us xs, placed_at asked us xs -> forall ks, length ks = length rs ->
+  picked (zip (fun f k => f k) (zip (fun i us k => map (mass (row_of (target i)) (endings (drafted i) one k) []) us) rs asked) ks)
+    (zip (fun _ x => x) rs xs) = each_says rs ks us.
+Proof.
+  induction rs as [|i rs IH]; intros asked us xs [L A] [|k ks] K; simpl in K; try discriminate; auto.
+  destruct us as [|u us], xs as [|x xs]; simpl in L; try discriminate; auto. simpl in A. inversion A; subst.
+  cbn [zip picked each_says]. cbn [nth]. change (skipn 1 (?a :: ?l)) with l. rewrite (IH _ us xs) by (try split; auto). f_equal.
+  unfold at_token. erewrite nth_error_nth; [reflexivity|]. apply map_nth_error. auto.
+Qed.
+
+Lemma picked_follows : forall rs asked us xs, placed_at asked us xs ->
+  picked (zip (fun i => map (follows (row_of (target i)) [])) rs asked) (zip (fun _ x => x) rs xs) = each_follows rs us /\
+  Forall2 (fun p x => x < length p) (zip (fun i => map (follows (row_of (target i)) [])) rs asked) (zip (fun _ x => x) rs xs).
+Proof.
+  induction rs as [|i rs IH]; intros asked us xs [L A]; [split; [reflexivity|constructor]|].
+  destruct us as [|u us], xs as [|x xs]; simpl in L; try discriminate; simpl in A; inversion A; subst.
+  - split; [reflexivity|constructor].
+  - destruct (IH l us xs) as [P F]; [split; auto|]. cbn [zip picked each_follows nth].
+    change (skipn 1 (?a :: ?l)) with l. rewrite P. split.
+    + f_equal. unfold at_token. erewrite nth_error_nth; [reflexivity|]. apply map_nth_error. auto.
+    + constructor; auto. rewrite map_length. apply nth_error_Some. congruence.
+Qed.
+
+Lemma each_of_length : forall A (ms : list (law A)) e, In e (each_of ms) -> length (snd e) = length ms.
+Proof.
+  intros A. induction ms as [|m ms IH]; intros e H; [destruct H as [<-|[]]; reflexivity|].
+  apply in_flat_map in H as ([w a] & _ & H). apply in_map_iff in H as ([v l] & <- & H).
+  apply in_flat_map in H as ([v' l'] & I & H). apply in_map_iff in H as ([v'' l''] & E & [J|[]]).
+  injection E as <- <-. injection J as <- <-. simpl. f_equal. exact (IH _ I).
+Qed.
+
+Lemma both_Forall2 : forall A B (f : A -> B -> bool) l m, both f l m = true -> Forall2 (fun a b => f a b = true) l m.
+Proof.
+  intros A B f. induction l as [|a l IH]; intros [|b m] H; simpl in H; try discriminate; constructor;
+    apply andb_prop in H as [H1 H2]; auto.
+Qed.
+
+Lemma same_length : forall A B (P : A -> B -> Prop) l m, Forall2 P l m -> length l = length m.
+Proof. induction 1; simpl; auto. Qed.
+
+Lemma zip_length : forall A B C (f : A -> B -> C) l m, length m = length l -> length (zip f l m) = length l.
+Proof. intros A B C f. induction l as [|a l IH]; intros [|b m] E; simpl in *; try discriminate; auto. Qed.
+
+Lemma words_In : forall V n u, length u = n -> Forall (fun x => x < V) u -> In u (words V n).
+Proof.
+  intros V.
+  assert (G : forall n a u, length u = n -> Forall (fun x => x < V) u ->
+    In u (fold_right (fun _ => flat_map (fun u => map (fun x => u ++ [x]) (seq 0 V))) [[]] (seq a n))); [|intros; apply G; auto].
+  induction n as [|n IH]; intros a u L T; [destruct u; [left; auto|discriminate]|].
+  simpl. apply in_flat_map. destruct (@exists_last _ u) as (v & x & ->); [intros ->; discriminate|].
+  rewrite app_length in L. simpl in L. apply Forall_app in T as [T1 T2]. inversion T2; subst. exists v. split; [apply IH; auto; lia|].
+  apply in_map_iff. exists x. split; auto. apply in_seq. lia.
+Qed.
+
+Lemma batch_sound : forall B, check_batch B = true -> joint_holds B.
+Proof.
+  intros B H. unfold check_batch in H. cbv zeta in H. fold (all_drafts B) in H.
+  apply andb_prop in H as [H J]. apply andb_prop in H as [H S]. apply andb_prop in H as [R D].
+  apply both_Forall2 in S. apply distribution_spec in D.
+  set (asked := on (claim B) _ _) in J.
+  assert (T : Forall2 (fun ks d => Forall2 (fun k ok => ok k = true) ks
+    (zip (fun i d => sampler (vocab i) true (drafted i) (Some d)) (requests B) (snd d))) (judged B) (all_drafts B)).
+  { clear - S. induction S as [|ks [w ds] l m H _ IH]; constructor; auto. apply both_Forall2 in H. exact H. }
+  assert (W : forall us xs, placed_at asked us xs -> says (claim B) (emitted B us) (each_follows (requests B) us) = true).
+  { intros us xs P. destruct (picked_follows (requests B) asked us xs P) as [Q F].
+    pose proof (joint_sound _ _ _ _ J _ F) as G. unfold instance in *. rewrite Q in G.
+    match type of G with says _ ?a _ = true => assert (X : a = emitted B us); [|rewrite <- X; refine (eq_trans (f_equal (says (claim B) _) _) G); ring] end. clear G. unfold emitted, instance in *. f_equal.
+    assert (L : Forall (fun d => length (snd d) = length (requests B)) (all_drafts B)).
+    { rewrite Forall_forall. intros d I. rewrite (each_of_length _ _ _ I). apply map_length. }
+    clear - T P L. revert T L. generalize (judged B) as kss, (all_drafts B) as dss. intros kss dss T. induction T as [|ks [w ds] l m H _ IH]; intros L; inversion L; subst; auto.
+    cbn [zip map fst snd]. f_equal; auto. f_equal. apply (picked_says _ _ _ xs); auto. apply same_length in H.
+    etransitivity; [exact H|]. apply zip_length. exact H2. }
+  split; [|split; [exact D|split; [exact T|]]].
+  - rewrite forallb_forall in R. rewrite Forall_forall. intros i I c. specialize (R i I). apply andb_prop in R as [R _].
+    apply row_of_is_row. auto.
+  - unfold asked in W. clear asked J. destruct (claim B) as [[us [got want]]|].
+    + apply (says_spec _ (Some (us, (got, want)))). apply (W us (map (fun _ => 0) us)). split; [symmetry; apply map_length|].
+      clear. induction us as [|u us IH]; simpl; constructor; auto.
+    + intros us U. apply (says_spec (list context) None).
+      assert (P : exists xs, placed_at (map (fun i => words (vocab i) (Datatypes.S (depth i))) (requests B)) us xs).
+      { clear - U. induction U as [|i u rs us [E V] _ (xs & L & A)]; [exists []; split; constructor|].
+        destruct (In_nth_error _ _ (words_In _ _ _ E V)) as (x & X). exists (x :: xs). split; [simpl; congruence|].
+        simpl. constructor; auto. }
+      destruct P as (xs & P). exact (W us xs P).
 Qed.
 
 (** Of a file, line by line: what is accepted holds of the instance begun last; what an accepted proof of a size means
@@ -521,12 +674,14 @@ Theorem line_sound : forall now v, match now with Some i => sound_instance i = t
   | Some (Begun i) => instance_of v = Some i /\ sound_instance i = true
   | Some (Accepted K) => certificate_of v = Some K /\ exists i, now = Some i /\ holds i K
   | Some (Optimal c) => coupling_of v = Some c /\ exists i, now = Some i /\ optimal i c
+  | Some (Joint B) => batch_of v = Some B /\ joint_holds B
   | Some (Proved K) => proof_of v = Some K /\ D.check K = true
   | None => True
   end.
 Proof.
   intros now v N. unfold line.
   destruct (instance_of v) as [i|]; [simpl; destruct (sound_instance i) eqn:S; auto|].
+  destruct (batch_of v) as [B|]; [simpl; destruct (check_batch B) eqn:H; auto; split; auto; apply batch_sound; auto|].
   destruct (proof_of v) as [K|]; [simpl; destruct (D.check K) eqn:H; auto|].
   destruct now as [i|]; [|exact I]. simpl.
   destruct (certificate_of v) as [K|]; simpl.

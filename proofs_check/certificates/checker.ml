@@ -53,7 +53,9 @@ let or_else = (fun o default -> Option.value o ~default)
 
 type ('t, 's) instance_of_ = { vocab : int; target : 't; proposal : 't; draws : 's; depth : int }
 
-type ('k, 'f, 'n) certificate_of_ = { calls : int; verified : 'k list; found : 'f; tau : 'n option }
+type ('k, 'f, 'n) law_of_ = { calls : int; verified : 'k list; invalid : bool; found : 'f; tau : 'n option }
+
+type ('r, 'k, 'f) batch_of_ = { requests : 'r list; judged : 'k list list; claim : 'f }
 
 type 'n coupling_of_ = { plan : 'n list list option; of_drafts : 'n list; of_blocks : 'n list; optimum : 'n }
 
@@ -279,20 +281,9 @@ module Over =
                bind (grow how q s0 ((@) c (x :: []))) (fun d -> ret (((@) c (x :: [])) :: d))) below0 tokens))
            (fun l -> ret (List.concat l))))
 
-  (** val every : int -> int -> shape **)
-
-  let every n depth0 =
-    fold_right (fun _ s -> Shape (repeat s n)) (Shape []) (seq 0 depth0)
-
-  (** val paths : (int list -> N.t list) -> int -> int -> int list -> int list list law **)
-
-  let paths q count depth0 c =
-    bind (each_of (repeat (grow Replacement q (every (Stdlib.Int.succ 0) depth0) c) count)) (fun l ->
-      ret (List.concat l))
-
   type scheme =
   | Tree of drawing * shape
-  | Paths of int * int
+  | Paths of int * shape
   | Listed of int list list law
 
   (** val drafts : scheme -> (int list -> N.t list) -> int list -> int list list law **)
@@ -300,7 +291,8 @@ module Over =
   let drafts s q c =
     match s with
     | Tree (how, s0) -> grow how q s0 c
-    | Paths (count, depth0) -> paths q count depth0 c
+    | Paths (count, s0) ->
+      bind (each_of (repeat (grow Replacement q s0 c) count)) (fun l -> ret (List.concat l))
     | Listed l -> l
 
   type verification =
@@ -351,10 +343,8 @@ module Over =
   let rec endings d w = function
   | Branch l -> List.concat_map (fun pat -> let (m, k0) = pat in endings d (N.mul w m) k0) l
   | Stop (c, extra) ->
-    (match extra with
-     | Some r ->
-       zip (fun x m -> ((N.mul w m), ((List.length c), ((@) c (x :: []))))) (seq 0 (List.length r)) r
-     | None -> (w, ((List.length c), c)) :: [])
+    on extra ((w, ((List.length c), c)) :: []) (fun r ->
+      zip (fun x m -> ((N.mul w m), ((List.length c), ((@) c (x :: []))))) (seq 0 (List.length r)) r)
   | Again (c, l) -> List.concat (zip (fun k0 pat -> let (v, _) = pat in endings d (N.mul w v) k0) l (d c))
 
   (** val follows : (int list -> N.t list) -> int list -> int list -> N.t **)
@@ -414,12 +404,7 @@ module Over =
 
   type instance = ((int list * N.t list) list, scheme) instance_of_
 
-  type verdict =
-  | Lossless
-  | Wrong of int list * N.t * N.t
-  | NoSampler
-
-  type certificate = (verification, verdict, N.t) certificate_of_
+  type certificate = (verification, (int list * (N.t * N.t)) option, N.t) law_of_
 
   (** val sound_instance : instance -> bool **)
 
@@ -436,6 +421,13 @@ module Over =
   let longest i k =
     add i.depth k.calls
 
+  (** val says : ('a1 * (N.t * N.t)) option -> N.t -> N.t -> bool **)
+
+  let says v x y =
+    on v (N.equal x y) (fun pat ->
+      let (_, p0) = pat in
+      let (got, want) = p0 in (&&) ((&&) (N.equal x got) (N.equal y want)) (not (N.equal got want)))
+
   (** val check : instance -> certificate -> bool **)
 
   let check i k =
@@ -443,16 +435,17 @@ module Over =
     let once = (=) k.calls 0 in
     let process = Again ([], k.verified) in
     let l = endings (drafted i) N.one process in
+    let sampled = sampler i.vocab once (drafted i) None process in
     (&&) (on k.tau true (fun mean0 -> (&&) once (N.equal (accepted l) mean0)))
-      (let sampled = sampler i.vocab once (drafted i) None process in
-       match k.found with
-       | Lossless -> (&&) sampled (right p i.vocab (Stdlib.Int.succ (longest i k)) [] l N.zero N.one)
-       | Wrong (u, got, want) ->
-         (&&)
-           ((&&)
-             ((&&) ((&&) sampled ((||) once ((<=) (List.length u) (longest i k))))
-               (N.equal (mass p l [] u) got)) (N.equal (follows p [] u) want)) (not (N.equal got want))
-       | NoSampler -> fault i.vocab once (drafted i) None process)
+      (match k.found with
+       | Some p0 ->
+         let (u, _) = p0 in
+         (&&) ((&&) sampled ((||) once ((<=) (List.length u) (longest i k))))
+           (says k.found (mass p l [] u) (follows p [] u))
+       | None ->
+         if k.invalid
+         then fault i.vocab once (drafted i) None process
+         else (&&) sampled (right p i.vocab (Stdlib.Int.succ (longest i k)) [] l N.zero N.one))
 
   type coupling = N.t coupling_of_
 
@@ -525,6 +518,40 @@ module Over =
     (match c.plan with
      | Some f -> best (map fst ds) (map fst ys) (rewards ds ys) f c
      | None -> unbeaten i.vocab i.depth p ds c)
+
+  type batch = (instance, verification, (int list list * (N.t * N.t)) option) batch_of_
+
+  (** val joint : (N.t -> N.t -> bool) -> N.t list list -> (N.t * N.t list list) list -> N.t -> bool **)
+
+  let rec joint holds ps l want =
+    match ps with
+    | [] -> holds (sum (map fst l)) want
+    | p :: ps0 ->
+      List.for_all (fun x ->
+        joint holds ps0
+          (List.filter (fun pat -> let (w, _) = pat in not (N.equal w N.zero))
+            (map (fun pat ->
+              let (w, rs) = pat in ((N.mul w (at_token (nth 0 rs []) x)), (skipn (Stdlib.Int.succ 0) rs))) l))
+          (N.mul want (at_token p x))) (seq 0 (List.length p))
+
+  (** val check_batch : batch -> bool **)
+
+  let check_batch b =
+    let ds = each_of (map (fun i -> drafted i []) b.requests) in
+    let rs = b.requests in
+    let asked =
+      on b.claim (map (fun i -> words i.vocab (Stdlib.Int.succ i.depth)) rs) (fun pat ->
+        let (us, _) = pat in map (fun u -> u :: []) us)
+    in
+    let got = zip (fun i us k -> map (mass (row_of i.target) (endings (drafted i) N.one k) []) us) rs asked in
+    let cases = zip (fun ks pat -> let (w, _) = pat in (w, (zip (fun f -> f) got ks))) b.judged ds in
+    (&&)
+      ((&&) ((&&) (List.for_all sound_instance rs) (distribution (map fst ds)))
+        (both (fun ks pat ->
+          let (_, ds0) = pat in
+          both (fun k ok -> ok k) ks (zip (fun i d -> sampler i.vocab true (drafted i) (Some d)) rs ds0))
+          b.judged ds))
+      (joint (says b.claim) (zip (fun i -> map (follows (row_of i.target) [])) rs asked) cases N.one)
  end
 
 (** val precedes : ('a1 -> 'a1 -> bool) -> ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool **)
@@ -918,9 +945,7 @@ module Coq_Over =
   let split clauses steps f p s k =
     let y = part clauses steps f p s true in
     let n = part clauses steps f p s false in
-    let value0 = fun o b -> match o with
-                            | Some f0 -> k f0 b
-                            | None -> Leaf ([], []) in
+    let value0 = fun o b -> on o (Leaf ([], [])) (fun f0 -> k f0 b) in
     let yes = value0 y true in
     let no = value0 n false in
     if on n true (serves clauses steps yes no)
@@ -1157,22 +1182,16 @@ module Checker =
 
   let scheme_of v =
     Option.bind (get "kind" text v) (fun kind ->
-      let depth0 = get "depth" whole v in
-      let shaped = fun how s -> Option.bind s (fun s0 -> Some ((C.Tree (how, s0)), (height s0))) in
-      let drawn = fun how -> shaped how (get "shape" shape_of v) in
-      let regular = fun how n -> shaped how (Option.map (C.every n) depth0) in
-      let again = get "replacement" text v in
-      Option.bind
-        (field kind (("chain", (regular C.Replacement (Stdlib.Int.succ 0))) :: (("spechub",
-          (regular C.Hub (Stdlib.Int.succ (Stdlib.Int.succ 0)))) :: (("top-k", (drawn C.Top)) :: (("greedy",
-          (drawn C.Greedy)) :: (("stratified", (drawn C.Strata)) :: (("tree",
-          (Option.bind again (fun again0 ->
-            drawn (if (=) again0 "true" then C.Replacement else C.NoReplacement)))) :: (("paths",
-          (Option.bind depth0 (fun d ->
-            Option.bind (get "count" whole v) (fun n -> Some ((C.Paths (n, d)), d))))) :: (("listed",
-          (Option.bind depth0 (fun d ->
-            Option.bind (get "drafts" (list_of (pair number (list_of (list_of whole)))) v) (fun l -> Some
-              ((C.Listed l), d))))) :: []))))))))) (fun s -> s))
+      Option.bind (get "shape" shape_of v) (fun s ->
+        let tree = fun how -> Some (C.Tree (how, s)) in
+        Option.bind
+          (field kind (("chain", (tree C.Replacement)) :: (("spechub", (tree C.Hub)) :: (("top-k",
+            (tree C.Top)) :: (("greedy", (tree C.Greedy)) :: (("stratified", (tree C.Strata)) :: (("tree",
+            (tree C.NoReplacement)) :: (("tree+", (tree C.Replacement)) :: (("paths",
+            (Option.bind (get "count" whole v) (fun n -> Some (C.Paths (n, s))))) :: (("listed",
+            (Option.bind (get "drafts" (list_of (pair number (list_of (list_of whole)))) v) (fun l -> Some
+              (C.Listed l)))) :: [])))))))))) (fun made ->
+          Option.bind made (fun made0 -> Some (made0, (height s))))))
 
   (** val instance_of : value -> C.instance option **)
 
@@ -1211,21 +1230,30 @@ module Checker =
          let (c, l0) = pat in Some (C.Again (c, l0))))
   | _ -> None
 
-  (** val wrong_of : value -> C.verdict option **)
+  (** val found_of : (value -> 'a1 option) -> value -> ('a1 * (N.t * N.t)) option option **)
 
-  let wrong_of w =
-    Option.bind (get "prefix" (list_of whole) w) (fun u ->
-      Option.bind (get "got" number w) (fun got ->
-        Option.bind (get "want" number w) (fun want -> Some (C.Wrong (u, got, want)))))
+  let found_of prefix v =
+    on (get "wrong" (fun x -> Some x) v) (Some None) (fun w ->
+      Option.bind (get "prefix" prefix w) (fun u ->
+        Option.bind (get "got" number w) (fun got ->
+          Option.bind (get "want" number w) (fun want -> Some (Some (u, (got, want)))))))
 
   (** val certificate_of : value -> C.certificate option **)
 
   let certificate_of v =
     Option.bind (get "drafts" (list_of verification_of) v) (fun ks ->
-      Option.bind
-        (or_else (get "wrong" (fun w -> Some (wrong_of w)) v) (Some
-          (or_else (get "invalid" (fun _ -> Some C.NoSampler) v) C.Lossless))) (fun found0 -> Some { calls =
-        (or_else (get "calls" whole v) 0); verified = ks; found = found0; tau = (get "accepted" number v) }))
+      Option.bind (found_of (list_of whole) v) (fun found0 -> Some { calls =
+        (or_else (get "calls" whole v) 0); verified = ks; invalid =
+        (on (get "invalid" (fun x -> Some x) v) false (fun _ -> true)); found = found0; tau =
+        (get "accepted" number v) }))
+
+  (** val batch_of : value -> C.batch option **)
+
+  let batch_of v =
+    Option.bind (get "requests" (list_of instance_of) v) (fun rs ->
+      Option.bind (get "batch" (list_of (list_of verification_of)) v) (fun ks ->
+        Option.bind (found_of (list_of (list_of whole)) v) (fun found0 -> Some { requests = rs; judged = ks;
+          claim = found0 })))
 
   (** val coupling_of : value -> C.coupling option **)
 
@@ -1252,9 +1280,8 @@ module Checker =
 
   let clause_of given =
     pair (list_of (fact_of given)) (fun v ->
-      match v with
-      | Text _ -> Some None
-      | _ -> Option.map (fun x -> Some x) (list_of (pair number (list_of whole)) v))
+      on (text v) (Option.map (fun x -> Some x) (list_of (pair number (list_of whole)) v)) (fun _ -> Some
+        None))
 
   (** val terms_of : value -> (N.t * int list list) list option **)
 
@@ -1308,6 +1335,7 @@ module Checker =
   | Begun of C.instance
   | Accepted of C.certificate
   | Optimal of C.coupling
+  | Joint of C.batch
   | Proved of D.proof
 
   (** val line : C.instance option -> value -> outcome option **)
@@ -1320,5 +1348,6 @@ module Checker =
     in
     nth 0
       ((@) (read (instance_of v) C.sound_instance (fun x -> Begun x))
-        ((@) (read (proof_of v) D.check (fun x -> Proved x)) (on now [] on_it))) None
+        ((@) (read (batch_of v) C.check_batch (fun x -> Joint x))
+          ((@) (read (proof_of v) D.check (fun x -> Proved x)) (on now [] on_it)))) None
  end

@@ -75,7 +75,7 @@ let parse line =
 let () =
   let file = if Array.length Sys.argv = 2 then open_in Sys.argv.(1) else (prerr_endline "usage: checker FILE"; exit 2) in
   let now = ref None and number = ref 0 in
-  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and invalid = ref 0 and listed = ref 0 in
+  let instances = ref 0 and lossless = ref 0 and lossy = ref 0 and invalid = ref 0 and listed = ref 0 and batches = ref 0 in
   let optima = ref 0 and bounds = ref 0 in
   let sizes = ref 0 and declared = ref 0 and assumed = ref 0 in
   let refuse why = Printf.printf "line %d: refused%s\n" !number why; exit 1 in
@@ -85,7 +85,8 @@ let () =
        incr number;
        match line !now (parse text) with
        | Some (Begun i) -> now := Some i; incr instances; (match i.draws with Listed _ -> incr listed | _ -> ())
-       | Some (Accepted k) -> (match k.found with Lossless -> incr lossless | Wrong _ -> incr lossy | NoSampler -> incr invalid)
+       | Some (Accepted k) -> incr (if k.found <> None then lossy else if k.invalid then invalid else lossless)
+       | Some (Joint b) -> incr batches; incr (if b.claim = None then lossless else lossy)
        | Some (Optimal c) -> incr (if c.plan = None then bounds else optima)
        | Some (Proved (Proof (_, _, drawn, _, _, l, _, _, law))) ->
            incr sizes;
@@ -99,6 +100,7 @@ let () =
    with End_of_file -> ());
   Printf.printf "accepted: %d laws that are the target's, %d that are not, on %d instances" !lossless !lossy !instances;
   if !invalid > 0 then Printf.printf ", runs of no sampler: %d" !invalid;
+  if !batches > 0 then Printf.printf ", of batches: %d" !batches;
   if !optima > 0 then Printf.printf ", optima: %d" !optima;
   if !bounds > 0 then Printf.printf ", bounds of rules without state: %d" !bounds;
   if !sizes > 0 then Printf.printf ", proofs of a size: %d" !sizes;

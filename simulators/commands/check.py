@@ -114,15 +114,13 @@ def check(
     made = _grid(grid, [instances, source, against, certificate, force])
     families += made or _of_text(source, vocab, depth)
     whole = not families
-    if certificate and families and all(isinstance(family[0], Batch) for family in families):
-        raise BadInput("--certificate goes with instances, not with batches alone")
     work = _work(families, names, against, force, len(instances), bool(made), rows or certificate is not None)
     with (certificate or Path(os.devnull)).open("w", encoding="utf-8") as file:
         every = rows or not (whole or made)
         found = _enumerate(work, cores() if jobs is None else jobs, as_json, every, certificate and file)
     if found.uncertified:
         without = counted(found.uncertified, "verdict")
-        click.echo(f"{without} without a certificate: of batches, or in floats", err=True)
+        click.echo(f"{without} without a certificate: in floats, or of a batch without a law", err=True)
     thorough = whole and not found.left
     ok = all(tally.as_declared(thorough, against == OWN) for tally in found.tallies.values())
     if as_json:

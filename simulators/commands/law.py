@@ -11,7 +11,7 @@ from flint import fmpq
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import NAMED, PATH, certificate_option, force_option, json_option
 from draftproof.simulators.instances.files import read_any
-from draftproof.simulators.laws.certificate import of_instance, of_law
+from draftproof.simulators.laws.certificate import of_batch, of_instance, of_law
 from draftproof.simulators.laws.check import judge_any, must_apply
 from draftproof.simulators.laws.repeat import must_have_a_law
 from draftproof.simulators.laws.size import not_shown, size
@@ -64,8 +64,8 @@ def law(
     under = None if keyed is None else keys(keyed)
     if isinstance(given, Batch) or not force:
         must_apply(verifier, given)
-    if certificate and (isinstance(given, Batch) or under or verifier.rounding):
-        raise BadInput(f"{instance}: --certificate goes with one instance, not a batch, --keys or floats")
+    if certificate and (under or verifier.rounding):
+        raise BadInput(f"{instance}: --certificate goes without --keys and floats")
     if isinstance(given, Instance):
         size(given, verifier, iterations)
     elif iterations > 1 or under:
@@ -84,7 +84,9 @@ def law(
         )
         must_have_a_law(verifier, verdict.invalid)
         bar.update(task, completed=iterations, description="looking for a smaller instance")
-        if certificate and isinstance(given, Instance):
+        if certificate and isinstance(given, Batch):
+            certificate.write_text(of_batch(given, verifier, verdict))
+        elif certificate:
             calls = iterations if iterations > 1 or verifier.carry is not None else 0
             lines = of_instance(given), of_law(given, verifier, verdict, calls)
             certificate.write_text("".join(lines))

@@ -6,8 +6,8 @@ of every draft does: `proofs_check/certificates` has the checker, and what it pr
 
 import json
 from collections.abc import Callable
-from functools import partial
-from itertools import product
+from functools import cache, partial
+from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
@@ -18,11 +18,13 @@ from draftproof.simulators.laws.repeat import carried, said
 from draftproof.simulators.laws.verdict import Verdict
 from draftproof.simulators.support.make import prefixes
 from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.shape import every
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, text
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.selection.batch import Batch, Shown, presented
 from draftproof.theory.table import Rows, Table, flaw
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
@@ -81,7 +83,9 @@ def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
     verdicts, lines, last = judged(piece), [], None
     for (index, verdict), (verifier, law) in zip(verdicts, piece.pairs * len(piece.indices), strict=True):
         given = piece.family[index]
-        if isinstance(given, Instance) and verifier.rounding is None:
+        if isinstance(given, Batch):
+            lines += [] if verdict.invalid else [of_batch(given, verifier, verdict)]
+        elif verifier.rounding is None:
             lines += [of_instance(given, law)] * ((index, law) != last)
             lines.append(of_law(given, verifier, verdict, law=law))
             last = index, law
@@ -90,16 +94,22 @@ def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
 
 def of_instance(instance: Instance, law: Declared | None = None) -> str:
     """The line of an instance, with its end; with a declared law that is the target."""
-    target = instance.target
+    return _line(_instance(instance, law))
+
+
+def _instance(instance: Instance, law: Declared | None = None) -> dict[str, Any]:
+    target, draft = instance.target, instance.draft
     if law is not None:
         rows = law.rows(target, instance.proposal, instance.draft.depth)
         target = Table(target.vocab, {x: rows[x] for x in prefixes(target.vocab, instance.draft.depth)})
-    draft: Any = {"kind": instance.draft.kind, **vars(instance.draft)}
-    if draft["kind"] not in KNOWN:
+    kind = draft.kind + "+" * getattr(draft, "replacement", False)
+    made: dict[str, Any] = {"kind": kind, "shape": every(1 + (kind == "spechub"), draft.depth)}
+    made |= {key: value for key, value in vars(draft).items() if key in ("shape", "count")}
+    if draft.kind not in KNOWN:
         listed = [[text(mass), [node.prefix for node in each.root][1:]] for mass, each in drafts(instance)]
-        draft = {"kind": "listed", "depth": instance.draft.depth, "drafts": listed}
+        made |= {"kind": "listed", "drafts": listed}
     tables = {"target": _rows(target), "proposal": _rows(instance.proposal)}
-    return _line({"vocab": instance.vocab, "name": instance.name, **tables, "draft": draft})
+    return {"vocab": instance.vocab, "name": instance.name, **tables, "draft": made}
 
 
 def of_law(
@@ -113,13 +123,43 @@ def of_law(
     many = calls or (2 if verifier.carry is not None else 0)
     about: dict[str, Any] = {"calls": many} if many else {"accepted": text(verdict.expected_accepted)}
     if verdict.invalid:
-        about["invalid"] = verdict.invalid
         about.pop("accepted", None)
-    elif wrong := verdict.wrong:
-        about["wrong"] = {"prefix": wrong.prefix, "got": text(wrong.got), "want": text(wrong.want)}
-    return _line(
-        {"law": verifier.name, **about, "drafts": _verified(instance, verifier, many, law is not None)}
-    )
+    found = _verified(instance, verifier, many, law is not None)
+    return _line({"law": verifier.name, **about, **_found(verdict), "drafts": found})
+
+
+def _found(verdict: Verdict) -> dict[str, Any]:
+    if wrong := verdict.wrong:
+        return {"wrong": {"prefix": wrong.prefix, "got": text(wrong.got), "want": text(wrong.want)}}
+    return {"invalid": verdict.invalid} if verdict.invalid else {}
+
+
+def of_batch(batch: Batch, verifier: Verifier, verdict: Verdict) -> str:
+    """The line of a verdict on a batch: for every tuple of drafts, one of each request, the verification of
+    what the rule selects of each. BadInput for a verdict without a law.
+    """
+    if verdict.invalid:
+        raise BadInput(f"{batch.name} has no certificate: {verdict.invalid}")
+
+    @cache
+    def tree(r: int, shown: Shown) -> Any:
+        request = batch.requests[r]
+        draft = presented(request, shown)
+
+        def ended(oracle: Oracle) -> list[Any]:
+            node, row = draft.root, request.target[()]
+            if shown.tokens:
+                node, row = verifier.verify(oracle, draft, request.target)
+            return [*node.prefix, *map(text, row if len(node.prefix) <= shown.kept else ())]
+
+        return branches(ended)
+
+    cases = product(*(list(drafts(request)) for request in batch.requests))
+    kept = [batch.select([draft.path[-1].prefix for _, draft in case]) for case in cases]
+    trees = [list(map(tree, count(), case)) for case in kept]
+    requests = list(map(_instance, batch.requests))
+    about = {"law": verifier.name, "selection": batch.rule.name, **_found(verdict)}
+    return _line({**about, "requests": requests, "batch": trees})
 
 
 def of_optimum(instance: Instance, drafted: "Drafted", found: "Certificate") -> str:

@@ -246,7 +246,7 @@ def all_cheaper(values):
 
 
 def shallower(values):
-    values[0]["draft"]["depth"] = 1
+    values[0]["draft"]["shape"] = [[]]
     del values[1]
 
 
@@ -283,10 +283,10 @@ EDITS = {
     "the target is no law": (BLOCK, put(0, "target", 0, 1, to=["1/3", "1/3"])),
     "the proposal": (BLOCK, put(0, "proposal", 0, 1, to=["1/2", "1/2"])),
     "the vocabulary": (BLOCK, put(0, "vocab", to=3)),
-    "the depth": (BLOCK, put(0, "draft", "depth", to=1)),
-    "the draft": (BLOCK, put(0, "draft", to={"kind": "paths", "count": 1, "depth": 1})),
-    "an unknown draft": (BLOCK, put(0, "draft", to={"kind": "oak", "depth": 2})),
-    "with replacement": (TREE, put(0, "draft", "replacement", to=True)),
+    "the depth": (BLOCK, put(0, "draft", "shape", to=[[]])),
+    "the draft": (BLOCK, put(0, "draft", to={"kind": "paths", "count": 1, "shape": [[]]})),
+    "an unknown draft": (BLOCK, put(0, "draft", to={"kind": "oak", "shape": [[[]]]})),
+    "with replacement": (TREE, put(0, "draft", "kind", to="tree+")),
     "a loss denied": (RELEASED, lambda values: values[1].pop("wrong")),
     "a loss invented": (BLOCK, put(1, "wrong", to={"prefix": [1, 0], "got": "1/3", "want": "2/9"})),
     "a loss without difference": (BLOCK, put(1, "wrong", to={"prefix": [1, 0], "got": "2/9", "want": "2/9"})),
@@ -426,28 +426,29 @@ def test_prove_writes_one_of_a_refutation(checker, command, tmp_path):
         )
 
 
+README = (SOURCES.parents[1] / "README.md").read_text(encoding="utf-8")
+
+
 def test_check_counts_what_has_none(command, tmp_path, toy):
-    file, batch = tmp_path / "check.jsonl", tmp_path / "batch.json"
-    batch.write_text(json.dumps(document(witness("tetris"))), encoding="utf-8")
-    for given, without in (((batch, toy), "1 verdict without a certificate: of batches"), ((toy,), "")):
-        _, _, err = command("check", *given, "--verifier", "token", "--certificate", file)
+    file, mine = tmp_path / "check.jsonl", tmp_path / "mine.py"
+    mine.write_text(README.split('title="mine.py"')[1].split("```")[0], encoding="utf-8")
+    for more, without in (
+        (("--verifier", f"{mine}:verify"), "1 verdict without a certificate: in floats"),
+        ((), ""),
+    ):
+        _, _, err = command("check", toy, "--verifier", "token", *more, "--certificate", file)
         assert without in err
         assert ("without" in err) == bool(without)
         assert file.read_text().count('"law"') == 1
 
 
-README = (SOURCES.parents[1] / "README.md").read_text(encoding="utf-8")
-
-
-def test_there_is_none_of_batches_keys_and_floats(command, tmp_path, toy):
+def test_there_is_none_of_keys_and_floats(command, tmp_path, toy):
     file, batch, mine = (tmp_path / name for name in ("law.jsonl", "batch.json", "mine.py"))
     mine.write_text(README.split('title="mine.py"')[1].split("```")[0], encoding="utf-8")
     batch.write_text(json.dumps(document(witness("tetris"))), encoding="utf-8")
     for arguments, why in (
-        (("law", batch, "--verifier", "token"), "goes with one instance"),
-        (("law", toy, "--verifier", f"{mine}:verify"), "not a batch, --keys or floats"),
-        (("check", batch), "not with batches alone"),
-        (("law", toy, "--verifier", "token", "--keys", "dual-key"), "not a batch, --keys"),
+        (("law", toy, "--verifier", f"{mine}:verify"), "goes without --keys and floats"),
+        (("law", toy, "--verifier", "token", "--keys", "dual-key"), "goes without --keys"),
         (("prove", "token", "--every-size"), "goes without --every-size"),
         (("gap",), "goes with an instance"),
         (("gap", batch), "one instance is needed"),
