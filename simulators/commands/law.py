@@ -86,7 +86,7 @@ def law(
         bar.update(task, completed=iterations, description="looking for a smaller instance")
         if certificate and isinstance(given, Batch):
             certificate.write_text(of_batch(given, verifier, verdict))
-        elif certificate:
+        elif certificate and isinstance(given, Instance):
             calls = iterations if iterations > 1 or verifier.carry is not None else 0
             lines = of_instance(given), of_law(given, verifier, verdict, calls)
             certificate.write_text("".join(lines))
