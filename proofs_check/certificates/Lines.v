@@ -106,6 +106,7 @@ Definition certificate_of (v : value) : option certificate :=
   Some (Certificate (or_else (get "calls" whole v) 0) ks (on (get "invalid" Some v) false (fun _ => true)) found
     (get "accepted" number v)).
 
+(** Of every tuple of drafts, that of the last request changing first, the verification of each request. *)
 Definition batch_of (v : value) : option batch :=
   let? rs := get "requests" (list_of instance_of) v in
   let? ks := get "batch" (list_of (list_of verification_of)) v in

@@ -1,7 +1,7 @@
 """Certificates: the law of a verifier as the tree of its branches, for a checker that is not this program.
 
 A line of JSON has an instance, or the verdict of a verifier on the last instance with what its verification
-of every draft does: `proofs_check/certificates` has the checker, and what it proves.
+of every draft does, or a batch with both: `proofs_check/certificates` has the checker, and what it proves.
 """
 
 import json
@@ -79,7 +79,7 @@ def chosen(row: Row, follow: Callable[[int], Any]) -> Any:
 
 
 def certified(piece: Piece) -> tuple[list[tuple[int, Verdict]], list[str]]:
-    """The verdicts of `judged` on instances, and the lines of the certificate."""
+    """The verdicts of `judged`, and the lines of the certificate."""
     verdicts, lines, last = judged(piece), [], None
     for (index, verdict), (verifier, law) in zip(verdicts, piece.pairs * len(piece.indices), strict=True):
         given = piece.family[index]
