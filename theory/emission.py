@@ -1,6 +1,6 @@
 """The law of the block that one iteration emits, and its distance from the target."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from draftproof.theory.draft import Node
@@ -81,7 +81,7 @@ class Emission:
     def _one(self) -> Any:
         return one(self.target[()])
 
-    def _prefixes(self) -> Iterator[tuple[Prefix, Any, Any, bool]]:
+    def _prefixes(self) -> list[tuple[Prefix, Any, Any, bool]]:
         # (prefix, probability that the completed block starts with it, that of the target, is_last), longer
         # prefixes first. After a last prefix the completed block follows the target.
         inner = set(self.residual)  # prefixes after which the emitted tokens do not simply follow the target
@@ -92,25 +92,21 @@ class Emission:
                     break
                 inner.add(prefix)
 
-        one_ = self._one
-        zero = one_ * 0
+        found: list[tuple[Prefix, Any, Any, bool]] = []
+        self._walk((), self.bonus.get((), self._one * 0), self._one, inner, found)
+        return found
 
-        def walk(prefix: Prefix, got: Any, want: Any) -> Generator[tuple[Prefix, Any, Any, bool], None, Any]:
-            if prefix in inner:
-                p, residual = self.target[prefix], self.residual.get(prefix)
-                mass, got = got, zero
-                for x in range(len(p)):
-                    child, part, wanted = (*prefix, x), mass * p[x], want * p[x]
-                    if residual is not None:
-                        part = part + residual[x]
-                    if (bonus := self.bonus.get(child)) is not None:
-                        part = part + bonus
-                    if child in inner:
-                        part = yield from walk(child, part, wanted)
-                    else:
-                        yield child, part, wanted, True
-                    got = got + part
-            yield prefix, got, want, prefix not in inner
-            return got
-
-        yield from walk((), self.bonus.get((), zero), one_)
+    def _walk(self, prefix: Prefix, got: Any, want: Any, inner: set[Prefix], found: list[Any]) -> Any:
+        # The probability that the completed block starts with the prefix, `got` of it from there on.
+        if prefix in inner:
+            p, residual = self.target[prefix], self.residual.get(prefix)
+            mass, got = got, want * 0
+            for x, share in enumerate(p):
+                child, part = (*prefix, x), mass * share
+                if residual is not None:
+                    part = part + residual[x]
+                if (bonus := self.bonus.get(child)) is not None:
+                    part = part + bonus
+                got = got + self._walk(child, part, want * share, inner, found)
+        found.append((prefix, got, want, prefix not in inner))
+        return got

@@ -65,7 +65,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, frozenset[str]]] = 
     lifted_k_seq.planned: ((lifted_k_seq, k_seq, priority), "3c400809ffe12151", ALIKE),
     lifted.planned: (
         (lifted, layered, level, flow, siblings),
-        "98b09cd3ffc1086e",
+        "46ed258430ee7a7d",
         frozenset((*CHAIN, *TREES, *PATHS)),
     ),
     priority.planned: ((priority, draft), "a42fa60d8d29e0b4", INDEPENDENT),
@@ -167,7 +167,7 @@ def digest(*modules: ModuleType) -> str:
 MODELLED: dict[ModuleType, str] = {
     rows: "b3bb001434898a7e",
     table: "6921b56734b7800c",
-    memo: "364d31e507b092c8",
+    memo: "521ed77239fad076",
     oracle: "c1d0b6ba4785b385",
     draft: "eda4cb1bd78aaa37",
     chain: "d75bd62c0834f187",

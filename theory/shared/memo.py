@@ -45,6 +45,9 @@ def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., 
 
         @wraps(function)
         def call(*arguments: Any) -> Result:
+            ids = tuple(map(id, arguments))
+            if ids in same:
+                return same[ids][1]
             ids = tuple([_ids(each) if type(each) is tuple else id(each) for each in arguments])
             if ids in same:
                 return same[ids][1]

@@ -1,6 +1,6 @@
 """Batches, by exact enumeration of all drafts: the joint law of what is emitted."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -25,6 +25,7 @@ from draftproof.theory.verifier import Verifier
 
 Words = tuple[Prefix, ...]
 """For each request of a batch, the tokens that it emits."""
+Masses = list[tuple[Words, fmpq]]
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,11 @@ def judge_mixture(
     )
     if joint == want:
         return BatchVerdict(*head, ZERO, accepted, None, "", batch.rule.name, (ZERO,) * len(words))
-    both = tuple(Law(zip(product(*words), masses, strict=True)) for masses in (joint, want))  # type: ignore[arg-type]
+    both = [[*zip(product(*words), masses, strict=True)] for masses in (joint, want)]
+    off = [(each, got - p) for each, got, p in zip(product(*words), joint, want, strict=True) if got != p]
     alone = [[length * (s == r) for s, length in enumerate(lengths)] for r in range(len(lengths))]
-    variation, *marginals = (got.total_variation(p) for got, p in (_cut(both, n) for n in (lengths, *alone)))
-    wrong = _first_wrong(both, lengths, slack / 2) or _first_wrong(both, lengths, ZERO)
+    variation, *marginals = (sum(map(abs, _cut(off, n).values()), ZERO) / 2 for n in (lengths, *alone))
+    wrong = _first_wrong(both, off, lengths, slack / 2) or _first_wrong(both, off, lengths, ZERO)
     return BatchVerdict(*head, variation, accepted, wrong, "", batch.rule.name, tuple(marginals))
 
 
@@ -200,20 +202,20 @@ def _tensors(
     return joint, want, words
 
 
-def _cut(laws: Iterable[Law], lengths: Sequence[int]) -> list[Any]:
-    # The joint laws of so many tokens of each request.
-    def short(words: Any) -> Any:
-        return tuple(word[:n] for word, n in zip(words, lengths, strict=True))
+def _cut(masses: Masses, lengths: Sequence[int]) -> dict[Words, fmpq]:
+    # The masses of so many tokens of each request.
+    found: dict[Words, fmpq] = {}
+    for words, mass in masses:
+        short = tuple([word[:n] for word, n in zip(words, lengths, strict=True)])
+        found[short] = found.get(short, ZERO) + mass
+    return found
 
-    return [law.map(short) for law in laws]
 
-
-def _first_wrong(both: Iterable[Law], lengths: list[int], slack: fmpq) -> JointWrong | None:
-    # Of the prefixes of all requests the shortest together first.
+def _first_wrong(both: list[Masses], off: Masses, lengths: list[int], slack: fmpq) -> JointWrong | None:
+    # Of the prefixes of all requests the shortest together first; `off` is by how much they are too likely.
     shapes = product(*(range(length + 1) for length in lengths))
     for shape in sorted(shapes, key=lambda shape: (sum(shape), shape[::-1])):
-        got, want = _cut(both, shape)
-        for words in sorted(got.keys() | want.keys()):
-            if abs(got[words] - want[words]) > slack:
-                return JointWrong(words, got[words], want[words])
+        if far := [words for words, mass in _cut(off, shape).items() if abs(mass) > slack]:
+            got, want = (_cut(masses, shape)[min(far)] for masses in both)
+            return JointWrong(min(far), got, want)
     return None

@@ -1,6 +1,7 @@
 """`check --grid`: whole lattices of rows in exact lanes, and what goes to rationals."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,8 @@ from draftproof.simulators.laws import check
 from draftproof.simulators.laws.exact_lanes.lanes import decide
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.verifier import CHAIN, Verifier
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifier import CHAIN, TREES, Verifier
 from draftproof.theory.verifiers import named
 
 
@@ -81,3 +83,28 @@ def test_a_rule_of_a_user_is_judged_by_rationals_alone(monkeypatch):
     [piece] = check.pieces([Grid(Chain(1), 2, 2)], [(rule, None)], lanes=True)
     [(_, many)] = check.judged(piece)
     assert (many.lossless, len(many.others)) == (0, 9)
+
+
+WITHOUT = Grid(Tree((((), ()),)), 2, 2)
+LOSSY = replace(named("hsd-released"), drafts=TREES)  # of the first path alone
+"""A grid whose lanes part where a row has one token, and a lossy rule of the project."""
+
+
+@pytest.mark.parametrize(("rule", "lossless"), [(named("rrs"), True), (LOSSY, False)])
+def test_a_small_grid_whose_lanes_part_is_judged_by_rationals_with_the_same_result(
+    rule, lossless, monkeypatch
+):
+    [piece] = check.pieces([WITHOUT], [(rule, None)], lanes=1)
+    in_lanes = check._in_lanes(piece, rule)
+    if lossless:
+        monkeypatch.setattr(check, "decide", None)
+    assert check.judged(piece) == [(0, in_lanes)]
+    assert (in_lanes.lossless == len(WITHOUT)) is lossless
+
+
+def test_of_a_user_s_rule_on_such_a_grid_every_instance_is_judged():
+    rule = replace(named("rrs"), verify=lambda *given: named("rrs").verify(*given))
+    grid = Grid(WITHOUT.draft, 2, 1)
+    [piece] = check.pieces([grid], [(rule, None)], lanes=1)
+    [(_, many)] = check.judged(piece)
+    assert len(many.others) == len(grid) > len(grid.distinct())
