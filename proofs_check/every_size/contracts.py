@@ -65,7 +65,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, frozenset[str]]] = 
     lifted_k_seq.planned: ((lifted_k_seq, k_seq, priority), "3c400809ffe12151", ALIKE),
     lifted.planned: (
         (lifted, layered, level, flow, siblings),
-        "46ed258430ee7a7d",
+        "98b09cd3ffc1086e",
         frozenset((*CHAIN, *TREES, *PATHS)),
     ),
     priority.planned: ((priority, draft), "a42fa60d8d29e0b4", INDEPENDENT),

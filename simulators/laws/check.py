@@ -4,7 +4,6 @@ import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -249,10 +248,19 @@ def judged(piece: Piece) -> list[tuple[int, Any]]:
     """The verdicts of one piece of work: (index in the family, verdict); in lanes (0, `Many`) for each pair.
     Raises BadInput for a verifier of a user's without a law.
     """
-    _settle()
+    collects = gc.isenabled()
+    gc.disable()  # rows and plans are many and live long, and hold no garbage
+    try:
+        return _judged(piece)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _judged(piece: Piece) -> list[tuple[int, Any]]:
     if _parts(piece):
         family: Any = piece.family
-        once = judged(replace(piece, indices=family.distinct(), lanes=False))
+        once = _judged(replace(piece, indices=family.distinct(), lanes=False))
         if all(verdict.lossless for _, verdict in once):
             return [(0, Many(len(family), ())) for _ in piece.pairs]
     if piece.lanes:
@@ -266,12 +274,6 @@ def judged(piece: Piece) -> list[tuple[int, Any]]:
                 must_have_a_law(verifier, verdict.invalid)
                 found.append((index, verdict))
     return found
-
-
-@cache
-def _settle() -> None:
-    # Rows and plans are many and live long: to look through all of them for garbage is seldom worth it.
-    gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 
 def _parts(piece: Piece) -> bool:

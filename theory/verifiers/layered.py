@@ -12,7 +12,6 @@ from math import prod
 from typing import TypeAlias
 
 from draftproof.theory.rows import Number, Row, normalise, one, possible, scale, share, total
-from draftproof.theory.shared.memo import remembered
 from draftproof.theory.transport.level import carriers, plan
 from draftproof.theory.transport.siblings import SiblingLaw, law_below, siblings
 from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
@@ -36,23 +35,17 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
     Upwards: from the deepest level on, stop at v with its residual's mass over what is left of 1.
     """
-    for left, stops in levels(draft, target, target[draft.root.prefix]):
+    frontier: Frontier = [(draft.root, target[draft.root.prefix])]
+    levels = []
+    while frontier:
+        left, stops, frontier = descend(draft, frontier, target)
+        levels.append((left, stops))
+    for left, stops in reversed(levels):
         for node, mass, row in stops:
             if node is draft.root or oracle.accept(share(mass, left)):
                 return node, row
             left = left - mass
     raise AssertionError("the residual of the root is all that is left")
-
-
-@remembered(1)
-def levels(draft: Draft, target: Rows, p: Row) -> list[tuple[Number, list[tuple[Node, Number, Row]]]]:
-    """What `descend` finds of each level, the deepest first, for all runs on a draft; p is the root's row."""
-    frontier: Frontier = [(draft.root, p)]
-    found = []
-    while frontier:
-        left, stops, frontier = descend(draft, frontier, target)
-        found.append((left, stops))
-    return found[::-1]
 
 
 def descend(
