@@ -1,5 +1,6 @@
 """`check --grid`: whole lattices of rows in exact lanes, and what goes to rationals."""
 
+import gc
 import json
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from draftproof.simulators.laws.exact_lanes.lanes import decide
 from draftproof.simulators.laws.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
 from draftproof.theory.verifier import CHAIN, TREES, Verifier
 from draftproof.theory.verifiers import named
 
@@ -108,3 +110,20 @@ def test_of_a_user_s_rule_on_such_a_grid_every_instance_is_judged():
     [piece] = check.pieces([grid], [(rule, None)], lanes=1)
     [(_, many)] = check.judged(piece)
     assert len(many.others) == len(grid) > len(grid.distinct())
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_after_a_piece_if_it_was_before(collects):
+    def no_rows(oracle, draft, target):
+        assert not gc.isenabled()
+        raise BadInput("no rows")
+
+    [piece] = check.pieces([Grid(Chain(1), 2, 1)], [(replace(named("block"), verify=no_rows), None)])
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        with pytest.raises(BadInput, match="no rows"):
+            check.judged(piece)
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()
