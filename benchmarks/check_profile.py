@@ -70,7 +70,7 @@ def timed(share: float) -> list[dict[str, Any]]:
             count("verifier", verifier.name, 1, found)
             return verdict
 
-        check.judge_any = judge
+        check.judge_any = judge_any if piece.lanes else judge
         started = process_time()
         try:
             if piece.lanes:
@@ -86,7 +86,8 @@ def timed(share: float) -> list[dict[str, Any]]:
         name = getattr(piece.family, "name", "") or getattr(piece.family[0], "name", "")
         count("draft", f"{piece.draft}, depth {piece.depth}", number, found)
         count("family", " ".join(name.split(" #")[:1]), number, found)
-        count("numbers", "lanes" if piece.lanes else "rationals, one by one", number, found)
+        lanes = piece.lanes and not check._parts(piece)
+        count("numbers", "lanes" if lanes else "rationals, one by one", number, found)
         each_instance += [found / len(piece.indices)] * len(piece.indices) if piece.lanes else spent.values()
     tables = []
     for key in ("numbers", "verifier", "draft", "family"):
