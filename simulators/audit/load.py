@@ -10,6 +10,7 @@ from draftproof.simulators.audit.targets.loops import Loop
 from draftproof.simulators.audit.targets.programs import ForeignProgram
 from draftproof.simulators.audit.targets.signatures import infer_signature
 from draftproof.simulators.audit.targets.trees import Tree
+from draftproof.simulators.support.load import in_full
 from draftproof.simulators.support.load import load as loaded
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, quoted
@@ -54,10 +55,10 @@ def target(
     if not isinstance(subject, Subject):
         subject = Subject(subject)
     named, dtype, style = subject.named, subject.dtype, subject.style
-    name = named if isinstance(named, str) else ""
     if style == "exec":
-        return ForeignProgram(name, dtype=dtype)
-    found = load(named, piecewise=True) if isinstance(named, str) else named
+        return ForeignProgram(str(named), dtype=dtype)
+    name = in_full(named) if isinstance(named, str) else ""
+    found = load(name, piecewise=True) if isinstance(named, str) else named
     if isinstance(found, Target):
         if style != "verify" or dtype is not None:
             raise BadInput(f"{name}: is a target already, with its style and type")

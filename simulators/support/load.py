@@ -93,6 +93,18 @@ def load(name: str, piecewise: bool = False) -> Any:
     return MethodType(written, found.__self__) if bound else written
 
 
+def in_full(name: str) -> str:
+    """The name, with that of its only function where it names a file; BadInput if a file has several."""
+    path, found = Path(name), []
+    if path.suffix == ".py" and path.is_file():
+        with suppress(SyntaxError, ValueError):
+            body = ast.parse(path.read_bytes()).body
+            found = [each.name for each in body if isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    if len(found) > 1:
+        raise BadInput(f"{name}: name one of {', '.join(found)[:300]}, as {name}:{found[-1]}")
+    return f"{name}:{found[0]}" if found else name
+
+
 def uncompiled(function: Any) -> Any:
     """The Python function that torch.compile or numba compiles, whose draws can be followed; else itself."""
     for compiled in ("_torchdynamo_orig_callable", "py_func"):

@@ -142,7 +142,8 @@ class ByRoles(Function):
             one = found if self.layout == "single" else _request(found, at, len(drafts))
             return self.read(one, drafts[at])  # type: ignore[misc]
         except (ValueError, TypeError, IndexError, KeyError, AttributeError):
-            kind = type(result).__name__
+            kind, fields = type(result).__name__, ", ".join(getattr(result, "__dict__", ()))
+            kind += f" of {fields}," if fields else ""
             raise Fault("returns garbage", f"a {kind} that is not read as tokens") from None
 
     def arguments(self, known: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -31,18 +31,18 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 
 ROLES = {
-    "p": """target_probs p target_p p_probs target_distribution target_dist verifier_probs large_probs probs_p
-        main_probs""",
+    "p": """target_probs p target_p p_probs target_distribution target_dist target_distributions
+        target_probabilities verifier_probs large_probs probs_p main_probs""",
     "p_logs": "target_log_probs target_logprobs",
     "p_logits": """target_logits new_logits verifier_logits verify_logits p_logits large_logits
         logits""",
-    "q": """draft_probs q draft_p q_probs draft_distribution draft_dist proposal_probs small_probs probs_q
-        assistant_probs""",
+    "q": """draft_probs q draft_p q_probs draft_distribution draft_dist draft_distributions
+        draft_probabilities proposal_probs small_probs probs_q assistant_probs""",
     "q_logits": """draft_logits candidate_logits proposal_logits q_logits small_logits assistant_logits
         draft_log_probs draft_logprobs""",
     "tokens": """draft_tokens draft_token_ids draft_ids x tokens drafts candidate_input_ids candidates
-        candidate_ids candidate_tokens proposal_tokens drafted proposed_tokens spec_token_ids spec_tokens
-        draft_sampled""",
+        candidate_ids candidate_tokens proposal_tokens drafted proposed proposed_tokens proposals
+        spec_token_ids spec_tokens draft_sampled""",
     "rooted": "rooted_tokens",
     "bonus": "bonus_token_ids bonus_tokens bonus_token",
     "counts": "num_draft_tokens num_drafts draft_lens",
@@ -150,6 +150,11 @@ def infer_signature(
     was tried, which names are unknown and the wrapper to write, if nothing fits.
     """
     verify = uncompiled(verify)
+    if inspect.isclass(verify) and not any("__call__" in vars(each) for each in verify.__mro__):
+        methods = ", ".join(each for each in vars(verify) if not each.startswith("_"))
+        raise BadInput(
+            f"{name or verify.__name__}: its objects are not called; name a method of it: {methods}"
+        )
     observer = observer or Observer()
     roles, unknown = (None, "") if inspect.isclass(verify) else roles_of(called(verify))
     order = [role for _, role, _ in roles or ()]
@@ -192,7 +197,7 @@ def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Seque
     if farthest is not None:
         problem = str(farthest)
     tried = ", ".join(dict.fromkeys(LAYOUTS[trial.target.layout] for trial in trials))
-    parts = [problem or "it cannot be called", unknown, tried and f"tried: {tried}"]
+    parts = [unknown, problem or "it cannot be called", tried and f"tried: {tried}"]
     head = f"{name or getattr(verify, '__name__', verify)}: not audited: {'; '.join(filter(None, parts))}; "
     if "model" in found:
         return head + (

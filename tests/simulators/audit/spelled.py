@@ -33,6 +33,15 @@ def count_and_token(target_probs, draft_probs, draft_token_ids):
     return core(target_probs, draft_probs, draft_token_ids)
 
 
+def count_and_token_or_none(draft_tokens, draft_probabilities, target_probabilities):
+    """Without an extra token where all are accepted."""
+    return core(target_probabilities[:-1], draft_probabilities, draft_tokens)
+
+
+def named_proposals(proposals, draft_distributions, target_distributions):
+    return whole(target_distributions, draft_distributions, proposals)
+
+
 def token_and_count(target_probs, draft_probs, draft_tokens, gamma):
     return core(target_probs, draft_probs, draft_tokens[:gamma])[::-1]
 
@@ -177,6 +186,8 @@ compiled = torch.compile(plain, backend="eager")
 AUDITED = (
     plain,
     count_and_token,
+    count_and_token_or_none,
+    named_proposals,
     token_and_count,
     tokens_and_count,
     filled_with_minus_one,

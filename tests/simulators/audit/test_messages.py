@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -193,16 +194,64 @@ def ambiguous(logits, draft_tokens, rng):
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (configured, "; 'config' is no known name; tried: "),
-        (two_more, "; 'config', 'device' are no known name; "),
+        (configured, "'config' is no known name; called with one request, in arrays, it raises"),
+        (two_more, "'config', 'device' are no known name; two_more has a parameter 'device' that nothing"),
         (no_tokens, "no name is known of drafted tokens; "),
-        (ambiguous, "; 'logits' may be those of the target or of the draft; "),
+        (ambiguous, "'logits' may be those of the target or of the draft; "),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
-def test_the_unknown_name_is_said(function, says):
-    with pytest.raises(BadInput, match=f"not audited: .*{re.escape(says)}"):
+def test_the_unknown_name_is_said_first(function, says):
+    with pytest.raises(BadInput, match=f"not audited: {re.escape(says)}"):
         audit.examine(function, **FEW)
+
+
+@dataclass
+class Verified:
+    accepted_tokens: list[int]
+    bonus_token: int
+
+
+def in_an_object(target_probs, draft_probs, draft_tokens, rng):
+    *accepted, bonus = good(target_probs, draft_probs, draft_tokens, rng)
+    return Verified(accepted, bonus)
+
+
+class Verifier:
+    def verify(self, target_probs, draft_probs, draft_tokens, rng):
+        return good(target_probs, draft_probs, draft_tokens, rng)
+
+    def reset(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (in_an_object, "a Verified of accepted_tokens, bonus_token, that is not read as tokens"),
+        (Verifier, "not called; name a method of it: verify, reset"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_what_an_object_has_is_said(given, says):
+    with pytest.raises(BadInput, match=says):
+        audit.examine(given, **FEW)
+
+
+def test_the_only_function_of_a_file_need_not_be_named(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from tests.simulators.audit.foreign import good\ndef verify(*given): return good(*given)\n"
+    )
+    report = dp.examine(str(file), **FEW)
+    assert (report.lossless, report.target) == (True, f"{file}:verify")
+    file.write_text(f"{file.read_text()}\n\nclass Other:\n    pass\n")
+    with pytest.raises(BadInput, match=r"name one of verify, Other, as .*mine.py:Other$"):
+        dp.examine(str(file), **FEW)
+    for text in ("x = 1\n", "def ("):
+        file.write_text(text)
+        with pytest.raises(BadInput, match=r"neither package\.module:name nor"):
+            dp.examine(str(file), **FEW)
 
 
 BAD_OPTIONS = [

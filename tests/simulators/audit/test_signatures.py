@@ -38,6 +38,7 @@ def test_an_ordinary_spelling_is_audited(function):
     "name",
     [
         "count_and_token",
+        "count_and_token_or_none",
         "batch",
         "batch_that_draws_for_every_position",
         "flat",
