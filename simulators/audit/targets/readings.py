@@ -56,7 +56,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _kept(x: list[int], accepted: int, token: Any) -> list[Any]:
-    if token is None and accepted == len(x) > 0:  # no extra token where all are accepted
+    if token in (None, -1) and accepted == len(x):  # no extra token where all are accepted
         return [*x]
     _must(0 <= accepted <= len(x) and (last := _next(token)) is not None)
     return [*x[:accepted], last]

@@ -199,7 +199,7 @@ def wrong_call(verify: Any, name: str, problem: str, unknown: str, trials: Seque
     tried = ", ".join(dict.fromkeys(LAYOUTS[trial.target.layout] for trial in trials))
     parts = [unknown, problem or "it cannot be called", tried and f"tried: {tried}"]
     head = f"{name or getattr(verify, '__name__', verify)}: not audited: {'; '.join(filter(None, parts))}; "
-    if "model" in found:
+    if any(word in found for word in ("model", "max_new_tokens", "prompt")):
         return head + (
             f"its signature is {found[:200]}; if it takes models it is a generation loop: write a wrapper, "
             "def generate(target, draft, prompt, length, gamma): return [...]  # --loop"

@@ -38,6 +38,13 @@ def count_and_token_or_none(draft_tokens, draft_probabilities, target_probabilit
     return core(target_probabilities[:-1], draft_probabilities, draft_tokens)
 
 
+def batch_of_counts_without_an_extra_token(target_logits, draft_logits, draft_tokens):
+    p, q = target_logits.softmax(-1)[:, :-1], draft_logits.softmax(-1)
+    found = [core(*each) for each in zip(p, q, draft_tokens, strict=True)]
+    counts, tokens = zip(*found, strict=True)
+    return torch.tensor(counts), torch.tensor([-1 if token is None else token for token in tokens])
+
+
 def named_proposals(proposals, draft_distributions, target_distributions):
     return whole(target_distributions, draft_distributions, proposals)
 
@@ -187,6 +194,7 @@ AUDITED = (
     plain,
     count_and_token,
     count_and_token_or_none,
+    batch_of_counts_without_an_extra_token,
     named_proposals,
     token_and_count,
     tokens_and_count,

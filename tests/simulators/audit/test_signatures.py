@@ -115,7 +115,7 @@ def test_a_tree_function_that_draws_from_torch_is_followed(residual):
 
 
 def test_a_function_of_models_is_told_of_loops():
-    def generate(target_model, draft_model, input_ids, max_new_tokens):
+    def generate(input_ids, max_new_tokens):
         return []
 
     with pytest.raises(BadInput, match=r"def generate\(target, draft, prompt, length, gamma\).*--loop"):
