@@ -166,6 +166,7 @@ class ByRoles(Function):
             "rng": rng,
             "position": 0,
             "temperature": 1.0,
+            "temperatures": library.ones(count),
             "false": False,
             "counts": counts if self.layout == "flat" else library.asarray(counts),
             "ends": library.asarray([depth * (at + 1) for at in range(count)]),

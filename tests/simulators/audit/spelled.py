@@ -45,6 +45,23 @@ def batch_of_counts_without_an_extra_token(target_logits, draft_logits, draft_to
     return torch.tensor(counts), torch.tensor([-1 if token is None else token for token in tokens])
 
 
+def batch_with_temperatures(target_logits, draft_logits, temperatures, draft_tokens):
+    p, q = ((rows / temperatures[:, None, None]).softmax(-1) for rows in (target_logits, draft_logits))
+    return torch.stack([padded(*each) for each in zip(p, q, draft_tokens, strict=True)])
+
+
+def list_of_count_and_token(draft_tokens, draft_probs, target_probs):
+    return [*core(target_probs, draft_probs, draft_tokens)]
+
+
+def tensor_of_count_and_token(target_probs, draft_probs, draft_tokens):
+    return torch.tensor(core(target_probs, draft_probs, draft_tokens))
+
+
+def list_of_token_and_count(target_probs, draft_probs, draft_tokens):
+    return [*core(target_probs, draft_probs, draft_tokens)[::-1]]
+
+
 def named_proposals(proposals, draft_distributions, target_distributions):
     return whole(target_distributions, draft_distributions, proposals)
 
@@ -195,6 +212,10 @@ AUDITED = (
     count_and_token,
     count_and_token_or_none,
     batch_of_counts_without_an_extra_token,
+    batch_with_temperatures,
+    list_of_count_and_token,
+    tensor_of_count_and_token,
+    list_of_token_and_count,
     named_proposals,
     token_and_count,
     tokens_and_count,
@@ -236,7 +257,14 @@ def configured(target_probs, draft_probs, draft_tokens, config):
     return config.anything
 
 
-NOT_AUDITED = (unknown, mapping, configured)
+def batch_of_three_numbers(target_probs, draft_probs, draft_tokens):
+    """The numbers of accepted tokens, and the next ones twice; as many results as requests."""
+    given = zip(target_probs, draft_probs, draft_tokens, strict=True)
+    counts, tokens = map(torch.tensor, zip(*(core(*each) for each in given), strict=True))
+    return counts, tokens, tokens
+
+
+NOT_AUDITED = (unknown, mapping, configured, batch_of_three_numbers)
 
 
 def mixes_rows(target_probs, draft_probs, draft_tokens):
