@@ -73,6 +73,8 @@ def _padded(result: Any, x: list[int]) -> list[int]:
     _must(len(found) <= len(x) + 1)  # fewer where a batch is padded to its longest request
     if isinstance(result, tuple) and len(found) == 1:  # else perhaps a count, beside the next token
         _must(all(_next(each) in (None, 1) for each in result[1:]))
+    if isinstance(result, tuple) and len(found) > len(x) and min(found) >= 0:  # else padded with an id
+        _must(not any(_is_whole(each) and each < len(x) for each in map(_next, result[1:])))
     while found and found[-1] < 0:
         found.pop()
     return found

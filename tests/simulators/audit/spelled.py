@@ -62,6 +62,17 @@ def list_of_token_and_count(target_probs, draft_probs, draft_tokens):
     return [*core(target_probs, draft_probs, draft_tokens)[::-1]]
 
 
+def filled_with_zero(draft_tokens, draft_probs, target_probs):
+    word = padded(target_probs, draft_probs, draft_tokens)
+    return word.clip(0), int((word >= 0).sum()) - 1
+
+
+def batch_filled_with_zero(draft_tokens, draft_probs, target_probs):
+    each = zip(draft_tokens, draft_probs, target_probs, strict=True)
+    words, counts = zip(*(filled_with_zero(*given) for given in each), strict=True)
+    return torch.stack(words), torch.tensor(counts)
+
+
 def named_proposals(proposals, draft_distributions, target_distributions):
     return whole(target_distributions, draft_distributions, proposals)
 
@@ -216,6 +227,8 @@ AUDITED = (
     list_of_count_and_token,
     tensor_of_count_and_token,
     list_of_token_and_count,
+    filled_with_zero,
+    batch_filled_with_zero,
     named_proposals,
     token_and_count,
     tokens_and_count,
@@ -264,7 +277,12 @@ def batch_of_three_numbers(target_probs, draft_probs, draft_tokens):
     return counts, tokens, tokens
 
 
-NOT_AUDITED = (unknown, mapping, configured, batch_of_three_numbers)
+def filled_with_zero_and_length(draft_tokens, draft_probs, target_probs):
+    word, accepted = filled_with_zero(draft_tokens, draft_probs, target_probs)
+    return word, accepted + 1
+
+
+NOT_AUDITED = (unknown, mapping, configured, batch_of_three_numbers, filled_with_zero_and_length)
 
 
 def mixes_rows(target_probs, draft_probs, draft_tokens):
