@@ -1,6 +1,6 @@
 """The law of the block that one iteration emits, and its distance from the target."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from draftproof.theory.draft import Node
@@ -81,7 +81,7 @@ class Emission:
     def _one(self) -> Any:
         return one(self.target[()])
 
-    def _prefixes(self) -> list[tuple[Prefix, Any, Any, bool]]:
+    def _prefixes(self) -> Iterator[tuple[Prefix, Any, Any, bool]]:
         # (prefix, probability that the completed block starts with it, that of the target, is_last), longer
         # prefixes first. After a last prefix the completed block follows the target.
         inner = set(self.residual)  # prefixes after which the emitted tokens do not simply follow the target
@@ -91,22 +91,26 @@ class Emission:
                 if prefix in inner:
                     break
                 inner.add(prefix)
+        zero = self._one * 0
+        yield from self._walk((), self.bonus.get((), zero), self._one, zero, inner)
 
-        found: list[tuple[Prefix, Any, Any, bool]] = []
-        self._walk((), self.bonus.get((), self._one * 0), self._one, inner, found)
-        return found
-
-    def _walk(self, prefix: Prefix, got: Any, want: Any, inner: set[Prefix], found: list[Any]) -> Any:
-        # The probability that the completed block starts with the prefix, `got` of it from there on.
+    def _walk(
+        self, prefix: Prefix, got: Any, want: Any, zero: Any, inner: set[Prefix]
+    ) -> Generator[tuple[Prefix, Any, Any, bool], None, Any]:
+        # Those from this prefix on, `got` of it emitted here; returns the probability that it comes first.
         if prefix in inner:
             p, residual = self.target[prefix], self.residual.get(prefix)
-            mass, got = got, want * 0
-            for x, share in enumerate(p):
-                child, part = (*prefix, x), mass * share
+            mass, got = got, zero
+            for x in range(len(p)):
+                child, part, wanted = (*prefix, x), mass * p[x], want * p[x]
                 if residual is not None:
                     part = part + residual[x]
                 if (bonus := self.bonus.get(child)) is not None:
                     part = part + bonus
-                got = got + self._walk(child, part, want * share, inner, found)
-        found.append((prefix, got, want, prefix not in inner))
+                if child in inner:
+                    part = yield from self._walk(child, part, wanted, zero, inner)
+                else:
+                    yield child, part, wanted, True
+                got = got + part
+        yield prefix, got, want, prefix not in inner
         return got
