@@ -169,9 +169,10 @@ def _table(gap: study.Gap) -> Table:
     full, best = gap.full.value, gap.stateless
     exact, decimal = text(full), f"{float(full):.6f}"
     table.add_row("full information", exact, decimal, "", "100.00 %", "optimum, certified exactly")
-    spelled = text(best.upper) if best.lower == best.upper else f"+- {best.error:.1g}"
+    one = best.lower == best.upper
+    spelled, kind = (text(best.upper), " exactly") if one else (f"+- {best.error:.1g}", "")
     share = _percent(best.value / float(full) if full else 1.0)
-    table.add_row("stateless", spelled, f"{best.value:.6f}", "100.00 %", share, "optimum, certified")
+    table.add_row("stateless", spelled, f"{best.value:.6f}", "100.00 %", share, f"optimum, certified{kind}")
     table.add_section()
     for name, mean, *shares, note in (row.values() for row in gap.rows()):
         exact, style = mean if len(mean) <= 24 else "", "bold" if note == study.ABOVE else ""
