@@ -166,11 +166,11 @@ def best(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 MASSES, ALSO = 2**18, 10
-"""How many probabilities of words at once, and how many laws icepool computes too."""
+"""How many probabilities of words are computed at once, and how many of the laws by icepool too."""
 
 
 def many(given: Instance) -> Lanes:
-    """Instances like this one, with other weights from 1 to 9: so many that their laws have MASSES words."""
+    """Instances of the same size, weights from 1 to 9; their laws have about MASSES words in all."""
     rng = np.random.default_rng(0)
     count = MASSES // sum(given.vocab ** (length + 1) for length in range(given.draft.depth + 1))
 

@@ -98,7 +98,7 @@ def one_piece(count: int) -> Iterator[Any]:
 
 
 def memory() -> Iterator[list[Any]]:
-    """[what, depth or lanes, MiB at most] of a process that does nothing else."""
+    """[what, its depth or lanes, MiB]: the most memory of a process that computes one such law or piece."""
     for name, sizes in (("one_law", (6, 9, 11, 13, 14)), ("one_piece", (64, 512, 2048, 8192, 16384))):
         for size in sizes:
             code = PEAK.format(name=name, size=size)

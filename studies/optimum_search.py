@@ -248,7 +248,7 @@ def edited(edit: tuple[str, str]) -> dict[str, Any]:
 
 
 def spread(counts: Counter[int]) -> dict[str, int]:
-    """Counts by number, smallest first."""
+    """The counts of each number, the smallest number first."""
     return {str(number): counts[number] for number in sorted(counts)}
 
 
